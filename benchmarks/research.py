@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 from research_runs import QUERIES, SMALL_RUN, USUAL_RUN, make_outputs
 
-from goldgate.api import evaluate_outputs
+from goldgate import evaluate_outputs
 
 RUNS = 1_000
 FOLDERS = 20_000

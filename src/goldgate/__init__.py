@@ -29,18 +29,18 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from goldgate.api import evaluate_files, evaluate_outputs
     from goldgate.comparison import Comparison, compare
     from goldgate.core.evaluation import Evaluation
     from goldgate.errors import GoldgateError
-    from goldgate.in_memory import evaluate, load_scorer
     from goldgate.protocol import Protocol
     from goldgate.report import render
+    from goldgate.suites.extraction.api import evaluate, evaluate_files, load_scorer
     from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
     from goldgate.suites.extraction.records import parse_gold
     from goldgate.suites.extraction.response import parse_response
     from goldgate.suites.extraction.scorer import Score, Scorer
     from goldgate.suites.plan import load_protocol
+    from goldgate.suites.research.suite import evaluate_outputs
 else:
     _HOMES = {
         "Comparison": "goldgate.comparison",
@@ -51,12 +51,12 @@ else:
         "Score": "goldgate.suites.extraction.scorer",
         "Scorer": "goldgate.suites.extraction.scorer",
         "compare": "goldgate.comparison",
-        "evaluate": "goldgate.in_memory",
-        "evaluate_files": "goldgate.api",
-        "evaluate_outputs": "goldgate.api",
+        "evaluate": "goldgate.suites.extraction.api",
+        "evaluate_files": "goldgate.suites.extraction.api",
+        "evaluate_outputs": "goldgate.suites.research.suite",
         "load_event_schema": "goldgate.suites.extraction.events.event_schema",
         "load_protocol": "goldgate.suites.plan",
-        "load_scorer": "goldgate.in_memory",
+        "load_scorer": "goldgate.suites.extraction.api",
         "parse_gold": "goldgate.suites.extraction.records",
         "parse_response": "goldgate.suites.extraction.response",
         "render": "goldgate.report",

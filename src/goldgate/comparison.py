@@ -13,13 +13,13 @@ from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import GOLD, PREDICTIONS, Suite
-from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
+from goldgate.errors import EXIT_PASSED, ConfigError, InputError, Place, describe_value, did_you_mean
 from goldgate.pipeline import evaluate_suite
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.stored_result import REPORT, StoredResult, load_result, require_local
@@ -74,13 +74,13 @@ def score_predictions(
 FORMAT_VERSION = 1  # of comparison.json
 SHOWN_IDS = 5
 SHOWN_CHANGES = 10
-DEFAULT_SUITE = "extraction"  # that scores predictions, unless another one is named
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The comparison as plain values (comparison.json), and the units that changed."""
 
+    exit_status: ClassVar[int] = EXIT_PASSED  # it is not a gate
     report: dict[str, Any]
     changes: UnitChanges
 
@@ -106,7 +106,7 @@ def compare(
     gold: str | Path | Sequence[str | Path] | None = None,
     schema: str | Path | Mapping[str, Any] | None = None,
     protocol: ProtocolSource = None,
-    suite: str = DEFAULT_SUITE,
+    suite: str | None = None,
     names: Sequence[str] = (),
     against: str | None = None,
     common: bool = False,
@@ -141,7 +141,7 @@ def compare_systems(
     gold: Sequence[str] = (),
     schema: Sequence[Any] = (),
     protocol: ProtocolSource = None,
-    suite: str = DEFAULT_SUITE,
+    suite: str | None = None,
     against: str | None = None,
     common: bool = False,
     workers: int = 1,
@@ -169,22 +169,22 @@ def compare_systems(
         return _make_comparison(_systems(sources, runs, against), common)
 
 
-def _find_suite(name: str, inputs: Iterable[str]) -> Suite:
-    """The suite that scores predictions by gold."""
-    able = [each for each in all_suites() if {GOLD.name, PREDICTIONS.name} <= {given.name for given in each.inputs}]
-    suite = next((each for each in able if each.name == name), None)
+def _find_suite(name: str | None, inputs: Iterable[str]) -> Suite:
+    """The suite that scores predictions by gold: the first that does, unless one is named."""
+    able = [each for each in all_suites() if {GOLD.name, PREDICTIONS.name} <= {input.name for input in each.inputs}]
+    suite = next((each for each in able if name in (None, each.name)), None)
     if suite is None:
         raise ConfigError(
             "compare.unknown_suite",
             "no suite of this name scores predictions by gold",
             expected=", ".join(each.name for each in able),
             found=name,
-            advice=did_you_mean(name, [each.name for each in able]),
+            advice=did_you_mean(name or "", [each.name for each in able]),
         )
     for unknown in [each for each in inputs if each not in {given.name for given in suite.inputs}]:
         option = unknown.replace("_", "-")
         raise ConfigError(
-            f"compare.no_{unknown}", f"the {name} suite takes no {option}", advice=f"leave out --{option}"
+            f"compare.no_{unknown}", f"the {suite.name} suite takes no {option}", advice=f"leave out --{option}"
         )
     return suite
 

@@ -1,6 +1,6 @@
 """A small YAML file that says what is judged, with which protocol: what pytest collects as one test a gate.
 
-    suite: extraction          # the default
+    suite: NAME                # without it, the first in the list of suites
     protocol: release.yaml
     gold: data/gold.jsonl
     predictions: outputs/answers.jsonl
@@ -22,7 +22,7 @@ from goldgate.errors import ConfigError, describe_value, did_you_mean
 from goldgate.files.parsing import YamlTree, parse_yaml
 from goldgate.files.reading import read_text_file
 from goldgate.pipeline import evaluate_suite
-from goldgate.suites import SUITES, load_suite
+from goldgate.suites import load_suite, suite_names
 from goldgate.suites.plan import load_plan
 
 _SUITE, _PROTOCOL = "suite", "protocol"
@@ -49,9 +49,9 @@ def load_evaluation_file(path: Path, instead: Mapping[str, str] | None = None) -
     text, _ = read_text_file(path, _PROTOCOL)
     tree = parse_yaml(text, str(path))
     given = tree.value if isinstance(tree.value, dict) else None
-    name = None if given is None else given.get(_SUITE, "extraction")
-    if given is None or name not in SUITES:
-        expected = f"a mapping with the files to judge; suite is {' or '.join(SUITES)}"
+    name = None if given is None else given.get(_SUITE, suite_names()[0])
+    if given is None or name not in suite_names():
+        expected = f"a mapping with the files to judge; suite is {' or '.join(suite_names())}"
         raise ConfigError("protocol.wrong_value", "this does not say what is judged", place=tree.place(_SUITE),
                           expected=expected, found=describe_value(tree.value if given is None else name))  # fmt: skip
     suite = load_suite(name)

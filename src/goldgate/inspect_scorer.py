@@ -15,8 +15,8 @@ from typing import Any
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.measure import RatioMeasure
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.in_memory import evaluate, load_scorer
 from goldgate.protocol import ProtocolSource
+from goldgate.suites.extraction.api import evaluate, load_scorer
 from goldgate.suites.extraction.events.event_schema import SchemaSource
 from goldgate.suites.extraction.measures import extraction_measures
 from goldgate.suites.extraction.sample import Facts

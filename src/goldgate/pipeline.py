@@ -72,12 +72,12 @@ def evaluate_suite(
         source = stack.enter_context(suite.open(inputs, plan, written, mapper))
         weigh = UnitWeigher(suite, plan) if finished is not None else None
         line = _Evaluator(source, mapper, records, progress, stored, weigh)
-        tally = line.settled() if source.together else line.summed()
+        tally = line.settled() if source.needs_all else line.summed()
         outcome = source.finish()
         outcome.findings += line.findings
         evaluation = judge(suite, plan, tally, outcome, stored)
         if finished is not None:
-            finished(evaluation, plan, source.given(), line.worst)
+            finished(evaluation, plan, source.lookup(), line.worst)
         return evaluation
 
 
@@ -328,7 +328,7 @@ class _Evaluator:
         write = self.records.write if self.records is not None else None
         take, select = (stored.add_unit, stored.selector) if stored is not None else (None, None)
         counter = UnitCounter(work, write, take, select, self.weigh)
-        counter.count((facts, None) for facts in self.source.settle(self._found(work), self.engine))
+        counter.count((facts, None) for facts in self.source.finalize(self._found(work), self.engine))
         self._findings.add(counter.findings.listed())
         if counter.worst is not None:
             self.worst += counter.worst

@@ -17,8 +17,8 @@ from typing import Any
 from goldgate.core.evaluation import MORE_IS_BETTER
 from goldgate.core.measure import RatioMeasure
 from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
-from goldgate.in_memory import load_scorer
 from goldgate.protocol import ProtocolSource
+from goldgate.suites.extraction.api import load_scorer
 from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.event_schema import SchemaSource
 from goldgate.suites.extraction.measures.chain_of_thought import ThoughtRates

@@ -1,4 +1,4 @@
-"""`goldgate check-gold`: what is wrong with gold is found, all of it, with its place."""
+"""`goldgate check` of gold: what is wrong with gold is found, all of it, with its place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from goldgate.cli.check import check_gold_command
+from goldgate.cli.check import check_command
 from goldgate.suites.extraction.check_gold import check_gold
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
@@ -34,8 +34,8 @@ def check(tmp_path: Path, *lines: Any) -> tuple[int, list[dict[str, Any]]]:
     written = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     (tmp_path / "gold.jsonl").write_text("\n".join(written))
     (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
-    options = ["--gold", str(tmp_path / "gold.jsonl"), "--schema", str(tmp_path / "schema.json"), "--format", "json"]
-    result = CliRunner().invoke(check_gold_command, options)
+    options = [str(tmp_path / "gold.jsonl"), "--schema", str(tmp_path / "schema.json"), "--format", "json"]
+    result = CliRunner().invoke(check_command, options)
     findings: list[dict[str, Any]] = json.loads(result.stdout)["findings"]
     return result.exit_code, findings
 
@@ -45,8 +45,8 @@ def test_good_gold_passes(tmp_path: Path) -> None:
 
 
 def test_the_examples_are_good_gold() -> None:
-    options = ["--gold", str(EXAMPLES / "gold.jsonl"), "--schema", str(EXAMPLES / "schema.json")]
-    assert CliRunner().invoke(check_gold_command, options).exit_code == 0
+    options = [str(EXAMPLES / "gold.jsonl"), "--schema", str(EXAMPLES / "schema.json")]
+    assert CliRunner().invoke(check_command, options).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_all_mistakes_are_listed_not_only_the_first(tmp_path: Path) -> None:
 
 
 def test_missing_file_is_a_system_error(tmp_path: Path) -> None:
-    options = ["--gold", str(tmp_path / "none.jsonl"), "--schema", str(EXAMPLES / "schema.json")]
-    result = CliRunner().invoke(check_gold_command, options)
+    options = [str(tmp_path / "none.jsonl"), "--schema", str(EXAMPLES / "schema.json")]
+    result = CliRunner().invoke(check_command, options)
     assert result.exit_code == 2
     assert "gold.missing" in result.stderr
 

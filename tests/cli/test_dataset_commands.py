@@ -59,7 +59,7 @@ def test_records_in_memory_score_as_the_file_does(folder: Path, name: str) -> No
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_check_gold_finds_nothing_wrong_with_it(folder: Path, name: str) -> None:
-    found = run("check-gold", "--gold", folder / f"{name}.jsonl", "--format", "json")
+    found = run("check", folder / f"{name}.jsonl", "--format", "json")
     report = json.loads(found.output)
     assert (found.exit_code, report["errors"]) == (0, 0)
     assert report["inputs"][0]["form"] == name
@@ -69,7 +69,7 @@ def test_check_gold_shows_every_record_that_is_not_of_its_dialect(tmp_path: Path
     gold = tmp_path / "gold.jsonl"
     damaged: list[Any] = [WIKIEVENTS, {**WIKIEVENTS, "doc_id": None}, {**WIKIEVENTS, "doc_id": "c", "tokens": 7}]
     gold.write_text("".join(json.dumps(record) + "\n" for record in damaged))
-    report = json.loads(run("check-gold", "--gold", gold, "--format", "json").output)
+    report = json.loads(run("check", gold, "--format", "json").output)
     assert [(each["code"], each["line"], each["field"]) for each in report["findings"]] == [
         ("gold.not_in_dialect", 2, "doc_id"),
         ("gold.not_in_dialect", 3, "tokens"),
@@ -81,7 +81,7 @@ def test_check_gold_looks_at_the_place_of_a_trigger(tmp_path: Path) -> None:
     gold = tmp_path / "gold.jsonl"
     event = {**WIKIEVENTS_OWN["events"][0], "start": 12, "end": 18}
     gold.write_text(json.dumps({**WIKIEVENTS_OWN, "events": [event]}))
-    report = json.loads(run("check-gold", "--gold", gold, "--format", "json").output)
+    report = json.loads(run("check", gold, "--format", "json").output)
     assert report["counts"] == {"gold.wrong_offsets": 1}
 
 
@@ -121,7 +121,7 @@ def test_coreference_of_wikievents_gives_an_argument_all_mentions(tmp_path: Path
     attacker, target = json.loads(out.read_text())["events"][0]["arguments"]
     assert [(each["text"], each["start"]) for each in attacker["mentions"]] == [("The rebels", 0), ("Two drivers", 42)]
     assert (attacker["argument"], "mentions" in target) == ("The rebels", False)
-    assert run("check-gold", "--gold", out).exit_code == 0
+    assert run("check", out).exit_code == 0
     wrong = run("convert", gold, "--coref", gold, "--out", out)
     assert (wrong.exit_code, "coref.wrong_type" in wrong.output) == (2, True)
 
@@ -221,7 +221,7 @@ def test_what_cannot_be_read_as_it_is_stored_is_found_and_convert_names_it(tmp_p
     record, findings, loss = FLAWED[name]
     gold, out = tmp_path / "gold.jsonl", tmp_path / "out.jsonl"
     gold.write_text("\n" + record + "\n", encoding="utf-8")
-    report = json.loads(run("check-gold", "--gold", gold, "--format", "json").output)
+    report = json.loads(run("check", gold, "--format", "json").output)
     assert {(each["line"], each["severity"]) for each in report["findings"]} == {(2, "error")}
     places = [(each["code"].removeprefix("gold."), each["field"]) for each in report["findings"]]
     assert places == findings

@@ -57,7 +57,7 @@ def test_ctrl_c_while_modules_are_imported_shows_no_traceback(program: str, tmp_
 def test_ctrl_c_afterwards_is_said(program: str, tmp_path: Path) -> None:
     hook = "import os, signal, click\nclick.Command.invoke = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
     (tmp_path / "sitecustomize.py").write_text(hook)
-    given = {"goldgate": ["schemas"], "scripts/eval.py": ["--golden", "x", "--outputs", "x", "--report", "x"]}
+    given = {"goldgate": ["contracts"], "scripts/eval.py": ["--golden", "x", "--outputs", "x", "--report", "x"]}
     usual = ["--gold", "x", "--predictions", "x", "--schema", "x"]
     asking = ["--gold", "x", "--schema", "x", "--model", "m", "--base-url", "http://127.0.0.1:1"]
     arguments = given.get(program, asking if program == "evaluate_api.py" else usual)

@@ -23,9 +23,9 @@ def weighed(*lines: bytes) -> WorstUnits:
 def test_a_fault_is_said_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     looking = SampleCollector("extraction", lambda *_: b"")
     looking(Evaluation({}), PLAN, EmptyInputLookup(), weighed(b'{"id": "a"}\n'))
-    assert looking.looked is not None
-    assert "a fault of goldgate" in looking.looked.note
-    assert "KeyError" in looking.looked.note
+    assert looking.units is not None
+    assert "a fault of goldgate" in looking.units.note
+    assert "KeyError" in looking.units.note
     monkeypatch.setenv("GOLDGATE_DEBUG", "1")
     with pytest.raises(RuntimeError, match="KeyError"):
         looking(Evaluation({}), PLAN, EmptyInputLookup(), weighed(b'{"id": "a"}\n'))

@@ -112,7 +112,7 @@ def test_every_natural_shape_of_gold_is_read(tmp_path: Path) -> None:
         for ending in ("json", "json.gz"):
             gold = stored(tmp_path / f"g.{ending}", text)
             assert counts(goldgate.evaluate_files(gold, answers, SCHEMA).report) == (3, 3, 0), shape
-            checked = run("check-gold", "--gold", gold)
+            checked = run("check", gold)
             assert checked.exit_code == 0, (shape, checked.output)
             assert run("convert", gold, "--out", tmp_path / "out.jsonl").exit_code == 0, shape
             converted = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
@@ -203,13 +203,13 @@ def test_gold_is_read_from_a_table_with_events_as_json(tmp_path: Path) -> None:
         gold = table(tmp_path / name, columns, rows, "\t" if name.endswith("tsv") else ",")
         report = goldgate.evaluate_files(gold, answers, SCHEMA, id_field=options[1] if options else None).report
         assert (counts(report), report["inputs"]["gold"][0]["form"]) == ((3, 3, 0), "table"), name
-        checked = run("check-gold", "--gold", gold, *options)
+        checked = run("check", gold, *options)
         assert (checked.exit_code, "3 records of table" in checked.stdout) == (0, True), checked.output
     for columns, cells, words in (
         (["id", "text", "role"], ["d0", "x", "y"], "the columns id, text, role"),
         (["id", "text", "events"], ["d0", "x", "[{'event_type': 'Hire'}]"], 'frame["events"].map(json.dumps)'),
     ):
-        checked = run("check-gold", "--gold", table(tmp_path / "g.csv", columns, [cells]))
+        checked = run("check", table(tmp_path / "g.csv", columns, [cells]))
         assert (checked.exit_code, words in " ".join(checked.stderr.split())) == (2, True), checked.stderr
 
 
@@ -248,18 +248,18 @@ def test_check_gold_names_another_kind_of_file_once(tmp_path: Path) -> None:
     ):
         path = tmp_path / "gold.txt"
         path.write_bytes(text.encode("latin-1"))
-        checked = run("check-gold", "--gold", path)
+        checked = run("check", path)
         assert (checked.exit_code, words in " ".join(checked.stderr.split())) == (2, True), checked.output
 
 
 def test_check_gold_and_convert_take_an_id_field(tmp_path: Path) -> None:
     gold = stored(tmp_path / "g.json", pretty([{"meta": {"key": name}, "events": events(who)} for name, who in NAMED]))
-    assert run("check-gold", "--gold", gold).exit_code == 1
-    assert run("check-gold", "--gold", gold, "--id-field", "meta.key").exit_code == 0
+    assert run("check", gold).exit_code == 1
+    assert run("check", gold, "--id-field", "meta.key").exit_code == 0
     assert run("convert", gold, "--id-field", "meta.key", "--out", tmp_path / "out.jsonl").exit_code == 0
-    assert run("check-gold", "--gold", tmp_path / "out.jsonl").exit_code == 0
+    assert run("check", tmp_path / "out.jsonl").exit_code == 0
     broken = stored(tmp_path / "b.jsonl", lines([{"key": "d0", "events": []}, {"events": []}]))
-    checked = run("check-gold", "--gold", broken, "--id-field", "key", "--format", "json")
+    checked = run("check", broken, "--id-field", "key", "--format", "json")
     findings = [each for each in json.loads(checked.stdout)["findings"] if each["severity"] == "error"]
     assert [(each["code"], each["line"], each["field"]) for each in findings] == [("gold.no_field", 2, "key")]
 

@@ -37,7 +37,7 @@ def test_nothing_printed_steers_a_terminal(
         *(f"extraction {inputs} schema.json --format {name}" for name in ("text", "markdown", "latex", "csv", "html")),
         f"extraction {inputs} schema.json --format json --out out",
         f"extraction {inputs} typo.json --format json",
-        "check-gold --gold gold.jsonl --schema schema.json --format json",
+        "check gold.jsonl --schema schema.json --format json",
         f"compare {HOSTILE}=out b=out --format json",
         f"trend {HOSTILE}=out b=out --format json",
         "power out --detect 0.1 --format json",

@@ -16,10 +16,10 @@ from click.testing import CliRunner, Result
 
 from goldgate.cli.read import read_command
 from goldgate.report.escape import display_width
-from goldgate.report.extraction import TextPositions
 from goldgate.suites.extraction.response import Status, Step
 from goldgate.suites.extraction.response import parsed as reading_words
 from goldgate.suites.extraction.response.parsed import Method, Reason, ThoughtState
+from goldgate.suites.extraction.show_responses import TextPositions
 from tests.responses.corpus import Case, load_corpus, one_of_each_manner
 
 ROOT = Path(__file__).parents[2]

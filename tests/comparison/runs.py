@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from goldgate.api import evaluate_files, evaluate_outputs
+from goldgate import evaluate_files, evaluate_outputs
 from goldgate.core.evaluation import render_json
 from goldgate.runs.differences import compared_rates
 from goldgate.suites import load_suite

@@ -75,8 +75,8 @@ def test_the_text_says_where_the_files_are(stored: Path, tmp_path: Path) -> None
     out = tmp_path / "out"
     written = run(stored / "a", stored / "b", "--out", out).stdout
     assert written.startswith(plain)
-    end = " ".join(written.removeprefix(plain).split())
-    assert end.startswith("comparison.json, comparison.md, changed.jsonl and run.json are in")
+    end = written.removeprefix(plain).replace("\n", "").replace(" ", "")
+    assert end.startswith(f"in{out}:comparison.json,comparison.md,changed.jsonl,run.json")
     assert written.replace("\n", "").replace(" ", "").endswith("comparison.html")  # a long path has several lines
 
 

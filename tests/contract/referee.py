@@ -6,7 +6,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from goldgate.cli.schemas import all_schemas
+from goldgate.cli.contracts import all_schemas
 
 SCHEMAS = all_schemas()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,3 +68,15 @@ def _known(name: str) -> set[str]:
     """The metrics of a suite."""
     suite = load_suite(name)
     return {*suite.known_metrics(suite.settings())}
+
+
+# What users import by these names is of one suite.
+_SUITE_API = {"__init__.py", "rewards.py", "inspect_scorer.py"}
+
+
+def test_nothing_outside_its_folder_names_a_suite() -> None:
+    package = Path(goldgate.__file__).parent
+    for path in package.rglob("*.py"):
+        name = path.relative_to(package).as_posix()
+        if not name.startswith("suites/") and name not in _SUITE_API:
+            assert not re.search("extraction|research", path.read_text(encoding="utf-8"), re.IGNORECASE), name

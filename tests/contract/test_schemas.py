@@ -13,12 +13,12 @@ from jsonschema import Draft202012Validator
 from goldgate.comparison import compare
 from goldgate.core.evaluation import error_report, render_json
 from goldgate.errors import InputError, Place
-from goldgate.imports.mapping import READY_MAPPINGS, ready_mapping_text
-from goldgate.imports.runs import import_runs
 from goldgate.runs.trend import trend
 from goldgate.suites import all_suites
 from goldgate.suites.extraction import contracts as extraction
 from goldgate.suites.research import contracts as research
+from goldgate.suites.research.imports.mapping import READY_MAPPINGS, ready_mapping_text
+from goldgate.suites.research.imports.runs import import_runs
 from tests.comparison.runs import store_research
 
 from .referee import SCHEMAS, objections

@@ -153,6 +153,6 @@ def test_a_gate_on_a_metric_of_another_suite(name: str, tmp_path: Path) -> None:
 
 
 def test_schemas_of_all_suites_are_written(tmp_path: Path) -> None:
-    assert run(tmp_path, "schemas", "--out", "schemas").exit_code == 0
+    assert run(tmp_path, "contracts", "--out", "schemas").exit_code == 0
     found = {path.name for path in (tmp_path / "schemas").iterdir()}
     assert {"qa_gold.schema.json", "qa_report.schema.json", "report.schema.json", "protocol.schema.json"} <= found

@@ -43,13 +43,13 @@ def texts(page: UnitPage) -> list[MarkedText]:
 def test_every_record_has_a_summary_and_a_page(name: str, word: str, tmp_path: Path) -> None:
     suite, plan = load_suite(name), load_plan(load_suite(name), None)
     inputs = given(write_inputs(name, tmp_path, word))
-    with suite.given(inputs, plan) as opened:
+    with suite.open_inputs(inputs, plan) as opened:
         for record in records_of(suite, inputs):
             summary = suite.summary(record)
             assert summary.id
             assert (summary.weight > 0) is bool(summary.word)
             assert all(type(value) is str for values in summary.facets.values() for value in values)
-            for found in ({}, opened.of(record)):
+            for found in ({}, opened.for_unit(record)):
                 page = suite.unit_page(record, found)
                 assert page.id == summary.id
                 assert page.sections
@@ -68,11 +68,11 @@ def test_a_page_of_a_plain_suite_does_not_grow_with_its_texts(tmp_path: Path) ->
 def test_the_inputs_of_a_unit_are_looked_up(name: str, tmp_path: Path) -> None:
     suite, plan = load_suite(name), load_plan(load_suite(name), None)
     inputs = given(write_inputs(name, tmp_path))
-    with suite.given(inputs, plan) as opened, suite.given({}, None) as nothing:
+    with suite.open_inputs(inputs, plan) as opened, suite.open_inputs({}, None) as nothing:
         [record, *_] = records_of(suite, inputs)
         names = {each.name for each in suite.inputs if each.required}
-        assert names <= {*opened.of(record)}
-        assert not names & {*nothing.of(record)}
+        assert names <= {*opened.for_unit(record)}
+        assert not names & {*nothing.for_unit(record)}
 
 
 @every_suite
@@ -80,7 +80,7 @@ def test_an_evaluation_gives_the_same_of_the_inputs_that_it_has_open(name: str, 
     suite, plan = load_suite(name), load_plan(load_suite(name), None)
     inputs = given(write_inputs(name, tmp_path))
     records = records_of(suite, inputs)
-    with suite.open(inputs, plan) as source, suite.given(inputs, plan) as opened:
+    with suite.open(inputs, plan) as source, suite.open_inputs(inputs, plan) as opened:
         for record in records:
-            page = suite.unit_page(record, source.given().of(record))
-            assert page == suite.unit_page(record, opened.of(record))
+            page = suite.unit_page(record, source.lookup().for_unit(record))
+            assert page == suite.unit_page(record, opened.for_unit(record))

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from goldgate.cli.schemas import all_schemas
+from goldgate.cli.contracts import all_schemas
 from goldgate.core.evaluation import Evaluation, error_report
 from goldgate.core.gate import Gate
 from goldgate.core.measure import count_units
@@ -70,7 +70,7 @@ def facts_of(suite: Suite, folder: Path) -> list[Any]:
     paths = given(write_inputs(suite.name, folder))
     with start_engine(1, suite.preload) as engine, suite.open(paths, plan) as source:
         work = source.work()
-        return [*source.settle((facts for shard in source.shards() for facts in work.score(shard)), engine)]
+        return [*source.finalize((facts for shard in source.shards() for facts in work.score(shard)), engine)]
 
 
 @pytest.mark.parametrize(("name", "title"), [("extraction", "Scores"), ("qa", "Metrics")])

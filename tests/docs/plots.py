@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from goldgate.api import evaluate_files, evaluate_outputs
+from goldgate import evaluate_files, evaluate_outputs
 from goldgate.core.evaluation import Evaluation, render_json
 from goldgate.report.plot import draw_results
 from goldgate.runs.sources import find_systems

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import goldgate
-from goldgate.cli.schemas import all_schemas
+from goldgate.cli.contracts import all_schemas
 from goldgate.suites.research.run.evidence import FAILURES
 from goldgate.suites.research.suite import ALARMS
 

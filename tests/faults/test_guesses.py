@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from goldgate.cli.check import check_gold_command
+from goldgate.cli.check import check_command
 from goldgate.cli.read import read_command
 from goldgate.cli.suite_command import suite_command
 from goldgate.files import reading
@@ -36,7 +36,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*more: str, gold: str = "gold.jsonl", predictions: str = "predictions.jsonl", stdin: bytes = b"") -> Result:
-    options = ["--gold", gold, "--predictions", predictions, "--schema", "schema.json", "--format", "json", *more]
+    options = [gold, "--predictions", predictions, "--schema", "schema.json", "--format", "json", *more]
     return CliRunner().invoke(suite_command("extraction"), options, input=stdin)
 
 
@@ -73,7 +73,7 @@ def test_id_under_another_name_is_named(files: Path, key: str) -> None:
     assert error["code"] == "gold.bad_id"
     assert error["found"] == f"no id; the keys are {key}, text, events"
     assert error["advice"].startswith(f"is {key} the id? then --id-field {key}, or rename it (goldgate convert")
-    checked = CliRunner().invoke(check_gold_command, ["--gold", "gold.jsonl"])
+    checked = CliRunner().invoke(check_command, ["gold.jsonl"])
     assert f"is {key} the id?" in checked.stdout
 
 
@@ -294,10 +294,10 @@ def test_reading_a_response_that_is_named_as_records_points_to_the_option(files:
 
 
 def test_gold_is_checked_without_an_event_schema(files: Path) -> None:
-    result = CliRunner().invoke(check_gold_command, ["--gold", "gold.jsonl"])
+    result = CliRunner().invoke(check_command, ["gold.jsonl"])
     assert result.exit_code == 0
     assert "event types and roles were not checked" in result.stdout
-    with_schema = CliRunner().invoke(check_gold_command, ["--gold", "gold.jsonl", "--schema", "schema.json"])
+    with_schema = CliRunner().invoke(check_command, ["gold.jsonl", "--schema", "schema.json"])
     assert "not checked" not in with_schema.stdout
 
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from goldgate.cli.out_folder import REPORT_FILES as OTHERS
 from goldgate.cli.out_folder import SAMPLES, OutFolder
-from goldgate.cli.planning import baseline_command
+from goldgate.cli.stored_results import baseline_command
 from goldgate.cli.suite_command import suite_command
 from goldgate.errors import ConfigError
 from goldgate.files.writing import LOCK_FILE, FolderLock, write_file

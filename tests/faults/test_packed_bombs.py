@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.imports.runs import import_runs
 from goldgate.readers.id_index import index_files
 from goldgate.readers.layouts import parquet
 from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.readers.records import LIMIT_VARIABLE, iterate_records, open_records
+from goldgate.suites.research.imports.runs import import_runs
 
 UNPACKED = 32  # megabytes of a packed file
 ROWS = 200  # with a text of 900,000 characters each
@@ -85,7 +85,7 @@ def commands(folder: Path, everything: bool) -> Iterator[list[str]]:
     yield ["read", predictions[1]]
     large = bomb(folder / "gold.jsonl.gz", GOLD + b"\n", b" ", b"\n")
     yield ["extraction", "--gold", large, "--predictions", str(gold), "--schema", str(schema)]
-    yield ["check-gold", "--gold", large]
+    yield ["check", large]
     yield ["convert", large, "--out", str(folder / "converted.jsonl")]
     yield ["schema", "--from", large, "--out", str(folder / "derived.json")]
     yield [
@@ -123,7 +123,7 @@ def test_every_command_names_the_limit_and_keeps_memory_bounded(tmp_path: Path, 
     assert done.returncode == 0, done.stderr
     for arguments, line in zip(tried, done.stdout.splitlines(), strict=True):
         status, output, peak = json.loads(line)
-        assert status == (1 if arguments[0] == "check-gold" else 2), (arguments, output)
+        assert status == (1 if arguments[0] == "check" else 2), (arguments, output)
         code = LIMIT_VARIABLE
         if arguments[-1].endswith(("dictionary.parquet", "delta.parquet")):  # each row is under the limit
             code = "predictions.unknown_id"

@@ -18,10 +18,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.api import evaluate_outputs
+from goldgate import evaluate_outputs, load_scorer
 from goldgate.errors import GoldgateError, InternalError
-from goldgate.imports.runs import import_runs
-from goldgate.in_memory import load_scorer
 from goldgate.readers.id_index import IdIndex, Opener, index_files
 from goldgate.readers.join import join_indexes
 from goldgate.readers.pair_files import PairOpener
@@ -32,6 +30,7 @@ from goldgate.suites.extraction.response import fast_parse, parse_response, slow
 from goldgate.suites.extraction.response.parsed import Step
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
 from goldgate.suites.plan import load_protocol
+from goldgate.suites.research.imports.runs import import_runs
 from goldgate.viewer.access import AccessControl, HttpRequest
 from goldgate.viewer.query import parse_query
 from tests.responses.corpus import load_corpus

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from goldgate.core.task import AnswerFormat, AnswerSchema, Message, Question, Task
+from goldgate.core.task import AnswerCounter, AnswerFormat, AnswerSchema, Message, Question, Task
 from goldgate.errors import ConfigError
 from goldgate.generation.answerer import Answerer, Assignment, Ending, Listener
 from goldgate.generation.checkpoint import CheckpointAnswerer
@@ -62,6 +62,12 @@ class TownQuestions:
 
     def record(self, position: int) -> bytes:
         return b"{}"
+
+    def counter(self, settings: object) -> AnswerCounter:
+        raise NotImplementedError
+
+    def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
+        return {}
 
     def close(self) -> None:
         pass

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import goldgate
-from goldgate.imports.runs import import_runs
 from goldgate.suites.research.checks import validate_run
+from goldgate.suites.research.imports.runs import import_runs
 from goldgate.suites.research.run.facts import RunSettings
 
 TRACES = Path(__file__).parents[2] / "examples" / "traces"

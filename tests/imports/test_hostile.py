@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from goldgate.cli.convert import import_runs_command
 from goldgate.errors import GoldgateError
-from goldgate.imports.formats import FORMATS
-from goldgate.imports.mapping import READY_MAPPINGS, load_mapping, ready_mapping
-from goldgate.imports.runs import build_run, import_runs
-from goldgate.imports.spans import TraceSpan, build_trace
+from goldgate.suites.research.imports.formats import FORMATS
+from goldgate.suites.research.imports.mapping import READY_MAPPINGS, load_mapping, ready_mapping
+from goldgate.suites.research.imports.runs import build_run, import_runs
+from goldgate.suites.research.imports.spans import TraceSpan, build_trace
 
 TRACES = Path(__file__).parents[2] / "examples" / "traces"
 RUN = {"id": "r1", "run_type": "chain", "inputs": {"question": "Why?"}, "outputs": {"claims": []}, "status": "error"}
@@ -288,7 +288,7 @@ def test_no_field_makes_a_mapping_fail(name: str, fields: Any) -> None:
 
 
 def test_every_format_is_listed_and_has_its_mapping() -> None:
-    import goldgate.imports.formats as package
+    import goldgate.suites.research.imports.formats as package
 
     folder = Path(package.__path__[0])
     modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}

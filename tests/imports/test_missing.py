@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from goldgate.imports.mapping import load_mapping
-from goldgate.imports.runs import ImportResult, import_runs
 from goldgate.suites.research.checks import validate_run
+from goldgate.suites.research.imports.mapping import load_mapping
+from goldgate.suites.research.imports.runs import ImportResult, import_runs
 from goldgate.suites.research.run.facts import RunSettings
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.imports.mapping import look_up
-from goldgate.imports.rules import first_question, last_answer, last_answer_json
-from goldgate.imports.spans import TraceSpan, build_trace, parse_nanoseconds
-from goldgate.imports.trace_files import folder_name
+from goldgate.suites.research.imports.mapping import look_up
+from goldgate.suites.research.imports.rules import first_question, last_answer, last_answer_json
+from goldgate.suites.research.imports.spans import TraceSpan, build_trace, parse_nanoseconds
+from goldgate.suites.research.imports.trace_files import folder_name
 
 FIELDS = {
     "attributes": {

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.compare import compare_command
-from goldgate.cli.history import plot_command
+from goldgate.cli.stored_results import plot_command
 from tests.comparison.runs import MODELS, ROOT, store_extraction
 from tests.contract.inputs import HOSTILE, NAMES, options, write_inputs
 from tests.contract.test_suite_commands import run as toy

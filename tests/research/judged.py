@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from goldgate.api import evaluate_outputs
+from goldgate import evaluate_outputs
 from goldgate.core.evaluation import Evaluation
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from goldgate.api import evaluate_outputs
+from goldgate import evaluate_outputs
 from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError, InputError
@@ -158,7 +158,7 @@ def test_commands_take_a_corpus(folder: Path) -> None:
         result = CliRunner().invoke(goldgate, arguments)
         assert "anchored 1" in result.output
         validated = CliRunner().invoke(
-            goldgate, ["validate", "outputs/run_r1", "--corpus", "corpus.txt", "--format", "json"]
+            goldgate, ["check", "outputs/run_r1", "--corpus", "corpus.txt", "--format", "json"]
         )
         assert json.loads(validated.stdout)["evidence"]["anchored"] == 1
         over = CliRunner().invoke(goldgate, [*arguments, "--report", "corpus.txt"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.api import evaluate_outputs
+from goldgate import evaluate_outputs
 from goldgate.core.evaluation import Evaluation
 
 from .cheats import CHEATS

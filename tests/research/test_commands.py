@@ -201,16 +201,16 @@ def test_large_counts_and_long_names_still_fit_the_terminal(tmp_path: Path) -> N
 
 
 def test_validate_says_what_is_wrong_with_a_run(folder: Path) -> None:
-    assert run("validate", folder / "outputs" / "run_r1").exit_code == 0
+    assert run("check", folder / "outputs" / "run_r1").exit_code == 0
     write_run(folder / "outputs", out=output(evidence=[evidence(span={"start": 0, "end": 13})]))
-    result = run("validate", folder / "outputs" / "run_r1")
+    result = run("check", folder / "outputs" / "run_r1")
     assert result.exit_code == 1
     assert "span_shifted" in result.output
     assert "the quote is at 23 of the chunk, not at 0" in result.output
-    as_json = json.loads(run("validate", folder / "outputs" / "run_r1", "--format", "json").stdout)
+    as_json = json.loads(run("check", folder / "outputs" / "run_r1", "--format", "json").stdout)
     assert as_json["status"] == "FAIL"
-    assert run("validate", folder / "nowhere").exit_code == 2
-    result = run("validate", folder / "outputs")
+    assert run("check", folder / "nowhere").exit_code == 2
+    result = run("check", folder / "outputs")
     assert result.exit_code == 2
     assert "not the folder that holds them all" in " ".join(result.stderr.split())
 
@@ -233,9 +233,9 @@ def test_baseline_command(folder: Path) -> None:
 
 
 def test_schemas_command(tmp_path: Path) -> None:
-    assert run("schemas", "--out", tmp_path / "c").exit_code == 0
+    assert run("contracts", "--out", tmp_path / "c").exit_code == 0
     assert {file.name for file in (tmp_path / "c").iterdir()} == {file.name for file in (ROOT / "contracts").iterdir()}
-    assert "golden_queries.schema.json" in json.loads(run("schemas").stdout)
+    assert "golden_queries.schema.json" in json.loads(run("contracts").stdout)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_schemas_command(tmp_path: Path) -> None:
 def test_lint_golden(tmp_path: Path, queries: list[dict[str, object]], code: str, severity: str) -> None:
     write_golden(tmp_path, *queries)
     write_run(tmp_path / "outputs")
-    lint = ["lint-golden", "--golden", tmp_path / "golden.json", "--outputs", tmp_path / "outputs", "--format", "json"]
+    lint = ["check", tmp_path / "golden.json", "--as", "golden", "--outputs", tmp_path / "outputs", "--format", "json"]
     result = run(*lint)
     found = [finding for finding in json.loads(result.stdout)["findings"] if finding["code"] == code]
     assert found
@@ -272,9 +272,9 @@ def test_lint_golden(tmp_path: Path, queries: list[dict[str, object]], code: str
 
 def test_lint_of_the_projects_own_golden_set() -> None:
     golden, outputs = ROOT / "eval" / "golden_queries.json", ROOT / "examples" / "research" / "passing"
-    result = run("lint-golden", "--golden", golden, "--outputs", outputs)
+    result = run("check", golden, "--outputs", outputs)
     assert result.exit_code == 0, result.output
-    assert result.output == "PASS  goldgate lint-golden: 12 golden queries\n"
+    assert result.output == "PASS  goldgate check: 12 golden queries\n"
 
 
 def test_golden_queries_may_come_from_standard_input(folder: Path) -> None:

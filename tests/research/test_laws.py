@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldgate.api import evaluate_outputs
+from goldgate import evaluate_outputs
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import InputError
 from goldgate.shape.validation import type_test

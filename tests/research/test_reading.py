@@ -19,7 +19,7 @@ INSUFFICIENT = query("Who owned the ships?", (), False)
 
 
 def test_outputs_missing_or_not_a_directory_stop_the_evaluation(tmp_path: Path) -> None:
-    from goldgate.api import evaluate_outputs
+    from goldgate import evaluate_outputs
 
     write_golden(tmp_path)
     with pytest.raises(InputError) as missing:

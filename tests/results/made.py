@@ -9,7 +9,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from goldgate.cli.planning import power_command
+from goldgate.cli.stored_results import power_command
 from goldgate.cli.suite_command import suite_command
 from goldgate.cli.verify import verify_command
 

@@ -37,7 +37,7 @@ def looked_up(folder: str = "out", **more: Any) -> tuple[set[str], list[str]]:
     records = next(path for path in Path(folder).iterdir() if path.suffix == ".jsonl")
     record = json.loads(records.read_text(encoding="utf-8").splitlines()[0])
     with open_result_inputs(folder, **more) as (given, notes):
-        return {*given.of(record)}, notes
+        return {*given.for_unit(record)}, notes
 
 
 def test_all_inputs_are_found_and_there_is_nothing_to_note(suite: str) -> None:

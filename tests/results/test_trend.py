@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from goldgate.cli.history import trend_command
+from goldgate.cli.stored_results import trend_command
 from goldgate.cli.suite_command import suite_command
 
 from .made import EXTRACTION, RESEARCH, ROOT

@@ -20,7 +20,7 @@ ALL = ("extraction", "research", "qa")
 def test_a_baseline_is_worked_out_again(at: Callable[[str], Path]) -> None:
     from click.testing import CliRunner
 
-    from goldgate.cli.planning import baseline_command
+    from goldgate.cli.stored_results import baseline_command
 
     at("research")
     made = CliRunner().invoke(baseline_command, ["out/report.json", "--out", "baseline.json"])
@@ -39,7 +39,7 @@ def test_a_baseline_is_worked_out_again(at: Callable[[str], Path]) -> None:
 def test_a_baseline_of_other_reports(at: Callable[[str], Path]) -> None:
     from click.testing import CliRunner
 
-    from goldgate.cli.planning import baseline_command
+    from goldgate.cli.stored_results import baseline_command
 
     at("research")
     CliRunner().invoke(baseline_command, ["out/report.json", "--out", "baseline.json"])
@@ -52,7 +52,7 @@ def test_a_baseline_of_other_reports(at: Callable[[str], Path]) -> None:
 def test_a_baseline_folder_is_worked_out_again(at: Callable[[str], Path]) -> None:
     from click.testing import CliRunner
 
-    from goldgate.cli.planning import baseline_command
+    from goldgate.cli.stored_results import baseline_command
 
     at("qa")
     made = CliRunner().invoke(baseline_command, ["out", "--out", "baseline"])
@@ -70,7 +70,7 @@ def test_a_baseline_folder_is_worked_out_again(at: Callable[[str], Path]) -> Non
 def test_a_baseline_of_a_version_that_counted_less_is_refused_as_such(at: Callable[[str], Path]) -> None:
     from click.testing import CliRunner
 
-    from goldgate.cli.planning import baseline_command
+    from goldgate.cli.stored_results import baseline_command
     from goldgate.runs.units import UnitPacker, unpack_units
 
     at("qa")

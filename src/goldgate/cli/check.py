@@ -1,125 +1,89 @@
-"""`goldgate check-gold`, `goldgate validate` and `goldgate lint-golden`: check gold, runs and golden queries."""
+"""`goldgate check`: look for mistakes in gold, golden queries and run directories before they are used."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from goldgate.cli.convert import dialect_option, id_field_option
-from goldgate.cli.options import MultiValueCommand
-from goldgate.cli.printing import print_output, show_error, terminal_width, use_colour
-from goldgate.cli.process import result_or_error
-from goldgate.cli.runner import CHECK_FORMATS, run_check
-from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError, InputError, Place
-from goldgate.files.address import is_url, public_url
-
-
-@click.command("check-gold", cls=MultiValueCommand)
-@click.option("--gold", required=True, multiple=True, metavar="FILE...", help="Gold records; one file or more.")
-@click.option("--schema", metavar="FILE", help="The event schema. Without it, types and roles are not checked.")
-@dialect_option
-@id_field_option
-@click.option(
-    "--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="The format of the output."
+from goldgate.cli.options import (
+    MultiValueCommand,
+    ability_options,
+    add_options,
+    choose_ability,
+    format_option,
+    input_option,
+    print_renamed,
 )
+from goldgate.cli.runner import Result, check_result, exit_with
+from goldgate.suites import abilities_for
+
+_KINDS = list(dict.fromkeys(ability.kind for _, ability in abilities_for("check")))
+
+
+@click.command("check", cls=MultiValueCommand, short_help="Check gold, golden queries or a run for mistakes.")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--as", "kind", type=click.Choice(_KINDS), help="What it is. Without it, its content decides.")
+@ability_options("check")
+@format_option()
 @click.pass_context
-def check_gold_command(
-    context: click.Context,
-    gold: tuple[str, ...],
-    schema: str | None,
-    dialect: str | None,
-    id_field: str | None,
-    format: str,
+def check_command(
+    context: click.Context, /, paths: tuple[str, ...], kind: str | None, suite: str | None, format: str, **options: Any
 ) -> None:
-    """Check gold against its own event schema and text.
+    """Check inputs: all mistakes in them, each with its place, not only the first.
 
-    Looks for unknown types and roles, arguments that are not in the text, wrong offsets,
-    duplicate ids and malformed records. Exit status: 0 no errors, 1 errors found, 2 it could not be
-    carried out.
-    """
-
-    from goldgate.core.evaluation import error_report, render_json
-
-    def work() -> tuple[str | bytes, int]:
-        from goldgate.report.text import render_text
-        from goldgate.report.verdicts import describe_gold_check
-        from goldgate.suites.extraction.check_gold import check_gold
-        from goldgate.suites.extraction.events.event_schema import load_event_schema
-
-        result = check_gold(gold, None if schema is None else load_event_schema(schema), dialect, id_field)
-        status = EXIT_PASSED if result.passed else EXIT_GATE_FAILED
-        report = result.as_json()
-        if format == "json":
-            return render_json(report), status
-        return render_text(describe_gold_check(report), terminal_width(), use_colour()), status
-
-    outcome = result_or_error(work)
-    if not isinstance(outcome, GoldgateError):
-        context.exit(print_output(*outcome))
-    show_error(outcome)
-    if format == "json":
-        print_output(render_json(error_report("check-gold", outcome)), outcome.exit_status)
-    context.exit(outcome.exit_status)
-
-
-@click.command("validate", short_help="Check the files of one run of a research agent.")
-@click.argument("run", metavar="RUN_DIR")
-@click.option("--protocol", metavar="FILE", help="Settings, as YAML. Without it: the defaults.")
-@click.option("--corpus", metavar="PATH", help="The sources that you know: hashes, a line each, or their folder.")
-@click.option("--format", type=click.Choice(CHECK_FORMATS), default="text", show_default=True, help="Of the output.")
-@click.pass_context
-def validate_command(context: click.Context, run: str, protocol: str | None, corpus: str | None, format: str) -> None:
-    """Check a run directory: files against their contracts, evidence against stored sources, steps and manifests.
+    Gold (one file or more): unknown types and roles, arguments that are not in the text, wrong offsets, duplicate ids,
+    malformed records. Golden queries: contradictory labels, sufficient queries without ids, near-duplicate objectives.
+    A run directory: files against their contracts, evidence against stored sources, steps and manifests.
 
     Exit status: 0 no errors, 1 errors found, 2 it could not be carried out.
     """
-
-    def check() -> tuple[dict[str, Any], str]:
-        from goldgate.suites.plan import load_plan
-        from goldgate.suites.research.checks import validate_run
-        from goldgate.suites.research.golden import load_corpus
-        from goldgate.suites.research.source import run_settings
-        from goldgate.suites.research.suite import SUITE
-
-        if is_url(run):
-            raise InputError(
-                "run.elsewhere",
-                "a run is validated on a disk, not behind a URL",
-                place=Place(public_url(run)),
-                expected="a run directory",
-                advice="copy the folder to this machine first; goldgate research judges runs where they are",
-            )
-        anchors = load_corpus(corpus).hashes if corpus is not None else frozenset()
-        result = validate_run(run, run_settings(load_plan(SUITE, protocol), anchors))
-        facts = result.facts
-        valid = facts.structural + facts.verbatim + facts.chain + facts.anchored
-        summary = (
-            f"{result.run}: {facts.covered} of {facts.verified} verified claims covered, {valid} of {facts.ledger} "
-            f"evidence records valid, {facts.with_manifest} of {facts.steps} steps with a manifest"
-        )
-        return result.as_json(), summary
-
-    context.exit(run_check("validate", format, check))
+    _check(context, "check", paths, kind or _recognize(paths, suite), suite, format, options)
 
 
-@click.command("lint-golden", short_help="Check golden queries for what measures nothing.")
-@click.option("--golden", required=True, metavar="FILE", help="The golden queries, as JSON.")
-@click.option("--outputs", metavar="DIR", help="Runs whose ledgers and chunks must know the required ids.")
-@click.option("--format", type=click.Choice(CHECK_FORMATS), default="text", show_default=True, help="Of the output.")
-@click.pass_context
-def lint_golden_command(context: click.Context, golden: str, outputs: str | None, format: str) -> None:
-    """Check golden queries: contradictory labels, sufficient queries without ids, near-duplicate objectives.
+def _recognize(paths: Sequence[str], suite: str | None) -> str | None:
+    """The kind of the first path that a suite recognizes; None: whatever is checked without being recognized."""
+    able = [ability for each, ability in abilities_for("check") if suite in (None, each.name)]
+    for ability in able:
+        if ability.recognizes is not None and ability.recognizes(paths[0]):
+            return ability.kind
+    return next((ability.kind for ability in able if ability.recognizes is None), None)
 
-    With --outputs also: ids that no stored ledger or chunk has. Exit status: 0 no errors, 1 errors found,
-    2 it could not be carried out.
-    """
 
-    def check() -> tuple[dict[str, Any], str]:
-        from goldgate.suites.research.checks import lint_golden
-        from goldgate.suites.research.run.files import ReadLimits
+def _check(
+    context: click.Context,
+    command: str,
+    paths: Sequence[str],
+    kind: str | None,
+    suite: str | None,
+    format: str,
+    options: dict[str, Any],
+) -> None:
+    def work() -> Result:
+        return check_result("check", choose_ability("check", suite, options, kind).ability.load()(paths, options))
 
-        result = lint_golden(golden, outputs, ReadLimits())
-        return result.as_json(), f"{result.queries} golden queries"
+    exit_with(context, command, work, format)
 
-    context.exit(run_check("lint-golden", format, check))
+
+def _renamed_check(name: str, kind: str, paths: Any) -> click.Command:
+    """The command that did a part of `goldgate check` before there was one for all kinds of files."""
+
+    @click.pass_context
+    def command(context: click.Context, /, paths: str | Sequence[str], format: str, **options: Any) -> None:
+        print_renamed(name, "check")
+        _check(context, name, [paths] if isinstance(paths, str) else paths, kind, None, format, options)
+
+    inputs = next(ability.inputs for _, ability in abilities_for("check") if ability.kind == kind)
+    options = add_options(paths, *map(input_option, inputs), format_option())
+    help = f"The old name of goldgate check --as {kind}."
+    return click.command(name, cls=MultiValueCommand, hidden=True, help=help)(options(command))
+
+
+check_gold_command = _renamed_check(
+    "check-gold", "gold", click.option("--gold", "paths", required=True, multiple=True, metavar="FILE...")
+)
+lint_golden_command = _renamed_check(
+    "lint-golden", "golden", click.option("--golden", "paths", required=True, metavar="FILE")
+)
+validate_command = _renamed_check("validate", "run", click.argument("paths", metavar="RUN_DIR"))

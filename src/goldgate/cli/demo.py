@@ -9,44 +9,32 @@ from pathlib import Path
 
 import click
 
-from goldgate.cli.printing import GITHUB_VARIABLES, print_output, show_error
-from goldgate.cli.process import result_or_error
-from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, GoldgateError, Place
-
-_JUDGE = "extraction --gold gold.jsonl --schema schema.json --protocol release.yaml --brief"
-# Each with the exit status that it has to end with.
-_COMMANDS = {
-    f"{_JUDGE} --predictions model-a.jsonl --out report-a": EXIT_PASSED,
-    f"{_JUDGE} --predictions model-b.jsonl --out report-b": EXIT_GATE_FAILED,
-    "compare report-a report-b --brief": EXIT_PASSED,
-}
+from goldgate.cli.options import out_option
+from goldgate.cli.printing import GITHUB_VARIABLES, print_output
+from goldgate.cli.runner import exit_with
+from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, Place
 
 
 @click.command("demo", short_help="Judge two made-up models, and show how.")
-@click.option("--out", metavar="DIR", help="Keep the data and the reports in this folder, which must be new or empty.")
+@out_option("Keep the data and the reports in this folder, which must be new or empty.")
 @click.pass_context
 def demo_command(context: click.Context, out: str | None) -> None:
     """Judge two made-up models on 24 documents that come with goldgate, and show the commands that do it.
 
     Exit status: 0 it went as it should (model A passes, model B fails), 2 it did not.
     """
-    where = result_or_error(lambda: tempfile.TemporaryDirectory() if out is None else nullcontext(_new_folder(out)))
-    if isinstance(where, GoldgateError):
-        show_error(where)
-        context.exit(where.exit_status)
-    with where as folder:
-        written = result_or_error(lambda: _write_data(Path(folder)))
-        if isinstance(written, GoldgateError):
-            show_error(written)
-            context.exit(written.exit_status)
-        with chdir(folder):
-            status = _run_all()
-    if status == EXIT_PASSED:
-        ended = "Model A passed, and model B failed its gates, as they should."
-        status = print_output(
-            f"\n--brief prints what decides; without it, every number.\n{ended}\n{_closing_text(out)}", status
+
+    def work() -> str:
+        with tempfile.TemporaryDirectory() if out is None else nullcontext(_new_folder(out)) as folder:
+            _write_data(Path(folder))
+            with chdir(folder):
+                _run_all()
+        return (
+            "\n--brief prints what decides; without it, every number.\n"
+            f"Model A passed, and model B failed its gates, as they should.\n{_closing_text(out)}"
         )
-    context.exit(status)
+
+    exit_with(context, "demo", work)
 
 
 def _closing_text(out: str | None) -> str:
@@ -62,21 +50,22 @@ def _closing_text(out: str | None) -> str:
 """
 
 
-def _run_all() -> int:
+def _run_all() -> None:
     """Every command, with what it prints; the first that does not end as it should ends the demo."""
     from goldgate.cli.main import goldgate
+    from goldgate.demo import demo_commands
 
     for name in GITHUB_VARIABLES:  # a step that only shows the demo has no failed gate
         os.environ.pop(name, None)
-    for number, (line, wanted) in enumerate(_COMMANDS.items()):
+    for number, (line, expected) in enumerate(demo_commands().items()):
         print_output(f"{chr(10) if number else ''}$ goldgate {line}\n", EXIT_PASSED)
         status = goldgate.main(line.split(), prog_name="goldgate", standalone_mode=False)
-        if status != wanted:
+        if status != expected:
             print_output(
-                f"\nThis command should have ended with status {wanted}, and ended with {status}.\n", EXIT_SYSTEM_ERROR
+                f"\nThis command should have ended with status {expected}, and ended with {status}.\n",
+                EXIT_SYSTEM_ERROR,
             )
-            return EXIT_SYSTEM_ERROR
-    return EXIT_PASSED
+            raise click.exceptions.Exit(EXIT_SYSTEM_ERROR)
 
 
 def _new_folder(out: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr
 from io import StringIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -19,10 +19,9 @@ from goldgate.cli.generation_options import (
     SCORING_OPTIONS,
     STOPPING_OPTIONS,
     GenerationChoices,
-    add_options,
     parse_choices,
 )
-from goldgate.cli.options import MultiValueCommand
+from goldgate.cli.options import MultiValueCommand, add_options, as_list
 from goldgate.cli.out_folder import REPORT_JSON, OutFolder
 from goldgate.cli.printing import ProgressLine, print_output, show_error
 from goldgate.cli.process import EXIT_INTERRUPTED, print_stderr, result_or_error
@@ -111,12 +110,12 @@ UNREPORTED_CODES = (
 @click.command(
     "generate", cls=MultiValueCommand, short_help="Ask a model about every gold document and keep the answers."
 )
-@add_options(COMMON_OPTIONS, ENDPOINT_OPTIONS, CHECKPOINT_OPTIONS)
+@add_options(*COMMON_OPTIONS, *ENDPOINT_OPTIONS, *CHECKPOINT_OPTIONS)
 @click.pass_context
 def generate_command(context: click.Context, /, **given: Any) -> None:
     """Ask a model about every gold document and keep every answer.
 
-    Writes journal.jsonl (every answer as it arrives), predictions.jsonl (for `goldgate extraction`) and
+    Writes journal.jsonl (every answer as it arrives), predictions.jsonl (for the command of the suite) and
     generation.json (what was asked, what is missing, what it cost) to --out. The same command again asks
     only for what is missing. Exit status: 0 every document is answered, 2 it is not, or it could not be
     carried out.
@@ -125,7 +124,7 @@ def generate_command(context: click.Context, /, **given: Any) -> None:
 
 
 @click.command("evaluate_api", cls=MultiValueCommand)
-@add_options(COMMON_OPTIONS, ENDPOINT_OPTIONS, SCORING_OPTIONS, STOPPING_OPTIONS)
+@add_options(*COMMON_OPTIONS, *ENDPOINT_OPTIONS, *SCORING_OPTIONS, *STOPPING_OPTIONS)
 @click.pass_context
 def evaluate_api_command(context: click.Context, /, **given: Any) -> None:
     """Ask an OpenAI-compatible endpoint about every gold document, keep every answer, score and judge them.
@@ -137,7 +136,7 @@ def evaluate_api_command(context: click.Context, /, **given: Any) -> None:
 
 
 @click.command("evaluate", cls=MultiValueCommand)
-@add_options(COMMON_OPTIONS, CHECKPOINT_OPTIONS, SCORING_OPTIONS)
+@add_options(*COMMON_OPTIONS, *CHECKPOINT_OPTIONS, *SCORING_OPTIONS)
 @click.pass_context
 def evaluate_checkpoint_command(context: click.Context, /, **given: Any) -> None:
     """Let a checkpoint on disk answer about every gold document, keep every answer, score and judge them.
@@ -255,21 +254,16 @@ class _GenerateCommand:
     ) -> int:
         from goldgate.generation.scoring import missing_error, score_answers
         from goldgate.pipeline import evaluate_suite
-        from goldgate.suites.extraction.suite import SUITE
 
-        folder, task = self.options.folder(summary.seed), self.chosen.task
-        gold = task.gold if outcome.stopped is None else [str(folder / ASKED_GOLD)]
-        dialect = [task.dialect] if task.dialect is not None and outcome.stopped is None else []  # asked.jsonl is ours
-        progress = ProgressLine("sample", quiet=self.quiet)
-
-        schema = [] if task.schema is None else [task.schema]
+        folder, suite = self.options.folder(summary.seed), self.chosen.able.suite
+        scored = prepared.task.scored_inputs(None if outcome.stopped is None else str(folder / ASKED_GOLD))
+        progress = ProgressLine(suite.unit, quiet=self.quiet)
 
         def evaluate(records: IO[bytes] | None, finished: Finished | None) -> Evaluation:
             def evaluate_predictions(predictions: list[Path], records: IO[bytes] | None) -> Evaluation:
                 is_first = records is not None  # the other is for the bounds
-                inputs = {"gold": gold, "predictions": predictions, "schema": schema, "dialect": dialect}
                 return evaluate_suite(
-                    SUITE, inputs, self.chosen.protocol,
+                    suite, {**scored, "predictions": predictions}, self.chosen.protocol,
                     workers=self.given["workers"], records=records,
                     progress=progress if is_first else None, finished=finished if is_first else None,
                 )  # fmt: skip
@@ -288,15 +282,13 @@ class _GenerateCommand:
             return evaluation
 
         job = self._job(folder)
-        job.inputs["gold"] = [*gold]
-        if dialect:
-            job.inputs["dialect"] = dialect
+        job.inputs.update({name: paths for name, paths in scored.items() if paths})
         return run_job(job._replace(silent=not job.quiet and len(self.options.seeds) > 1), evaluate)
 
     def _job(self, folder: Path) -> Job:
         inputs = self._inputs() | {"predictions": [str(folder / PREDICTIONS)]}
         return Job(
-            "extraction",
+            self.chosen.able.suite.name,
             inputs,
             out=str(folder),
             format=self.given["format"],
@@ -329,24 +321,20 @@ class _GenerateCommand:
         from goldgate.comparison import summarize_run_folders
         from goldgate.core.evaluation import render_json
         from goldgate.generation.artifacts import write_artifact
-        from goldgate.generation.scoring import summarize_seeds
-        from goldgate.report.extraction import seeds_markdown, seeds_text
+        from goldgate.generation.scoring import describe_seeds, summarize_seeds
+        from goldgate.report import render_page
 
-        shown: str | bytes = ""
+        text: str | bytes = ""
         if EXIT_SYSTEM_ERROR not in statuses:
             spreads = summarize_run_folders([str(self.options.folder(seed)) for seed in evaluations])
             seeds = summarize_seeds({seed or 0: evaluation for seed, evaluation in evaluations.items()}, spreads)
+            page = describe_seeds(seeds, self.chosen.able.suite.headline)
             write_artifact(self.options.out / SEED_FILES[0], render_json(seeds))
-            write_artifact(self.options.out / SEED_FILES[1], seeds_markdown(seeds).encode())
-            match self.given["format"]:
-                case "json":
-                    shown = render_json(seeds)
-                case "markdown":
-                    shown = seeds_markdown(seeds)
-                case _:
-                    shown = seeds_text(seeds)
+            write_artifact(self.options.out / SEED_FILES[1], render_page(page, "markdown").encode())
+            format = self.given["format"]
+            text = render_json(seeds) if format == "json" else render_page(page, format)
         if not self.quiet:
-            print_output(shown, EXIT_PASSED)
+            print_output(text, EXIT_PASSED)
             print_stderr(self._reports_text(evaluations, statuses))
 
     def _reports_text(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> str:
@@ -375,9 +363,9 @@ class _GenerateCommand:
         return error.exit_status
 
     def _inputs(self) -> dict[str, list[str]]:
-        task = self.chosen.task
-        named = {"schema": task.schema, "protocol": self.chosen.protocol, "train": task.train}
-        return {"gold": list(task.gold)} | {kind: [path] if path is not None else [] for kind, path in named.items()}
+        """Every file that is read, by the name of its option."""
+        paths = [each.name for each in self.chosen.able.ability.inputs if each.is_path]
+        return {name: as_list(self.given[name]) for name in (*paths, "protocol")}
 
     def _check_folders(self) -> None:
         """The folders for the reports can be written to, nobody else does, and no input lies under a report's name."""
@@ -403,20 +391,18 @@ def _prepare(chosen: GenerationChoices, given: dict[str, Any]) -> PreparedRun:
     from goldgate.cli.generation_options import stop_rule
     from goldgate.generation.run import prepare
     from goldgate.runs.against import load_reference_runs
-    from goldgate.suites.extraction.suite import SUITE
-    from goldgate.suites.extraction.task import ExtractionTask, load_task
     from goldgate.suites.plan import load_plan, load_protocol
 
-    loaded, options = load_protocol(chosen.protocol), chosen.options
-    plan = load_plan(SUITE, loaded)
+    loaded, options, suite = load_protocol(chosen.protocol), chosen.options, chosen.able.suite
+    plan = load_plan(suite, loaded)
     # Before anything is asked and paid for: what gates compare with is there, and is not written over.
-    load_reference_runs(SUITE, plan, [str(folder) for folder in (options.out, *options.folders())])
-    response = plan.settings.response
+    load_reference_runs(suite, plan, [str(folder) for folder in (options.out, *options.folders())])
 
-    def load() -> ExtractionTask:
-        return load_task(chosen.task, options.all_seeds, response, options.response_format)
+    def load() -> Task:
+        task: Task = chosen.able.ability.load()(plan, options.all_seeds, options.response_format, chosen.inputs)
+        return task
 
     def watch(task: Task) -> StopRule | None:
-        return stop_rule(plan, cast("ExtractionTask", task), options, given)
+        return stop_rule(plan, task, options, given)
 
     return prepare(options, chosen.answerer, loaded.protocol.generation, load, watch)

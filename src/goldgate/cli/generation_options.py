@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from goldgate.cli.options import (
+    ability_options,
+    choose_ability,
+    format_option,
+    out_option,
+    protocol_option,
+    workers_option,
+)
 from goldgate.errors import ConfigError
 from goldgate.files.address import is_url
 from goldgate.files.writing import is_utf8
+from goldgate.suites import abilities_for
 
 if TYPE_CHECKING:
     from goldgate.core.plan import Plan
+    from goldgate.core.task import Task
     from goldgate.generation.answerer import Answerer, StopRule
     from goldgate.generation.journal import DocumentShard
     from goldgate.generation.run import GenerationOptions
-    from goldgate.suites.extraction.task import ExtractionTask, TaskOptions
-
-
-F = TypeVar("F", bound=Callable[..., Any])
+    from goldgate.suites import SuiteAbility
 
 MAX_COUNT = 1_000_000_000  # tokens, attempts: more is a slip of the hand
 _COUNT = re.compile(r"[0-9]{1,5}")
@@ -42,20 +48,9 @@ class FiniteFloat(click.FloatRange):
 
 
 COMMON_OPTIONS = [
-    click.option("--gold", required=True, multiple=True, metavar="FILE...", help="Gold records with text."),
-    click.option("--schema", required=True, metavar="FILE", help="The event schema: event types and their roles."),
-    click.option("--dialect", metavar="NAME", help="The published format of --gold and --train, if not recognized."),
-    click.option("--protocol", metavar="FILE", help="Settings, gates and prices, as YAML."),
-    click.option("--out", metavar="DIR", help="The journal and everything made from it.  [default: out/MODEL]"),
-    click.option(
-        "--prompt",
-        default="en",
-        show_default=True,
-        metavar="NAME|FILE",
-        help="en, en-thought, zh, zh-thought or a file.",
-    ),
-    click.option("--train", metavar="FILE", help="Records in the form of gold, to take examples from."),
-    click.option("--few-shot", type=click.IntRange(min=0), default=0, show_default=True, help="Examples in a prompt."),
+    ability_options("generate"),
+    protocol_option("Settings, gates and prices, as YAML."),
+    out_option("The journal and everything made from it.  [default: out/MODEL]"),
     click.option("--seeds", metavar="N,N,...", help="Ask once for each seed; it is sent, and chooses the examples."),
     click.option("--temperature", type=FiniteFloat(min=0), default=0.0, show_default=True, help="0: no sampling."),
     click.option(
@@ -105,7 +100,7 @@ ENDPOINT_OPTIONS = [
         "--timeout", type=FiniteFloat(min=0, min_open=True), default=600.0, show_default=True, help="Seconds."
     ),
     click.option(
-        "--attempts", type=click.IntRange(1, 1000), default=8, show_default=True, help="Of a request that fails."
+        "--attempts", type=click.IntRange(1, 1000), default=8, show_default=True, help="Maximum attempts per request."
     ),
     click.option(
         "--response-format",
@@ -126,12 +121,9 @@ CHECKPOINT_OPTIONS = [
     click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1.  [default: cuda if there is one]"),
 ]
 SCORING_OPTIONS = [
-    click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes for scoring."),
-    click.option(
-        "--format", type=click.Choice(["json", "text", "markdown"]), default="text", show_default=True,
-        help="Of the printed report.",
-    ),
-]  # fmt: skip
+    workers_option(),
+    format_option(("json", "text", "markdown")),
+]
 STOPPING_OPTIONS = [
     click.option(
         "--stop-when-decided", is_flag=True, help="Ask in a random order, and only until every gate is decided."
@@ -145,23 +137,13 @@ STOPPING_OPTIONS = [
 ]
 
 
-def add_options(*groups: list[Callable[[Any], Any]]) -> Callable[[F], F]:
-    """A decorator that adds groups of options, in this order."""
-
-    def add(function: F) -> F:
-        for option in reversed([option for group in groups for option in group]):
-            function = option(function)
-        return function
-
-    return add
-
-
 @dataclass(frozen=True, slots=True)
 class GenerationChoices:
     """What a command line comes to."""
 
     options: GenerationOptions
-    task: TaskOptions
+    able: SuiteAbility  # what asks, and scores the answers
+    inputs: dict[str, Any]  # of the task
     answerer: Answerer
     protocol: str | None
 
@@ -170,7 +152,6 @@ def parse_choices(given: dict[str, Any]) -> GenerationChoices:
     """Everything that was chosen; a contradiction is an error of click's."""
     from goldgate.generation.journal import SHARDS_FOLDER
     from goldgate.generation.run import GenerationOptions
-    from goldgate.suites.extraction.task import TaskOptions
 
     shard = parse_shard(given["shard"])
     _check_shard_options(given)
@@ -190,10 +171,10 @@ def parse_choices(given: dict[str, Any]) -> GenerationChoices:
         max_total_tokens=given["max_total_tokens"],
         shard=shard,
     )
-    task = TaskOptions(
-        given["gold"], given["schema"], given["prompt"], given["train"], given["few_shot"], given["dialect"]
-    )
-    return GenerationChoices(options, task, answerer, given["protocol"])
+    names = {each.name for _, ability in abilities_for("generate") for each in ability.inputs}
+    inputs = {name: value for name, value in given.items() if name in names}
+    able = choose_ability("generate", given["suite"], inputs)
+    return GenerationChoices(options, able, inputs, answerer, given["protocol"])
 
 
 def _check_shard_options(given: dict[str, Any]) -> None:
@@ -316,7 +297,7 @@ def default_folder(model: str) -> Path:
     return Path("out", re.sub(r"[^\w.-]+", "-", model).strip(".-") or "model")
 
 
-def stop_rule(plan: Plan, task: ExtractionTask, options: GenerationOptions, given: dict[str, Any]) -> StopRule | None:
+def stop_rule(plan: Plan, task: Task, options: GenerationOptions, given: dict[str, Any]) -> StopRule | None:
     """What the options ask for; None where all documents are to be asked. What cannot be watched is a ConfigError."""
     if not given.get("stop_when_decided"):
         return None
@@ -328,10 +309,9 @@ def stop_rule(plan: Plan, task: ExtractionTask, options: GenerationOptions, give
         )
     from goldgate.generation.answerer import StopRule
     from goldgate.stats.early_stopping import GateWatch, early_bounds
-    from goldgate.suites.extraction.task import AnswerCounts
 
     most = given["most_predictions"]
-    counts = AnswerCounts(task.documents, plan.settings, task.schema)
-    bounds = early_bounds(plan, counts.scorer.measures, counts.unanswered(), most)
+    counts = task.counter(plan.settings)
+    bounds = early_bounds(plan, counts.measures, counts.unanswered(), most)
     watch = GateWatch(bounds, len(task))
     return StopRule(watch, counts, given["order_seed"], bool(given["allow_missing"]), most)

@@ -14,7 +14,7 @@ from click.types import StringParamType
 from goldgate import __version__
 from goldgate.cli.process import start
 from goldgate.errors import did_you_mean
-from goldgate.suites import SUITES
+from goldgate.suites import suite_names
 
 COMPLETION_VARIABLE = "_GOLDGATE_COMPLETE"  # click's name for it; set while a shell asks
 _PATH_KINDS = {
@@ -58,20 +58,25 @@ COMMANDS = {
     "demo": ("goldgate.cli.demo", "demo_command"),
     "compare": ("goldgate.cli.compare", "compare_command"),
     "view": ("goldgate.cli.view", "view_command"),
-    "plot": ("goldgate.cli.history", "plot_command"),
+    "plot": ("goldgate.cli.stored_results", "plot_command"),
     "generate": ("goldgate.cli.generate", "generate_command"),
     "read": ("goldgate.cli.read", "read_command"),
-    "check-gold": ("goldgate.cli.check", "check_gold_command"),
+    "check": ("goldgate.cli.check", "check_command"),
     "convert": ("goldgate.cli.convert", "convert_command"),
-    "schema": ("goldgate.cli.schemas", "schema_command"),
-    "validate": ("goldgate.cli.check", "validate_command"),
+    "schema": ("goldgate.cli.convert", "schema_command"),
     "import-runs": ("goldgate.cli.convert", "import_runs_command"),
-    "lint-golden": ("goldgate.cli.check", "lint_golden_command"),
-    "baseline": ("goldgate.cli.planning", "baseline_command"),
+    "baseline": ("goldgate.cli.stored_results", "baseline_command"),
     "verify": ("goldgate.cli.verify", "verify_command"),
-    "trend": ("goldgate.cli.history", "trend_command"),
-    "power": ("goldgate.cli.planning", "power_command"),
-    "schemas": ("goldgate.cli.schemas", "schemas_command"),
+    "trend": ("goldgate.cli.stored_results", "trend_command"),
+    "power": ("goldgate.cli.stored_results", "power_command"),
+    "contracts": ("goldgate.cli.contracts", "contracts_command"),
+}
+# Names of before, which work and are not listed.
+OLD_COMMANDS = {
+    "check-gold": ("goldgate.cli.check", "check_gold_command"),
+    "validate": ("goldgate.cli.check", "validate_command"),
+    "lint-golden": ("goldgate.cli.check", "lint_golden_command"),
+    "schemas": ("goldgate.cli.contracts", "schemas_command"),
 }
 
 
@@ -79,21 +84,19 @@ class _LazyGroup(click.Group):
     """Imports the module of a command only when that command is asked for."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return [*SUITES, *COMMANDS]
+        return list(dict.fromkeys([*suite_names(), *COMMANDS]))
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         command = self._command(name)
         return complete_paths(command) if command is not None and is_completing() else command
 
     def _command(self, name: str) -> click.Command | None:
-        if name in SUITES:
+        place = COMMANDS.get(name) or OLD_COMMANDS.get(name)
+        if place is None:
             from goldgate.cli.suite_command import suite_command
 
-            return suite_command(name)
-        if name not in COMMANDS:
-            return None
-        module, attribute = COMMANDS[name]
-        command = getattr(import_module(module), attribute)
+            return suite_command(name) if name in suite_names() else None
+        command = getattr(import_module(place[0]), place[1])
         assert isinstance(command, click.Command)
         return command
 

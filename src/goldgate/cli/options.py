@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from goldgate.cli.process import print_stderr
+from goldgate.report import PAGE_FORMATS
+from goldgate.suites import SuiteAbility, abilities_for
+
+if TYPE_CHECKING:
+    from goldgate.core.suite import Input
+
+F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[Any], Any]
+
+CHECK_FORMATS = ("text", "json")
+RESULT_FORMATS = ("json", *PAGE_FORMATS)
+
 
 class MultiValueCommand(click.Command):
-    """A command without positional arguments: what follows a repeatable option belongs to it.
+    """A command in which what follows a repeatable option belongs to it: arguments come before the options.
 
     `--gold a b` is read as `--gold a --gold b`; both may be written.
     """
@@ -35,3 +50,130 @@ def repeat_names(arguments: Iterable[str], repeatable: set[str]) -> Iterator[str
                 yield gathering
             has_value = True
         yield argument
+
+
+def add_options(*options: Decorator) -> Callable[[F], F]:
+    """A decorator that adds options, in this order."""
+
+    def add(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+def format_option(formats: Iterable[str] = CHECK_FORMATS) -> Decorator:
+    """`--format`, one of these."""
+    return click.option(
+        "--format", type=click.Choice([*formats]), default="text", show_default=True, help="Output format."
+    )
+
+
+def out_option(help: str, metavar: str = "DIR", *, required: bool = False) -> Decorator:
+    """`--out`: what is written, and where."""
+    return click.option("--out", metavar=metavar, required=required, help=help)
+
+
+def protocol_option(help: str = "Settings, as YAML. Without it: the defaults.") -> Decorator:
+    """`--protocol`."""
+    return click.option("--protocol", metavar="FILE", help=help)
+
+
+def workers_option(default: int | None = 1, help: str = "Processes to score with.") -> Decorator:
+    """`--workers`, from 1."""
+    return click.option(
+        "--workers", type=click.IntRange(min=1), default=default, show_default=default is not None, help=help
+    )
+
+
+BRIEF = click.option("--brief", is_flag=True, help="Print only the verdict, gates and warnings, and where the rest is.")
+SYSTEM_NAMES = click.option(
+    "--name", "names", multiple=True, metavar="NAME", help="A system's name, once for each, in their order."
+)
+COMMON = click.option("--common", is_flag=True, help="Compare only the documents that all systems share.")
+
+
+def input_option(each: Input, *, help: str | None = None, required: bool | None = None) -> Decorator:
+    """The option that an input of a suite becomes."""
+    kind = click.IntRange(min=0) if isinstance(each.default, int) else None
+    return click.option(
+        each.option,
+        each.name,
+        required=each.required if required is None else required,
+        multiple=each.many,
+        type=click.Choice(each.choices) if each.choices else kind,
+        default=each.default,
+        show_default=each.default is not None,
+        metavar=None if each.choices or kind else each.metavar + ("..." if each.many else ""),
+        help=each.help if help is None else help,
+    )
+
+
+def ability_options(command: str) -> Decorator:
+    """The options of a command that suites carry out: `--suite` where several can, and the inputs of all of them."""
+    abilities = abilities_for(command)
+    suites = list(dict.fromkeys(suite.name for suite, _ in abilities))
+    inputs = {each.name: each for _, ability in reversed(abilities) for each in reversed(ability.inputs)}
+    needed = {
+        name: all(any(each.name == name and each.required for each in ability.inputs) for _, ability in abilities)
+        for name in inputs
+    }
+    return add_options(
+        *(input_option(each, required=needed[each.name]) for each in reversed(inputs.values())),
+        click.option(
+            "--suite",
+            type=click.Choice(suites),
+            hidden=len(suites) < 2,
+            help="The suite that does it, if not the first.",
+        ),
+    )
+
+
+def choose_ability(command: str, suite: str | None, options: dict[str, Any], kind: str | None = None) -> SuiteAbility:
+    """What carries out a command: of the suite that was named, or the first that can.
+
+    An option of another suite is a mistake in the options, and so is one that this one needs.
+    """
+    able = [
+        each
+        for each in abilities_for(command)
+        if suite in (None, each.suite.name) and kind in (None, each.ability.kind)
+    ]
+    if not able:
+        raise click.UsageError(f"no suite can {command}" if suite is None else f"the {suite} suite cannot {command} it")
+    chosen = able[0]
+    inputs = {each.name: each for each in chosen.ability.inputs}
+    defaults = {each.name: each.default for _, ability in abilities_for(command) for each in ability.inputs}
+    for name, value in options.items():
+        if value not in (None, ()) and name not in inputs and value != defaults.get(name):
+            raise click.UsageError(f"--{name.replace('_', '-')} is not for this: leave it out")
+    for each in inputs.values():
+        if each.required and options.get(each.name) in (None, ()):
+            raise click.UsageError(f"Missing option '{each.option}'.")
+    return chosen
+
+
+def as_list(value: str | Iterable[str] | None) -> list[str]:
+    """The values of an option that may be given once, several times or not at all."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else list(value)
+
+
+def renamed(command: click.Command, name: str) -> click.Command:
+    """The command under the name that it had before: hidden, and with a line that gives the new one."""
+    old = copy(command)
+
+    @click.pass_context
+    def callback(context: click.Context, /, **options: Any) -> Any:
+        print_renamed(name, str(command.name))
+        return context.invoke(command, **options)
+
+    old.name, old.hidden, old.callback = name, True, callback
+    return old
+
+
+def print_renamed(old: str, new: str) -> None:
+    """Tell on stderr that a command has another name now."""
+    print_stderr(f"goldgate {old} is now goldgate {new}; the old name will go")

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 REPORT_JSON, REPORT_MARKDOWN, REPORT_HTML, JUNIT = "report.json", "report.md", "report.html", "junit.xml"
 SAMPLES, RUN_JSON = "samples.jsonl", "run.json"
-# In this order they get their names: the verdict is the last.
+# The files of an evaluation and their formats. In this order they get their names: the verdict is the last.
+REPORT_FORMATS = {REPORT_MARKDOWN: "markdown", REPORT_HTML: "html", JUNIT: "junit", REPORT_JSON: "json"}
 REPORT_FILES = (REPORT_MARKDOWN, REPORT_HTML, JUNIT, RUN_JSON, REPORT_JSON)
 
 
@@ -265,6 +266,17 @@ def _working_directory() -> str | None:
         return escape_surrogates(os.getcwd())
     except OSError:  # it was deleted
         return None
+
+
+def check_not_input(inputs: Iterable[str], out: str, what: str = "the result", input: str = "an input") -> None:
+    """Raise a ConfigError where the file that --out names is one of the inputs."""
+    if any(resolved_path(path) == resolved_path(out) for path in inputs):
+        raise ConfigError(
+            "out.is_an_input",
+            f"writing {what} would overwrite {input}",
+            place=Place(public_url(out)),
+            advice="choose another file for --out",
+        )
 
 
 def check_overwrite(job: Job) -> None:

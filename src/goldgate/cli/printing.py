@@ -17,7 +17,6 @@ import click
 from goldgate.cli.process import discard_stdout, print_stderr
 from goldgate.errors import ConfigError, GoldgateError
 
-BRIEF_HELP = "Print what decides and where the rest is, not all of it."
 DEFAULT_WIDTH = 80  # where nobody knows
 
 
@@ -97,7 +96,13 @@ def show_failed_gates(report: dict[str, Any]) -> None:
 
 
 def closing_lines(report: dict[str, Any], places: Sequence[str]) -> str:
-    """The last lines of a printed report: the verdict once more, and where the files are."""
+    """The last lines of a printed report: the verdict once more if it has one, and where the files are."""
+    from goldgate.report.escape import visible
+    from goldgate.report.text import verdict_lines, word_parts
+
+    if "gates" not in report:
+        lines = [line for place in places for line in word_parts(visible(place), terminal_width())]
+        return "".join(f"{line}\n" for line in ["", *lines]) if places else ""
     gates = [gate for gate in report["gates"] if gate["severity"] == "error"]
     failed = [gate["metric"] for gate in gates if gate["verdict"] == "FAIL"]
     undecided = [gate["metric"] for gate in gates if gate["verdict"] == "INCONCLUSIVE"]
@@ -114,8 +119,6 @@ def closing_lines(report: dict[str, Any], places: Sequence[str]) -> str:
     warned = [g["metric"] for g in report["gates"] if g["severity"] == "warn" and g["verdict"] == "FAIL"]
     if warned:
         words += f"; only warned: {', '.join(warned)}"
-    from goldgate.report.text import verdict_lines
-
     return "\n" + "\n".join(verdict_lines(report["status"], [words, *places], terminal_width(), use_colour())) + "\n"
 
 

@@ -218,6 +218,8 @@ def result_or_error(work: Callable[[], T]) -> T | GoldgateError:
         return work()
     except GoldgateError as error:
         return error
+    except (click.exceptions.Exit, click.ClickException):
+        raise
     except KeyboardInterrupt:
         raise _interrupted_exit() from None
     except Exception as problem:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from goldgate.cli.options import ability_options, choose_ability, format_option, protocol_option
 from goldgate.cli.printing import print_output, show_error
 from goldgate.cli.process import result_or_error
-from goldgate.cli.runner import CHECK_FORMATS
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, InputError
 
 if TYPE_CHECKING:
-    from goldgate.report.extraction import ReadingSummary
-    from goldgate.suites.extraction.read_responses import ReadAnswer, StoredAnswer
+    from goldgate.core.suite import ResponseReader
 
 STANDARD_INPUT = "-"
 RECORD_SUFFIXES = (".jsonl", ".json", ".gz", ".csv", ".tsv", ".parquet", ".eval")
@@ -38,20 +37,22 @@ _BATCH_SIZE = 200  # answers that are printed together
     metavar="FIELD",
     help="Where a record has what the model wrote, as a dotted path such as messages.-1.content.",
 )
-@click.option("--protocol", metavar="FILE", help="Settings, as YAML: thought tags and the form of answers.")
-@click.option(
-    "--format", type=click.Choice(CHECK_FORMATS), default="text", show_default=True, help="The format of the output."
-)
+@protocol_option("Settings, as YAML: thought tags and the form of answers.")
+@ability_options("read")
+@format_option()
 @click.pass_context
 def read_command(
     context: click.Context,
+    /,
     file: str,
     ids: tuple[str, ...],
     kind: str | None,
     id_field: str | None,
     response_field: str | None,
     protocol: str | None,
+    suite: str | None,
     format: str,
+    **options: Any,
 ) -> None:
     """Show what is read of a response, how, and each repair with its place.
 
@@ -59,10 +60,17 @@ def read_command(
     .gz is a file of prediction records, {"id", "response"} each: they get a few lines each, and a summary. Exit
     status: 0 all were read, 1 some could not be read, 2 it could not be carried out.
     """
-    named_as_records = file.lower().endswith(RECORD_SUFFIXES)
-    many = kind == "records" if kind is not None else named_as_records
-    answers = _answers(file, ids, (id_field, response_field), many=many)
-    outcome = result_or_error(lambda: _read_all(answers, protocol, format, many=many, full=bool(ids)))
+    many = kind == "records" if kind is not None else file.lower().endswith(RECORD_SUFFIXES)
+
+    def work() -> int:
+        from goldgate.suites.plan import load_plan
+
+        able = choose_ability("read", suite, options)
+        reader: ResponseReader = able.ability.load()(load_plan(able.suite, protocol), options)
+        answers = _answers(reader, file, ids, (id_field, response_field), many=many)
+        return _read_all(reader, answers, format, many=many, full=bool(ids) or not many)
+
+    outcome = result_or_error(work)
     if not isinstance(outcome, GoldgateError):
         context.exit(outcome)
     if many and kind is None and outcome.code in _NOT_RECORDS:
@@ -74,14 +82,12 @@ def read_command(
 
 
 def _answers(
-    file: str, ids: tuple[str, ...], fields: tuple[str | None, str | None], *, many: bool
-) -> Iterator[StoredAnswer]:
+    reader: ResponseReader, file: str, ids: Sequence[str], fields: tuple[str | None, str | None], *, many: bool
+) -> Iterator[Any]:
     from goldgate.files.reading import read_stream, read_text_file
-    from goldgate.readers.layouts.layout import FieldPaths
-    from goldgate.suites.extraction.read_responses import StoredAnswer, stored_answers
 
     if many:
-        yield from stored_answers(file, ids, FieldPaths(*fields))
+        yield from reader.records(file, ids, *fields)
         return
     if ids or any(fields):
         raise ConfigError(
@@ -92,49 +98,32 @@ def _answers(
             advice="if it holds records, add --as records",
         )
     if file != STANDARD_INPUT:
-        yield StoredAnswer(None, read_text_file(file, "response").text)
+        yield reader.response(read_text_file(file, "response").text)
         return
-    if sys.stdin is None:  # closed by whoever started us
+    if sys.stdin is None:  # closed by the caller
         raise InputError(
             "response.unreadable", "standard input is closed", expected="a response, or the name of a file"
         )
     if sys.stdin.isatty():
         click.echo("reading a response from the terminal, up to Ctrl-D", err=True)
-    yield StoredAnswer(None, read_stream(sys.stdin.buffer, "standard input", "response").text)
+    yield reader.response(read_stream(sys.stdin.buffer, "standard input", "response").text)
 
 
-def _read_all(answers: Iterator[StoredAnswer], protocol: str | None, format: str, *, many: bool, full: bool) -> int:
+def _read_all(reader: ResponseReader, answers: Iterator[Any], format: str, *, many: bool, full: bool) -> int:
     """Read and print the answers one after the other; the result is the exit status."""
-    from goldgate.report.extraction import ReadingSummary, render_summary
-    from goldgate.suites import load_suite
-    from goldgate.suites.extraction.read_responses import answer_reader
-    from goldgate.suites.plan import load_plan
-
-    read = answer_reader(load_plan(load_suite("extraction"), protocol).settings)
-    summary = ReadingSummary()
     waiting: list[str] = []
     status = EXIT_PASSED
     try:
-        for answer in map(read, answers):
-            waiting.append(_render(answer, summary, format, many=many, full=full or not many))
-            summary.add(answer)
+        for answer in answers:
+            in_json = format == "json"
+            waiting.append(reader.as_json(answer, on_one_line=many) if in_json else reader.show(answer, full=full))
             if len(waiting) >= _BATCH_SIZE:
                 status = max(status, _print_waiting(waiting, format))
     finally:
         status = max(status, _print_waiting(waiting, format))  # what was read before an error is shown
-    if format == "text" and many and summary.answers != 1:
-        status = max(status, print_output(("\n" if summary.answers else "") + render_summary(summary), EXIT_PASSED))
-    return max(status, EXIT_GATE_FAILED if summary.unread else EXIT_PASSED)
-
-
-def _render(answer: ReadAnswer, summary: ReadingSummary, format: str, *, many: bool, full: bool) -> str:
-    from goldgate.report.extraction import render_answer, render_answer_json, render_answer_line
-
-    if format == "json":
-        return render_answer_json(answer, on_one_line=many)
-    if not full:
-        return render_answer_line(answer)
-    return ("\n" if summary.answers else "") + render_answer(answer)
+    if format == "text" and many and reader.answers != 1:
+        status = max(status, print_output(reader.summary(), EXIT_PASSED))
+    return max(status, EXIT_GATE_FAILED if reader.unread else EXIT_PASSED)
 
 
 def _print_waiting(waiting: list[str], format: str) -> int:

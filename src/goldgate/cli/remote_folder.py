@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from goldgate.cli.out_folder import REPORT_FILES, REPORT_JSON, SAMPLES, OutFolder
+from goldgate.cli.out_folder import REPORT_FILES, SAMPLES, OutFolder
 from goldgate.errors import ConfigError, MachineError, Place
 from goldgate.files import writing
 from goldgate.files.address import join_url, normalize_url, public_url
@@ -44,8 +44,8 @@ class UploadedFolder(OutFolder):
 
     def publish(self, files: Mapping[str, bytes], *, with_samples: bool) -> None:
         super().publish(files, with_samples=with_samples)
-        self._remote.remove(REPORT_JSON)
-        for name in self._names:  # report.json is the last of them
+        self._remote.remove(self._names[-1])
+        for name in self._names:  # the last of them says that all are there
             if (self.path / name).exists():
                 self._remote.upload(self.path / name, name)
             else:

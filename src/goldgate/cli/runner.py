@@ -1,4 +1,4 @@
-"""Run an evaluation or a check for a command: handle errors, write the files, print the report.
+"""Run what a command asks for: handle errors, write the files, print the result.
 
 Exit status: 0 all gates passed, 1 a gate failed or errors were found, 2 the command failed.
 """
@@ -8,17 +8,17 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+
+import click
 
 from goldgate.cli.out_folder import (
-    JUNIT,
-    REPORT_HTML,
+    REPORT_FORMATS,
     REPORT_JSON,
-    REPORT_MARKDOWN,
     RUN_JSON,
     SAMPLES,
     OutFolder,
@@ -40,9 +40,11 @@ from goldgate.files.address import is_url, join_url, public_url
 from goldgate.files.writing import folder_in_use_error, map_texts
 
 if TYPE_CHECKING:
+    from goldgate.comparison import Comparison
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.page import Page
     from goldgate.core.plan import Plan
+    from goldgate.core.suite import CheckResult
     from goldgate.core.unit_page import InputLookup
     from goldgate.pipeline import Finished
     from goldgate.report.html.units import ReadLine, UnitSelection
@@ -53,14 +55,14 @@ SAMPLES_NOT_SHOWN = "They cannot be shown, which is a fault of goldgate; please 
 
 
 class SampleCollector:
-    """Called at the end of an evaluation with its inputs; then `looked` has the units that are worth a look."""
+    """Called at the end of an evaluation with its inputs; then `units` has the units that are worth a look."""
 
-    def __init__(self, suite: str, read: ReadLine) -> None:
+    def __init__(self, suite: str, read: ReadLine | None = None) -> None:
         self._suite = suite
-        self._read = read  # from the records, when all are written
-        self.looked: UnitSelection | None = None
+        self.read = read  # from the records, when all are written
+        self.units: UnitSelection | None = None
 
-    def __call__(self, evaluation: Evaluation, plan: Plan, given: InputLookup, worst: WorstUnits) -> None:
+    def __call__(self, evaluation: Evaluation, plan: Plan, inputs: InputLookup, worst: WorstUnits) -> None:
         from goldgate.report.html.units import UnitSelection, worst_units
         from goldgate.suites import load_suite
 
@@ -68,14 +70,15 @@ class SampleCollector:
         try:
             if worst.fault is not None:
                 raise RuntimeError(worst.fault)
-            self.looked = worst_units(suite, plan, evaluation, worst, self._read, given)
+            assert self.read is not None
+            self.units = worst_units(suite, plan, evaluation, worst, self.read, inputs)
         except GoldgateError:
             raise
         except Exception as problem:  # what is shown of samples must not cost the verdict of a long run
             if os.environ.get(DEBUG_VARIABLE):
                 raise
             why = worst.fault or f"{type(problem).__name__}: {problem}"
-            self.looked = UnitSelection(
+            self.units = UnitSelection(
                 unit=suite.unit, note=f"{SAMPLES_NOT_SHOWN} {why}. {DEBUG_VARIABLE}=1 shows the traceback."
             )
 
@@ -90,7 +93,42 @@ HTML, JSON, GITHUB = "html", "json", "github"  # formats
 
 _OVERWRITE_CODE = "against.overwritten"
 _HEAD_BYTES = 200  # bytes: a report begins with its suite
-_SUITE_PATTERN = re.compile(rb'"suite": "([a-z-]+)"')
+_SUITE_PATTERN = re.compile(rb'"suite": "([^"]+)"')
+Describe = Callable[[dict[str, Any]], "Page"]
+Outcome: TypeAlias = "Evaluation | Comparison | Result | GoldgateError"
+
+
+class Result(NamedTuple):
+    """What a command prints: a report as JSON, the page that describes it in any other format."""
+
+    report: dict[str, Any]
+    describe: Describe
+    exit_status: int = EXIT_PASSED
+
+
+def exit_with(
+    context: click.Context, command: str, work: Callable[[], Result | str | bytes], format: str = "text"
+) -> NoReturn:
+    """Do the work, print its result or the error that it ended in, and leave with the exit status."""
+    outcome = result_or_error(work)
+    job = Job(command, {}, format=format, annotate=False)
+    if isinstance(outcome, GoldgateError):
+        context.exit(print_failure(job, outcome))
+    if isinstance(outcome, Result):
+        rendered = _Shown(job._replace(describe=outcome.describe), outcome).rendered(format)
+        context.exit(print_output(rendered, outcome.exit_status))
+    context.exit(print_output(outcome, EXIT_PASSED))
+
+
+def check_result(command: str, checked: CheckResult) -> Result:
+    """The result of a check for a command. An error among its findings is status 1."""
+
+    def describe(report: dict[str, Any]) -> Page:
+        from goldgate.report.verdicts import describe_check
+
+        return describe_check(report, checked.summary)._replace(suite=command, remarks=checked.stands_out)
+
+    return Result(checked.report, describe, EXIT_PASSED if checked.report["status"] == "PASS" else EXIT_GATE_FAILED)
 
 
 class Job(NamedTuple):
@@ -100,86 +138,96 @@ class Job(NamedTuple):
     inputs: dict[str, list[str]]
     folders: Sequence[str] = ()  # those of the inputs that are folders: no result goes deep into them
     records: str = SAMPLES
+    files: Mapping[str, str] = REPORT_FORMATS  # what goes into `out`, and in which format
     out: str | None = None
     report: str | None = None
     format: str = "text"
     brief: bool = False  # of the text, what decides
     quiet: bool = False  # only failed gates and errors are printed
-    silent: bool = False  # only errors: somebody else says the rest
+    silent: bool = False  # only errors: the caller prints the rest
+    annotate: bool = True  # in GitHub Actions
     workers: int | None = None
     engine: str = "processes"
     generating: bool = False  # this process also asks the model in `out`, and holds its journal
+    describe: Describe | None = None  # the page of a report; None: as its suite describes it
 
     @property
     def paths(self) -> list[str]:
         """Every input, as it was given."""
         return [path for paths in self.inputs.values() for path in paths]
 
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """The files of `out` in the order in which they get their names: the JSON is the last."""
+        *pages, last = self.files
+        return (*pages, RUN_JSON, last)
 
-EvaluateInputs = Callable[["IO[bytes] | None", "Finished | None"], "Evaluation"]
+
+EvaluateInputs = Callable[["IO[bytes] | None", "Finished | None"], "Evaluation | Comparison"]
 
 
 def run_job(job: Job, evaluate: EvaluateInputs) -> int:
     """Evaluate, write, print; the result is the exit status.
 
-    `evaluate` gets the file for the samples' records, and who looks at them when all are written; None where no files
-    are wanted.
+    `evaluate` gets the file for the units' records, and what to call when all are written; None where no files are
+    asked for.
     """
     began, clock = datetime.now(UTC), time.perf_counter()
     refused = result_or_error(lambda: check_overwrite(job))
     if isinstance(refused, GoldgateError):
         if not refused.code.startswith("report."):
             _write_report(job, refused)
-        return _print_failure(job, refused)
+        return print_failure(job, refused)
     if job.out is None:
-        looked: list[UnitSelection] = []
-        outcome = result_or_error(lambda: _without_folder(job, evaluate, looked))
-        return _finish(job, outcome, _write_report(job, outcome), _OutcomePage(job, outcome, *looked))
+        shown = _without_folder(job, evaluate)
+        return _finish(job, shown, _write_report(job, shown.outcome))
     folder = result_or_error(lambda: _open_folder(job))
     if isinstance(folder, GoldgateError):
         _write_report(job, folder)
-        return _print_failure(job, folder)
+        return print_failure(job, folder)
     try:
         with raise_on_signals():
-            looking = SampleCollector(job.suite, folder.read_samples)
-            outcome = result_or_error(lambda: evaluate(folder.open_samples(), looking))
+            collector = SampleCollector(job.suite, folder.read_samples)
+            outcome = result_or_error(lambda: evaluate(folder.open_samples(), collector))
+            shown = _Shown(job, outcome, collector.units)
             if _would_overwrite(outcome):
-                return _finish(job, outcome, None, _OutcomePage(job, outcome))
+                return _finish(job, shown, None)
             run = run_record(job, began, time.perf_counter() - clock, outcome.exit_status)
-            shown = _OutcomePage(job, outcome, looking.looked)
-            written = result_or_error(lambda: _publish(folder, shown, run))
+            unwritten = result_or_error(lambda: _publish(folder, job, shown, run))
     finally:
         folder.close()
-    unreported = _write_report(job, outcome if written is None else written)
-    return _finish(job, outcome, written or unreported, shown)
+    unreported = _write_report(job, outcome if unwritten is None else unwritten)
+    return _finish(job, shown, unwritten or unreported)
 
 
-def _without_folder(job: Job, evaluate: EvaluateInputs, looked: list[UnitSelection]) -> Evaluation:
+def _without_folder(job: Job, evaluate: EvaluateInputs) -> _Shown:
     """Evaluate and keep no records but for a page, which shows some of the units."""
     if job.format != HTML or job.quiet:
-        return evaluate(None, None)
+        return _Shown(job, result_or_error(lambda: evaluate(None, None)))
     from tempfile import TemporaryFile
 
-    with TemporaryFile() as records:
-        looking = SampleCollector(job.suite, partial(read_part, records))
-        evaluation = evaluate(records, looking)
-    looked += [looking.looked] if looking.looked is not None else []
-    return evaluation
+    def with_records() -> Evaluation | Comparison:
+        with TemporaryFile() as records:
+            collector.read = partial(read_part, records)
+            return evaluate(records, collector)
+
+    collector = SampleCollector(job.suite)
+    return _Shown(job, result_or_error(with_records), collector.units)
 
 
-def _finish(job: Job, outcome: Evaluation | GoldgateError, written: GoldgateError | None, shown: _OutcomePage) -> int:
-    """Show how it ended: with a report, or with the first error that there was."""
-    if isinstance(outcome, GoldgateError):
-        return _print_failure(job, outcome)
-    return _print_report(job, outcome, shown) if written is None else _print_failure(job, written)
+def _finish(job: Job, shown: _Shown, unwritten: GoldgateError | None) -> int:
+    """Print the report, or the first error that there was."""
+    if isinstance(shown.outcome, GoldgateError):
+        return print_failure(job, shown.outcome)
+    return _print_report(job, shown, shown.outcome.exit_status) if unwritten is None else print_failure(job, unwritten)
 
 
-def _would_overwrite(outcome: Evaluation | GoldgateError) -> bool:
+def _would_overwrite(outcome: Outcome) -> bool:
     """Whether it ended because writing would destroy an input: then not even the error is written there."""
     return isinstance(outcome, GoldgateError) and outcome.code == _OVERWRITE_CODE
 
 
-def _write_report(job: Job, outcome: Evaluation | GoldgateError) -> GoldgateError | None:
+def _write_report(job: Job, outcome: Outcome) -> GoldgateError | None:
     """Write the report where `--report` says; the error if that fails."""
     path = job.report
     if path is None or _would_overwrite(outcome):
@@ -193,82 +241,83 @@ def _write_report(job: Job, outcome: Evaluation | GoldgateError) -> GoldgateErro
 
 def _open_folder(job: Job) -> OutFolder:
     """The folder for the results, unless another process is asking a model there."""
-    if is_url(job.out):
-        return _open_remote_folder(job)
-    journal = Path(str(job.out), "journal.jsonl")
+    out = str(job.out)
+    if is_url(out):
+        from goldgate.cli.remote_folder import UploadedFolder
+
+        folder = UploadedFolder(out, job.paths, job.records, job.file_names)
+        try:
+            _require_suite(job, lambda: folder.read_head(REPORT_JSON, _HEAD_BYTES), join_url(out, REPORT_JSON))
+        except BaseException:
+            folder.close()
+            raise
+        return folder
+    journal, report = Path(out, "journal.jsonl"), Path(out, REPORT_JSON)
     if not job.generating and os.path.exists(journal):
         from goldgate.generation.journal import journal_in_use
 
         if journal_in_use(journal):
             raise folder_in_use_error(journal.parent, "a process that asks a model and keeps its answers there")
-    _require_same_suite(job, Path(str(job.out), REPORT_JSON))
-    return OutFolder(str(job.out), job.paths, job.records)
+    _require_suite(job, lambda: _read_head(report), str(report))
+    return OutFolder(out, job.paths, job.records, job.file_names)
 
 
-def _open_remote_folder(job: Job) -> OutFolder:
-    from goldgate.cli.remote_folder import UploadedFolder
-
-    folder = UploadedFolder(str(job.out), job.paths, job.records)
+def _read_head(path: Path) -> bytes:
     try:
-        _require_suite(job, folder.read_head(REPORT_JSON, _HEAD_BYTES), join_url(str(job.out), REPORT_JSON))
-    except BaseException:
-        folder.close()
-        raise
-    return folder
-
-
-def _require_same_suite(job: Job, report: Path) -> None:
-    """The files of a folder are all of one run: those of another suite have other names, and would stay."""
-    try:
-        with open(report, "rb") as stream:
-            head = stream.read(_HEAD_BYTES)
+        with open(path, "rb") as stream:
+            return stream.read(_HEAD_BYTES)
     except OSError:
-        return
-    _require_suite(job, head, str(report))
+        return b""
 
 
-def _require_suite(job: Job, head: bytes, report: str) -> None:
-    found = _SUITE_PATTERN.search(head)
-    if found is not None and found[1].decode() != job.suite:
+def _require_suite(job: Job, read_head: Callable[[], bytes], report: str) -> None:
+    """The files of a folder are all of one run: those of another suite have other names, and would stay."""
+    match = _SUITE_PATTERN.search(read_head()) if REPORT_JSON in job.files else None
+    if match is not None and match[1].decode() != job.suite:
         raise ConfigError(
             "out.of_another_suite",
-            f"this folder has results of the {found[1].decode()} suite",
+            f"this folder has results of the {match[1].decode()} suite",
             place=Place(report),
             expected=f"a folder for the {job.suite} suite",
             advice="choose another folder for --out",
         )
 
 
-def _print_report(job: Job, evaluation: Evaluation, shown: _OutcomePage) -> int:
-    annotated = report_to_github(evaluation.report, printed=job.format == GITHUB and not job.quiet)
+def _print_report(job: Job, shown: _Shown, status: int) -> int:
+    annotated = job.annotate and report_to_github(shown.report, printed=job.format == GITHUB and not job.quiet)
     if job.silent:
-        return evaluation.exit_status
+        return status
     if job.quiet:
         if not annotated:
-            show_failed_gates(evaluation.report)
-        return evaluation.exit_status
-    rendered = shown.rendered(job.format, brief=job.brief)
+            show_failed_gates(shown.report)
+        return status
+    rendered = shown.rendered(job.format)
     if job.format == "text":
-        rendered = str(rendered) + closing_lines(evaluation.report, _file_lines(job))
-    return print_output(rendered, evaluation.exit_status)
+        rendered = str(rendered) + closing_lines(shown.report, _file_lines(job))
+    return print_output(rendered, status)
 
 
 def _file_lines(job: Job) -> list[str]:
     """Where the files are, in words."""
     places = []
     if job.out is not None:
-        places.append(f"in {job.out}: report.json, report.md, junit.xml, {job.records}, run.json")
-        places.append(f"to look at: {os.path.join(job.out, REPORT_HTML)}")
+        page = next(name for name, format in job.files.items() if format == HTML)
+        *others, report = (name for name in job.files if name != page)
+        places.append(f"in {job.out}: {', '.join((report, *others, job.records, RUN_JSON))}")
+        places.append(f"to look at: {os.path.join(job.out, page)}")
     if job.report is not None:
         places.append(f"the JSON report is {public_url(job.report)}")
     return places
 
 
-def _print_failure(job: Job, error: GoldgateError) -> int:
+def print_failure(job: Job, error: GoldgateError) -> int:
+    """Print an error to stderr, and where a format other than text is asked for, as a report of its own."""
     show_error(error)
-    report_to_github(_error_report(job, error), printed=job.format == GITHUB and not job.quiet and not job.silent)
-    if job.format != "text" and not job.quiet and not job.silent:  # as text it stands on stderr already
-        return print_output(_OutcomePage(job, error).rendered(job.format), error.exit_status)
+    printed = not job.quiet and not job.silent
+    if job.annotate:
+        report_to_github(_error_report(job, error), printed=job.format == GITHUB and printed)
+    if job.format != "text" and printed:  # as text it stands on stderr already
+        return print_output(_Shown(job, error).rendered(job.format), error.exit_status)
     return error.exit_status
 
 
@@ -280,73 +329,46 @@ def _error_report(job: Job, error: GoldgateError) -> dict[str, Any]:
     return report
 
 
-class _OutcomePage:
+class _Shown:
     """What a command shows of an outcome: one page, laid out in any format."""
 
-    def __init__(self, job: Job, outcome: Evaluation | GoldgateError, looked: UnitSelection | None = None) -> None:
+    def __init__(self, job: Job, outcome: Outcome, units: UnitSelection | None = None) -> None:
+        self.job = job
+        self.outcome = outcome
         self.failed = isinstance(outcome, GoldgateError)
         self.report = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
-        self._looked = None if self.failed else looked
+        self._units = None if self.failed else units
 
     @cached_property
     def page(self) -> Page:
         from goldgate.report import describe_report
 
-        return describe_report(self.report)
+        return (
+            describe_report(self.report) if self.failed or self.job.describe is None else self.job.describe(self.report)
+        )
 
-    def rendered(self, format: str, *, brief: bool = False) -> str | bytes:
+    def rendered(self, format: str) -> str | bytes:
         """As it is printed. JSON and HTML are UTF-8 whatever the terminal is."""
         if format == JSON:
-            return self.json()
-        return self.html() if format == HTML else self.text(format, brief=brief)
+            from goldgate.core.evaluation import render_json
 
-    def text(self, format: str, *, brief: bool = False) -> str:
+            return render_json(self.report)
+        if format == HTML:
+            from goldgate.report.html import render_html
+
+            return render_html(self.page, self._units).encode()
         from goldgate.report import render_page
 
-        page = self.page.brief() if brief else self.page
+        page = self.page.brief() if self.job.brief and format == "text" else self.page
         return render_page(page, format, columns=terminal_width(), colour=use_colour())
 
-    def json(self) -> bytes:
-        from goldgate.core.evaluation import render_json
 
-        return render_json(self.report)
-
-    def html(self) -> bytes:
-        from goldgate.report.html import render_html
-
-        return render_html(self.page, self._looked).encode()
-
-
-def _publish(folder: OutFolder, shown: _OutcomePage, run: dict[str, Any]) -> None:
+def _publish(folder: OutFolder, job: Job, shown: _Shown, run: dict[str, Any]) -> None:
     from goldgate.core.evaluation import render_json
 
-    files = {
-        REPORT_JSON: shown.json(),
-        REPORT_MARKDOWN: shown.text("markdown").encode("utf-8", "backslashreplace"),
-        REPORT_HTML: shown.html(),
-        JUNIT: shown.text("junit").encode(),
-        RUN_JSON: render_json(run),
-    }
-    folder.publish(files, with_samples=not shown.failed)
+    files = {name: _as_bytes(shown.rendered(format)) for name, format in job.files.items()}
+    folder.publish({**files, RUN_JSON: render_json(run)}, with_samples=not shown.failed)
 
 
-CHECK_FORMATS = ("text", "json")
-
-
-def run_check(suite: str, format: str, check: Callable[[], tuple[dict[str, Any], str]]) -> int:
-    """`check` gives a report with findings, and a summary in a few words. 0 no errors, 1 errors, 2 not carried out."""
-    from goldgate.core.evaluation import error_report, render_json
-    from goldgate.report.text import render_text
-    from goldgate.report.verdicts import describe_check
-
-    outcome = result_or_error(check)
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
-        if format == "json":
-            print_output(render_json(error_report(suite, outcome)), outcome.exit_status)
-        return outcome.exit_status
-    report, summary = outcome
-    status = EXIT_PASSED if report["status"] == "PASS" else EXIT_GATE_FAILED
-    if format == "json":
-        return print_output(render_json(report), status)
-    return print_output(render_text(describe_check(report, summary), terminal_width(), use_colour()), status)
+def _as_bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")

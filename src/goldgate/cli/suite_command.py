@@ -1,4 +1,4 @@
-"""The command of each suite (`goldgate extraction`, …), built from the inputs that the suite declares."""
+"""The command of each suite (`goldgate NAME`), built from the inputs that the suite declares."""
 
 from __future__ import annotations
 
@@ -7,17 +7,29 @@ from typing import IO, TYPE_CHECKING, Any, get_args
 
 import click
 
-from goldgate.cli.options import MultiValueCommand
-from goldgate.cli.printing import BRIEF_HELP, ProgressLine, check_brief
-from goldgate.cli.runner import Job, run_job
+from goldgate.cli.options import (
+    BRIEF,
+    Decorator,
+    MultiValueCommand,
+    add_options,
+    as_list,
+    format_option,
+    input_option,
+    out_option,
+    protocol_option,
+    workers_option,
+)
+from goldgate.cli.printing import ProgressLine, check_brief
+from goldgate.cli.runner import Job, exit_with, run_job
 from goldgate.core.process import block_signals
 from goldgate.engines import EngineName, start_engine
+from goldgate.errors import GoldgateError
 from goldgate.report import RENDERERS
 from goldgate.suites import load_suite
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
-    from goldgate.core.suite import Input, Suite
+    from goldgate.core.suite import Suite
     from goldgate.pipeline import Finished
 
 
@@ -28,64 +40,54 @@ _HELP = """{about}
 
 def suite_command(name: str) -> click.Command:
     """The command that judges with this suite."""
-    suite = load_suite(name)
-    return MultiValueCommand(
+    try:
+        suite = load_suite(name)
+    except GoldgateError as error:  # of another distribution; the help of all commands must not fail with it
+        return _broken_command(name, error)
+    return click.command(
         name,
-        params=[*map(_option, suite.inputs), *_common_options(suite)],
-        callback=_callback(suite),
+        cls=MultiValueCommand,
         help=_HELP.format(about=suite.about),
         short_help=suite.about,
         context_settings={"help_option_names": ["-h", "--help"]},
-    )
+    )(add_options(*map(input_option, suite.inputs), *_common_options(suite))(_callback(suite)))
 
 
-def _option(given: Input) -> click.Option:
-    return click.Option(
-        [given.option],
-        required=given.required,
-        multiple=given.many,
-        metavar=given.metavar + ("..." if given.many else ""),
-        help=given.help,
-    )
+def _broken_command(name: str, error: GoldgateError) -> click.Command:
+    def work() -> str:
+        raise error
+
+    @click.pass_context
+    def command(context: click.Context, /) -> None:
+        exit_with(context, name, work)
+
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.command(name, short_help="It cannot be loaded.", context_settings=anything)(command)
 
 
-def _common_options(suite: Suite) -> list[click.Option]:
+def _common_options(suite: Suite) -> list[Decorator]:
     gates = "the suite's gates" if suite.default_gates else "no gates"
     beside = "" if not suite.writes_report else " Without it and --out: beside what is judged."
     return [
-        click.Option(["--protocol"], metavar="FILE", help=f"Settings and gates, as YAML. Without it: {gates}."),
-        click.Option(
-            ["--out"],
-            metavar="DIR",
-            help=f"Write report.html, report.json, report.md, junit.xml, {suite.records} and run.json here.",
-        ),
-        click.Option(["--report"], metavar="FILE", help=f"Write the JSON report to this file.{beside}"),
-        click.Option(
-            ["--workers"],
-            type=click.IntRange(min=1),
-            help="Processes to score with; without it 1, and on a cluster as many as it has processors.",
-        ),
-        click.Option(
-            ["--engine"],
+        protocol_option(f"Settings and gates, as YAML. Without it: {gates}."),
+        out_option(f"Write report.html, report.json, report.md, junit.xml, {suite.records} and run.json here."),
+        click.option("--report", metavar="FILE", help=f"Write the JSON report to this file.{beside}"),
+        workers_option(None, "Processes to score with; without it 1, and on a cluster as many as it has processors."),
+        click.option(
+            "--engine",
             type=click.Choice(get_args(EngineName)),
             default="processes",
             show_default=True,
             help="What scores: processes of this machine, or a Ray cluster (the extra `ray`).",
         ),
-        click.Option(
-            ["--ray-address"],
+        click.option(
+            "--ray-address",
             metavar="HOST:PORT",
             help="The head of the Ray cluster. Without it RAY_ADDRESS, else a Ray on this machine for this run.",
         ),
-        click.Option(
-            ["--format"],
-            type=click.Choice(list(RENDERERS)),
-            default="text",
-            show_default=True,
-            help="Of the printed report.",
-        ),
-        click.Option(["--brief"], is_flag=True, help=BRIEF_HELP),
-        click.Option(["--quiet"], is_flag=True, help="Print failed gates and errors, nothing else."),
+        format_option(RENDERERS),
+        BRIEF,
+        click.option("--quiet", is_flag=True, help="Print failed gates and errors, nothing else."),
     ]
 
 
@@ -103,15 +105,15 @@ def _callback(suite: Suite) -> Any:
         format: str,
         brief: bool,
         quiet: bool,
-        **given: str | Sequence[str] | None,
+        **options: str | Sequence[str] | None,
     ) -> None:
         check_brief(brief, format, quiet=quiet)
-        inputs = {name: _as_list(value) for name, value in given.items()}
+        inputs = {name: as_list(value) for name, value in options.items()}
         if report is None and out is None:
             report = suite.report_file(inputs)
         job = Job(
             suite=suite.name,
-            inputs={**inputs, "protocol": _as_list(protocol)},
+            inputs={**inputs, "protocol": as_list(protocol)},
             folders=[path for each in suite.inputs if each.metavar == "DIR" for path in inputs[each.name]],
             records=suite.records,
             out=out,
@@ -146,9 +148,3 @@ def _callback(suite: Suite) -> Any:
         context.exit(run_job(job, evaluate))
 
     return judge
-
-
-def _as_list(value: str | Sequence[str] | None) -> list[str]:
-    if value is None:
-        return []
-    return [value] if isinstance(value, str) else list(value)

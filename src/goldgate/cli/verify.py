@@ -1,83 +1,49 @@
-"""`goldgate verify`: make a stored result again from its inputs, and say where it differs."""
+"""`goldgate verify`: recompute a stored result from its inputs, and say where it differs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.options import MultiValueCommand
-from goldgate.cli.printing import print_output, show_error, terminal_width, use_colour
-from goldgate.cli.process import result_or_error
-from goldgate.errors import GoldgateError
-from goldgate.report import PAGE_FORMATS
+from goldgate.cli.options import (
+    RESULT_FORMATS,
+    Decorator,
+    MultiValueCommand,
+    add_options,
+    as_list,
+    format_option,
+    input_option,
+    protocol_option,
+    workers_option,
+)
+from goldgate.cli.runner import Result, exit_with
 from goldgate.suites import all_suites
 
-if TYPE_CHECKING:
-    from goldgate.verification.differences import Verification
 
-
-def _input_options() -> list[click.Option]:
+def _input_options() -> list[Decorator]:
     """An option for each input of any suite: where it is now."""
-    inputs = {given.name: given for suite in all_suites() for given in suite.inputs}
-    options = [
-        click.Option(
-            [given.option],
-            multiple=given.many,
-            metavar=given.metavar + ("..." if given.many else ""),
-            help=f"What it was made from, if not where run.json says: {given.option} of the suite's command."
-            if given.is_path
-            else f"How it was read, if not as run.json says: {given.option} of the suite's command.",
-        )
-        for given in inputs.values()
+    made = "What it was made from, if not where run.json says: {} of the suite's command."
+    read = "How it was read, if not as run.json says: {} of the suite's command."
+    inputs = {each.name: each for suite in all_suites() for each in suite.inputs}
+    return [
+        input_option(each, help=(made if each.is_path else read).format(each.option), required=False)
+        for each in inputs.values()
     ]
-    return [*options, click.Option(["--protocol"], metavar="FILE", help="The protocol, likewise.")]
 
 
-def _command() -> click.Command:
-    return MultiValueCommand(
-        "verify",
-        params=[
-            click.Argument(["path"], metavar="DIR"),
-            *_input_options(),
-            click.Option(
-                ["--root"], metavar="DIR", help="Read the paths in run.json from here, not from the folder it names."
-            ),
-            click.Option(
-                ["--records"], is_flag=True, help="Only add up the records beside the report: needs no input."
-            ),
-            click.Option(
-                ["--systems"], multiple=True, metavar="DIR...", help="Where the systems of a comparison are now."
-            ),
-            click.Option(["--reports"], multiple=True, metavar="FILE...", help="The reports that a baseline sums up."),
-            click.Option(
-                ["--workers"], type=click.IntRange(min=1), default=1, show_default=True, help="Processes to score with."
-            ),
-            click.Option(
-                ["--format"],
-                type=click.Choice(["json", *PAGE_FORMATS]),
-                default="text",
-                show_default=True,
-                help="Of what is printed.",
-            ),
-        ],
-        callback=_verify,
-        short_help="Make a stored result again from its inputs, and say where it differs.",
-        help=_HELP,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-
-
-_HELP = """Make a stored result again from its inputs, and say where it differs.
-
-    DIR is a folder that --out named, of an evaluation or a comparison, a report, or a baseline record; it comes before
-    the options. The inputs are those that run.json names. Exit status: 0 verified, 1 it differs, 2 it could not be
-    carried out."""
-
-
+@click.command("verify", cls=MultiValueCommand, short_help="Recompute a stored result, and say where it differs.")
+@click.argument("path", metavar="DIR")
+@add_options(*_input_options())
+@protocol_option("The protocol, likewise.")
+@click.option("--root", metavar="DIR", help="Read the paths in run.json from here, not from the folder it names.")
+@click.option("--records", is_flag=True, help="Only add up the records beside the report: needs no input.")
+@click.option("--systems", multiple=True, metavar="DIR...", help="Where the systems of a comparison are now.")
+@click.option("--reports", multiple=True, metavar="FILE...", help="The reports that a baseline sums up.")
+@workers_option()
+@format_option(RESULT_FORMATS)
 @click.pass_context
-def _verify(
+def verify_command(
     context: click.Context,
     /,
     path: str,
@@ -86,33 +52,21 @@ def _verify(
     reports: Sequence[str],
     workers: int,
     format: str,
-    **given: str | Sequence[str] | None,
+    **inputs: str | Sequence[str] | None,
 ) -> None:
-    def work() -> Verification:
+    """Recompute a stored result from its inputs, and say where it differs.
+
+    DIR is a folder that --out named, of an evaluation or a comparison, a report, or a baseline record; it comes before
+    the options. The inputs are those that run.json names. Exit status: 0 verified, 1 it differs, 2 it could not be
+    carried out.
+    """
+
+    def work() -> Result:
+        from goldgate.verification.differences import describe_verification
         from goldgate.verification.verify import verify
 
-        paths = {name: [value] if isinstance(value, str) else list(value or ()) for name, value in given.items()}
-        return verify(path, paths, root=root, only_records=records, reports=reports, workers=workers)
+        paths = {name: as_list(value) for name, value in inputs.items()}
+        verified = verify(path, paths, root=root, only_records=records, reports=reports, workers=workers)
+        return Result(verified.as_json(), describe_verification, verified.exit_status)
 
-    outcome = result_or_error(work)
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
-        if format == "json":
-            from goldgate.core.evaluation import error_report
-
-            print_output(_render(error_report("verify", outcome), format), outcome.exit_status)
-        context.exit(outcome.exit_status)
-    context.exit(print_output(_render(outcome.as_json(), format), outcome.exit_status))
-
-
-def _render(found: dict[str, Any], format: str) -> str | bytes:
-    from goldgate.core.evaluation import render_json
-    from goldgate.report import render_page
-    from goldgate.verification.differences import describe_verification
-
-    if format == "json":
-        return render_json(found)
-    return render_page(describe_verification(found), format, columns=terminal_width(), colour=use_colour())
-
-
-verify_command = _command()
+    exit_with(context, "verify", work, format)

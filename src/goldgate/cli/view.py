@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from goldgate.cli.printing import ProgressLine, print_output, show_error
-from goldgate.cli.process import print_stderr, result_or_error
-from goldgate.errors import EXIT_PASSED, GoldgateError
+from goldgate.cli.options import COMMON, SYSTEM_NAMES
+from goldgate.cli.printing import ProgressLine, print_output
+from goldgate.cli.process import print_stderr
+from goldgate.cli.runner import exit_with
+from goldgate.errors import EXIT_PASSED
 
 if TYPE_CHECKING:
     from goldgate.runs.sources import SystemSource
@@ -31,8 +33,8 @@ DEFAULT_SAMPLES = 500  # samples of each folder
     "--host", default=LOOPBACK, metavar="H", help="Listen elsewhere than on this machine alone; think before you do."
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-@click.option("--name", "names", multiple=True, metavar="NAME", help="A system's name, once for each, in their order.")
-@click.option("--common", is_flag=True, help="Compare what all have, though they were judged by different gold.")
+@SYSTEM_NAMES
+@COMMON
 @click.option("--root", metavar="DIR", help="Where the inputs are now, in place of the folder where they were scored.")
 @click.option("--export", metavar="DIR", help="Write the pages as files into this folder, and serve nothing.")
 @click.option(
@@ -82,11 +84,7 @@ def view_command(
             _serve(folders, compared, host, port, no_browser)
             return ""
 
-    outcome = result_or_error(work)
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
-        context.exit(outcome.exit_status)
-    context.exit(print_output(outcome, EXIT_PASSED))
+    exit_with(context, "view", work)
 
 
 def _open(sources: Sequence[SystemSource], root: str | None, stack: ExitStack) -> list[ViewedFolder]:

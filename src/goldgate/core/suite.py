@@ -1,14 +1,15 @@
 """The contract of a suite. The pipeline, the commands, the engines and the renderers need to know no more.
 
-A suite is one folder with a `Suite` in it and a line in `goldgate.suites.SUITES`.
+A suite is one folder with a `Suite` in it, and a line in `goldgate.suites.SUITES` or an entry point of another package.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from goldgate.core.finding import Finding
@@ -105,11 +106,77 @@ class Input(NamedTuple):
     required: bool = True
     judged: bool = False  # what a system made: it differs between systems that can be compared
     is_path: bool = True  # else a word that says how the others are read
+    default: str | int | None = None  # a number: only whole numbers from 0 are accepted
+    choices: tuple[str, ...] = ()
 
     @property
     def option(self) -> str:
         """The option that it becomes."""
         return "--" + self.name.replace("_", "-")
+
+
+Options = Mapping[str, Any]  # the inputs of an ability by name, as a command line has them
+
+
+class Ability(NamedTuple):
+    """Something that a suite can do for a command beside scoring. Its inputs become options of that command.
+
+    Every function takes `options` last. What else it takes, and what it gives:
+
+    - `check`: paths; a `CheckResult`. Several kinds of files are several abilities.
+    - `convert`: paths, a binary stream to write gold to; what was written in a few words, and lines on what was lost.
+    - `generate`: the plan, seeds, the response format; a `Task`.
+    - `import-runs`: paths of traces, the folder to make; a `CheckResult`.
+    - `read`: the plan; a `ResponseReader`.
+    - `schema`: paths of gold; the schema, and a text that says what is in it.
+    """
+
+    command: str
+    function: str  # "module:name", imported when it is called
+    inputs: tuple[Input, ...] = ()
+    kind: str = ""  # of files that are checked
+    recognizes: Callable[[str], bool] | None = None  # whether a path is of this kind; None: whatever no other takes
+
+    def load(self) -> Callable[..., Any]:
+        """The function."""
+        module, _, name = self.function.partition(":")
+        function: Callable[..., Any] = getattr(import_module(module), name)
+        return function
+
+
+class CheckResult(NamedTuple):
+    """What a check came to."""
+
+    report: dict[str, Any]  # with `status` and `findings`
+    summary: str  # how much was checked, in a few words
+    stands_out: tuple[str, ...] = ()
+
+
+class ResponseReader(Protocol):
+    """Shows what is read of responses, one after the other."""
+
+    @property
+    def answers(self) -> int:
+        """How many were shown."""
+
+    @property
+    def unread(self) -> int:
+        """How many of them could not be read."""
+
+    def records(self, file: str, ids: Sequence[str], id_field: str | None, response_field: str | None) -> Iterator[Any]:
+        """The answers of a file of predictions; only those with these ids, if any are named."""
+
+    def response(self, text: str) -> Any:
+        """One response as such an answer."""
+
+    def show(self, answer: Any, *, full: bool) -> str:
+        """What is read of an answer, for a terminal."""
+
+    def as_json(self, answer: Any, *, on_one_line: bool) -> str:
+        """What is read of an answer, as an object of JSON."""
+
+    def summary(self) -> str:
+        """What all of them came to."""
 
 
 class Pairing(NamedTuple):
@@ -226,7 +293,7 @@ class Source(ABC, Generic[Shard, Facts]):
     """The opened inputs of one evaluation."""
 
     units: int = 0  # in all, for the progress line
-    together: bool = False  # True: units can be counted only when all are known, see `settle`
+    needs_all: bool = False  # True: units can be counted only when all are known, see `finalize`
 
     @abstractmethod
     def work(self) -> Work[Shard, Facts]: ...
@@ -235,14 +302,14 @@ class Source(ABC, Generic[Shard, Facts]):
     def shards(self) -> Iterable[Shard]:
         """The units, cut into pieces that a worker can hold."""
 
-    def settle(self, found: Iterator[Any], engine: Mapper) -> Iterator[Facts]:
-        """What is counted, from what was found in all shards, in their order. Only where `together` is set."""
-        return found
+    def finalize(self, scored: Iterator[Any], engine: Mapper) -> Iterator[Facts]:
+        """What is counted, from what all shards scored, in their order. Only where `needs_all` is set."""
+        return scored
 
     @abstractmethod
     def finish(self) -> Outcome: ...
 
-    def given(self) -> InputLookup:
+    def lookup(self) -> InputLookup:
         """The opened inputs, for looking up what a record was made from, as long as they are open."""
         from goldgate.core.unit_page import EmptyInputLookup
 
@@ -264,6 +331,8 @@ class Suite(ABC):
     default_gates: ClassVar[Mapping[str, Gate]] = {}
     pairing: ClassVar[Pairing] = Pairing()
     writes_report: ClassVar[bool] = False  # to `report_file`, where the command names no other place
+    drawings: ClassVar[tuple[str, ...]] = ()  # the kinds of its pictures that not every suite has
+    abilities: ClassVar[tuple[Ability, ...]] = ()  # what it can do beside scoring
 
     @property
     def preload(self) -> str:
@@ -305,7 +374,7 @@ class Suite(ABC):
         """What a report has as the digest of an input, where that is not the one of a file's bytes; otherwise None."""
         return None
 
-    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
+    def open_inputs(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
         """The inputs, opened for looking up what a record was made from; those that are not named are left out.
 
         `plan` is the one that the records were made with; None where it is not known any more. A file that cannot be
@@ -345,7 +414,7 @@ class Suite(ABC):
         """Settings with the measures that a report with this signature has; without more: those of every report."""
         return self.settings()
 
-    def adding(self, metric: str, settings: Any) -> str | None:
+    def setting_for(self, metric: str, settings: Any) -> str | None:
         """The setting, as YAML, that adds a metric which these settings do not have; None if none does."""
         return None
 

@@ -1,9 +1,13 @@
-"""What a suite asks a model: a task. Whoever asks knows its questions and its records, and nothing of their subject."""
+"""What a suite asks a model: a task. The code that asks knows its questions and records, not their subject."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
+
+if TYPE_CHECKING:
+    from goldgate.core.suite import Measure
+    from goldgate.core.sums import Counts
 
 AnswerFormat = Literal["json_schema", "json_object", "text"]
 ANSWER_FORMATS: tuple[AnswerFormat, ...] = get_args(AnswerFormat)  # each one asks less of a model than the one before
@@ -28,6 +32,19 @@ class AnswerSchema(NamedTuple):
 
     name: str
     schema: Mapping[str, Any]
+
+
+class AnswerCounter(Protocol):
+    """Counts answers one by one as they arrive, so that asking can stop when every gate is decided."""
+
+    @property
+    def measures(self) -> Sequence[Measure[Any]]: ...
+
+    def __call__(self, position: int, response: str | None) -> Mapping[str, Counts | None]:
+        """What an answer about the document at this position counts, by table; None is no answer."""
+
+    def unanswered(self) -> Iterable[Mapping[str, Counts | None]]:
+        """What every document counts that is not answered."""
 
 
 class Task(Protocol):
@@ -70,6 +87,12 @@ class Task(Protocol):
 
     def record(self, position: int) -> bytes:
         """The gold record of the document, as it is stored, on one line."""
+
+    def counter(self, settings: Any) -> AnswerCounter:
+        """Counts answers to this task by the suite's settings."""
+
+    def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
+        """The inputs to score the answers by, beside the answers. `asked`: a file with the records that were asked."""
 
     def close(self) -> None:
         """Let go of the files."""

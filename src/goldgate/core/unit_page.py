@@ -64,14 +64,14 @@ class UnitSummary:
 class InputLookup(Protocol):
     """The opened inputs of an evaluation, for looking up what a unit's record was made from."""
 
-    def of(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    def for_unit(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """By the name of the input, the unit's part of it; without those that are not there, or have changed."""
 
 
 class EmptyInputLookup:
-    """Of inputs that nobody can look up."""
+    """A lookup that has nothing."""
 
-    def of(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    def for_unit(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}
 
 

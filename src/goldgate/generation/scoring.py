@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +16,7 @@ import orjson
 
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.metric import Rate, mean
+from goldgate.core.page import Cell, Column, IntervalEnds, MeasuredValue, Name, Page, Section, Table
 from goldgate.core.task import Task
 from goldgate.errors import InputError, Place
 from goldgate.generation.artifacts import SeedSummary, artifact_file, generation_signature, temporary_folder
@@ -134,3 +135,25 @@ def summarize_seeds(
         "statuses": {str(seed): evaluation.status for seed, evaluation in evaluations.items()},
         "metrics": metrics,
     }
+
+
+_SEED_COLUMNS = {"mean": "mean", "standard_deviation": "std. dev.", "min": "min", "max": "max"}
+_STANDARD_ERRORS = {"se_runs": "se of seeds", "se_units": "se of samples"}  # standard errors of the mean
+
+
+def describe_seeds(seeds: Mapping[str, Any], headline: Sequence[str]) -> Page:
+    """The summary of several seeds as a page, with the headline metrics that there are, or else all."""
+    metrics = seeds["metrics"]
+    names = [name for name in headline if name in metrics] or list(metrics)
+    columns = _SEED_COLUMNS | (_STANDARD_ERRORS if any(metrics[name].get("interval") for name in names) else {})
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (Name(name), *(_value(metrics[name], key) for key in columns)) for name in names
+    )
+    table = Table((Column("metric"), *map(Column, columns.values())), rows)
+    return Page(suite="seeds", subject=", ".join(map(str, seeds["seeds"])), sections=(Section("Metrics", (table,)),))
+
+
+def _value(metric: Mapping[str, Any], key: str) -> MeasuredValue:
+    """The mean has the interval: of what other seeds and other documents might bring."""
+    interval = metric.get("interval") if key == "mean" else None
+    return MeasuredValue(metric.get(key), interval=interval and IntervalEnds(interval["low"], interval["high"]))

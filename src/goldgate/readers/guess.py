@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place, describe_value
-from goldgate.readers.dialects import DIALECTS, nearest_dialect_advice
+from goldgate.readers.dialects import all_dialects, nearest_dialect_advice
 
 MAX_LISTED_KEYS = 8
 
@@ -96,7 +96,7 @@ def id_problem(record: object, kind: str = "gold") -> IdProblem:
         advice = f"this seems to be a table by columns: {_AS_RECORDS}" if is_table else _bad_id_advice(record["id"])
         return IdProblem(expected, describe_value(record["id"]), advice)
     if kind == "gold" and "events" not in record:  # with them, our own form is meant
-        tried = ", ".join(dialect.name for dialect in DIALECTS)
+        tried = ", ".join(dialect.name for dialect in all_dialects())
         expected += f"; or a record of a published format: {tried}"
     found = f"no id; {describe_keys(record)}"
     layout = unread_layout_advice(record)

@@ -45,7 +45,7 @@ class JoinedInputs:
     def __init__(self, indexes: Mapping[str, IdIndex]) -> None:
         self._indexes = indexes
 
-    def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
+    def for_unit(self, record: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, index in self._indexes.items():
             try:
@@ -309,7 +309,7 @@ class JoinedFiles:
         fitting = sum(1 for _ in takewhile(SHARD_BYTES.__ge__, sizes))
         return PairShard(*(column[: fitting or 1] for column in shard))
 
-    def given(self) -> JoinedInputs:
+    def lookup(self) -> JoinedInputs:
         """The records of a sample, by its id."""
         return JoinedInputs({"gold": self._gold, "predictions": self._predictions})
 

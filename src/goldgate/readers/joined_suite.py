@@ -118,8 +118,8 @@ class JoinedSource(Source[PairShard, Facts]):
             self._outcome.inputs[kind] = [digest.as_json() for digest in found]
         return self._outcome
 
-    def given(self) -> InputLookup:
-        return self._files.given()
+    def lookup(self) -> InputLookup:
+        return self._files.lookup()
 
 
 class JoinedSuite(Suite):
@@ -135,7 +135,7 @@ class JoinedSuite(Suite):
         outcome = JoinedOutcome({}, asdict(settings))
         return open_pairs(inputs, lambda reader: self.work(reader, measures, settings), outcome, engine=engine)
 
-    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
+    def open_inputs(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
         return open_joined_inputs(inputs)
 
 

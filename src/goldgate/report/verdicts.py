@@ -18,7 +18,6 @@ from goldgate.core.page import (
     Reasons,
     Section,
     Table,
-    count_text,
     group_reasons,
 )
 from goldgate.core.report_page import finding_lines
@@ -122,16 +121,3 @@ def describe_check(report: Mapping[str, Any], summary: str) -> Page:
         Section("How often", (by_code,)),
     )
     return Page(suite=report["suite"], verdict=report["status"], subject=summary, sections=sections if found else ())
-
-
-def describe_gold_check(report: Mapping[str, Any]) -> Page:
-    """What check-gold found, with how much it read."""
-    forms = "".join(f" of {form}" for form in sorted({each["form"] for each in report["inputs"] if "form" in each}))
-    read = f"{count_text(report['records'], 'record')}{forms}, {report['records_without_events']} without events"
-    page = describe_check(
-        report, f"{read}; {count_text(report['errors'], 'error')}, {count_text(report['notes'], 'note')}"
-    )
-    if report["types_checked"]:
-        return page
-    unchecked = "event types and roles were not checked: no event schema was given (--schema)"
-    return page._replace(remarks=(unchecked,))

@@ -95,7 +95,7 @@ def _require_known(suite: Suite, plan: Plan) -> None:
         if name in known or find_gate_target(name, measures) is not None:
             continue
         _refuse_parts(suite, plan, name)
-        added = suite.adding(name, plan.settings)
+        added = suite.setting_for(name, plan.settings)
         home = next((other.name for other in all_suites() if name in other.known_metrics(other.settings())), None)
         if added is not None:
             raise ConfigError(
@@ -124,7 +124,7 @@ def _require_metric(suite: Suite, error: ConfigError) -> None:
     section, _, rest = (error.place.field or "").partition(".")
     name = rest.partition(".")[0]
     settings: Any = suite.settings()
-    if section == "gates" and name and "[" not in name and suite.adding(name, settings) is None:
+    if section == "gates" and name and "[" not in name and suite.setting_for(name, settings) is None:
         lines = {} if error.place.line is None else {f"gates.{name}": error.place.line}
         _require_known(suite, Plan(settings, {name: Gate()}, file=error.place.file, lines=lines))
 

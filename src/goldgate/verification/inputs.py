@@ -191,7 +191,7 @@ def open_result_inputs(
     plan = _plan(result, given or {}, root, notes)
     with ExitStack() as stack:
         try:
-            opened = stack.enter_context(result.suite.given(paths, plan))
+            opened = stack.enter_context(result.suite.open_inputs(paths, plan))
         except GoldgateError as error:
             opened = EmptyInputLookup()
             notes.append(_hidden_input_note("inputs", str(error)))

@@ -81,7 +81,7 @@ RECORD_ERRORS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticE
 def describe_unit(suite: Suite, record: Mapping[str, Any], given: InputLookup) -> UnitPage:
     """A unit to look at; an InputError where goldgate did not write its record so."""
     try:
-        return suite.unit_page(record, given.of(record))
+        return suite.unit_page(record, given.for_unit(record))
     except RECORD_ERRORS:
         raise malformed_record(Place()) from None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.api import evaluate_files
+from goldgate import evaluate_files
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Rate
 from goldgate.suites.extraction.events.event_schema import load_event_schema

@@ -32,15 +32,15 @@ def files(tmp_path: Path) -> dict[str, list[str]]:
 
 def test_a_record_leads_to_its_lines_in_any_form_and_order(files: dict[str, list[str]]) -> None:
     with open_joined_inputs(files) as given:
-        assert given.of({"id": "a"}) == {"gold": GOLD[0], "predictions": PREDICTIONS[1]}
-        assert given.of({"id": "7"}) == {"gold": GOLD[1], "predictions": PREDICTIONS[0]}
-        assert given.of({"id": "鱼"}) == {"gold": GOLD[2]}
-        assert given.of({"id": "b"}) == {}
+        assert given.for_unit({"id": "a"}) == {"gold": GOLD[0], "predictions": PREDICTIONS[1]}
+        assert given.for_unit({"id": "7"}) == {"gold": GOLD[1], "predictions": PREDICTIONS[0]}
+        assert given.for_unit({"id": "鱼"}) == {"gold": GOLD[2]}
+        assert given.for_unit({"id": "b"}) == {}
 
 
 def test_an_input_that_is_not_named_is_left_out(files: dict[str, list[str]]) -> None:
     with open_joined_inputs({"predictions": files["predictions"], "gold": []}) as given:
-        assert given.of({"id": "a"}) == {"predictions": PREDICTIONS[1]}
+        assert given.for_unit({"id": "a"}) == {"predictions": PREDICTIONS[1]}
 
 
 def test_a_file_that_is_not_there_is_an_error(files: dict[str, list[str]]) -> None:
@@ -51,7 +51,7 @@ def test_a_file_that_is_not_there_is_an_error(files: dict[str, list[str]]) -> No
 def test_nothing_is_shown_of_a_file_that_changes_meanwhile(files: dict[str, list[str]]) -> None:
     with open_joined_inputs(files) as given:
         Path(files["gold"][0]).write_text(json.dumps(GOLD).replace("second", "Second"), encoding="utf-8")
-        assert given.of({"id": "7"}) == {"predictions": PREDICTIONS[0]}
+        assert given.for_unit({"id": "7"}) == {"predictions": PREDICTIONS[0]}
 
 
 def test_what_came_through_standard_input_can_be_looked_up_while_it_is_open(
@@ -59,4 +59,4 @@ def test_what_came_through_standard_input_can_be_looked_up_while_it_is_open(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines(*PREDICTIONS))))
     with open_joined(files["gold"], ["-"]) as joined:
-        assert joined.given().of({"id": "a"}) == {"gold": GOLD[0], "predictions": PREDICTIONS[1]}
+        assert joined.lookup().for_unit({"id": "a"}) == {"gold": GOLD[0], "predictions": PREDICTIONS[1]}

@@ -12,11 +12,11 @@ import pytest
 
 from goldgate import render
 from goldgate.core.page import Page, Table
+from goldgate.generation.scoring import describe_seeds
 from goldgate.report import PAGE_FORMATS, describe_report, render_page
 from goldgate.report.escape import display_width
-from goldgate.report.extraction import describe_seeds, seeds_markdown, seeds_text
 from goldgate.report.svg import page_pictures, render_svg
-from goldgate.report.verdicts import describe_check, describe_gold_check
+from goldgate.report.verdicts import describe_check
 from goldgate.runs.baseline import describe_baseline
 from goldgate.runs.trend import describe_trend
 
@@ -123,12 +123,15 @@ SEEDS = {
 
 
 def test_seeds_are_rounded() -> None:
-    assert seeds_text(SEEDS) == (
+    page = describe_seeds(SEEDS, ["strict_f1"])
+    assert render_page(page) == (
         "goldgate seeds: 1, 2, 3\n\nMetrics\n"
         "  metric        mean  std. dev.     min     max\n"
         "  strict_f1  0.99999        n/a  0.6667  1.0000\n"
     )
-    assert "| `strict_f1` | 0.99999 | n/a | 0.6667 | 1.0000 |" in seeds_markdown(SEEDS)
+    assert "| `strict_f1` | 0.99999 | n/a | 0.6667 | 1.0000 |" in render_page(
+        describe_seeds(SEEDS, ["strict_f1"]), "markdown"
+    )
 
 
 def test_a_rate_that_misses_its_gate_looks_so_in_every_format_and_place() -> None:
@@ -174,15 +177,6 @@ def check(severity: str, message: str) -> dict[str, Any]:
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
     long = "a long message " * 40
-    gold = {
-        **check("note", long),
-        "inputs": [{"file": "gold.jsonl", "records": 1}],
-        "records": 1,
-        "records_without_events": 0,
-        "errors": 0,
-        "notes": 1,
-        "types_checked": True,
-    }
     proposal = {"threshold": "0.9", "count": 9, "arithmetic": long}
     entry = {"observed": "0.666666", "numerator": 2, "denominator": 3, "default": "≥ 0.95", "caution": "only 3 trials"}
     record = {
@@ -199,12 +193,11 @@ def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
     }
     pages: list[tuple[Page, tuple[str, ...]]] = [
         (describe_check(check("error", long), "a summary, " * 20), ("a.code", "f.json:3 (n) /x", "a long message")),
-        (describe_gold_check(gold), ("1 record, 0 without events; 0 errors, 1 note", "note")),
         (
             describe_baseline(record),
             ("1 report, 2 runs, 1 objective", "0.6667", "2/3", "≥ 0.9", "n/a", "no trials", "only 3 trials"),
         ),
-        (describe_seeds(SEEDS), ("0.99999",)),
+        (describe_seeds(SEEDS, ["strict_f1"]), ("0.99999",)),
     ]
     for page, facts in pages:
         shown = render_page(page, format, columns=columns)

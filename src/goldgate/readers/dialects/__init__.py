@@ -1,10 +1,12 @@
-"""Published formats of gold. A new one is a file here and a line in the list."""
+"""Published formats of gold. A new one is a file here and a line in the list, or an entry point `goldgate.dialects`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
+from goldgate.core.plugins import load_plugins
 from goldgate.errors import ConfigError, did_you_mean
 from goldgate.readers.dialects import chfinann, docee, duee, maven, rams, wikievents
 from goldgate.readers.dialects.dialect import Dialect
@@ -27,9 +29,16 @@ DIALECTS: tuple[Dialect, ...] = (
 )
 
 
+@cache
+def all_dialects() -> tuple[Dialect, ...]:
+    """Ours, then those of other distributions."""
+    taken = {OWN_FORM, *(dialect.name for dialect in DIALECTS)}
+    return (*DIALECTS, *load_plugins("goldgate.dialects", Dialect, taken))
+
+
 def recognize_dialect(record: Any) -> Dialect | None:
     """The dialect that a decoded record is written in; None for our own form, and for what nobody knows."""
-    return next((dialect for dialect in DIALECTS if dialect.recognizes(record)), None)
+    return next((dialect for dialect in all_dialects() if dialect.recognizes(record)), None)
 
 
 def recognize_dialect_of(records: Iterable[Any]) -> Dialect | None:
@@ -46,7 +55,7 @@ def recognize_dialect_of(records: Iterable[Any]) -> Dialect | None:
 def nearest_dialect_advice(record: Mapping[str, Any]) -> str | None:
     """What an object that nobody recognizes lacks of the dialect that it is most like; None if it is like none."""
     most: tuple[int, Dialect] | None = None
-    for dialect in DIALECTS:
+    for dialect in all_dialects():
         found = {key for key in dialect.keys if key in record}
         has = len(found) if found - _OWN_KEYS else 0
         if has > 1 and 2 * has >= len(dialect.keys) and (most is None or has > most[0]):
@@ -61,9 +70,9 @@ def find_dialect(name: str) -> Dialect | None:
     """The dialect of this name, None for our own; a ConfigError if there is none."""
     if name == OWN_FORM:
         return None
-    found = next((dialect for dialect in DIALECTS if dialect.name == name), None)
+    found = next((dialect for dialect in all_dialects() if dialect.name == name), None)
     if found is None:
-        names = [OWN_FORM, *(dialect.name for dialect in DIALECTS)]
+        names = [OWN_FORM, *(dialect.name for dialect in all_dialects())]
         raise ConfigError(
             "dialect.unknown",
             f"there is no dialect {name}",

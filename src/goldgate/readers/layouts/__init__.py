@@ -1,9 +1,14 @@
-"""Predictions as other programs write them. A new layout is a file here and a line in one of the lists."""
+"""Predictions as other programs write them. A new layout is a file here and a line in one of the lists, or an
+entry point `goldgate.layouts`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
+from goldgate.core.plugins import load_plugins
 from goldgate.readers.layouts import chat, dataset_order, inspect_log, parquet, table, textee
 from goldgate.readers.layouts.layout import FileLayout, RecordLayout
 from goldgate.readers.records import RecordFile
@@ -18,11 +23,28 @@ RECORD_LAYOUTS: tuple[RecordLayout, ...] = (
 FILE_LAYOUTS: tuple[FileLayout, ...] = (parquet.PARQUET, table.TABLE, inspect_log.INSPECT)
 
 
+@cache
+def _added_layouts() -> tuple[RecordLayout | FileLayout, ...]:
+    """Those of other distributions, which are tried after ours."""
+    taken = {*(layout.name for layout in RECORD_LAYOUTS), *(layout.name for layout in FILE_LAYOUTS)}
+    return tuple(load_plugins("goldgate.layouts", (RecordLayout, FileLayout), taken))
+
+
+def _record_layouts() -> Iterator[RecordLayout]:
+    yield from RECORD_LAYOUTS
+    yield from (layout for layout in _added_layouts() if isinstance(layout, RecordLayout))
+
+
+def _file_layouts() -> Iterator[FileLayout]:
+    yield from FILE_LAYOUTS
+    yield from (layout for layout in _added_layouts() if isinstance(layout, FileLayout))
+
+
 def recognize_record_layout(record: Any) -> RecordLayout | None:
     """The layout of a decoded record; None for our own form, and for what nobody knows."""
-    return next((layout for layout in RECORD_LAYOUTS if layout.recognizes(record)), None)
+    return next((layout for layout in _record_layouts() if layout.recognizes(record)), None)
 
 
 def recognize_file_layout(file: RecordFile) -> FileLayout | None:
     """The layout of a file that does not hold a record a line."""
-    return next((layout for layout in FILE_LAYOUTS if layout.recognizes(file)), None)
+    return next((layout for layout in _file_layouts() if layout.recognizes(file)), None)

@@ -319,7 +319,7 @@ def worst_units(
     for place, record in records.items():
         summary = suite.summary(record)
         units[place] = summary.id
-        weighed.append((-summary.weight, place, (summary, suite.unit_page(record, given.of(record)))))
+        weighed.append((-summary.weight, place, (summary, suite.unit_page(record, given.for_unit(record)))))
     weighed.sort(key=lambda entry: entry[:2])
     shown_ids = {metric: _shown_ids(costs[metric], records.items(), units) for metric in costs}
     return UnitSelection(

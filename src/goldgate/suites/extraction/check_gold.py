@@ -14,6 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 from goldgate.core.finding import record_id
 from goldgate.core.gate import Verdict
+from goldgate.core.page import count_text
+from goldgate.core.suite import CheckResult, Options
 from goldgate.errors import InputError, Place, describe_value, did_you_mean
 from goldgate.files.random_access import BLOCK
 from goldgate.readers.gold_files import ConversionFailure, GoldOpener, LineFlaw, offset_flaws, record_flaws
@@ -30,7 +32,7 @@ from goldgate.readers.records import (
 from goldgate.suites.extraction.events.answer_form import NOT_ROLES
 from goldgate.suites.extraction.events.argument_text import Haystack, normalize
 from goldgate.suites.extraction.events.event import Span, is_span, stated_offsets
-from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
 from goldgate.suites.extraction.records import (
     GoldEvents,
     events_key,
@@ -414,3 +416,20 @@ def _quoted(text: str) -> str:
 def _nearest(name: str, names: tuple[str, ...]) -> str:
     advice = did_you_mean(name, names)
     return f"; {advice}" if advice else ""
+
+
+def run_check(paths: Sequence[str], options: Options) -> CheckResult:
+    """`goldgate check` of gold."""
+    schema = options.get("schema")
+    event_schema = None if schema is None else load_event_schema(schema)
+    report = check_gold(paths, event_schema, options.get("dialect"), options.get("id_field")).as_json()
+    return CheckResult(report, _summary(report), () if report["types_checked"] else (_NO_SCHEMA,))
+
+
+_NO_SCHEMA = "event types and roles were not checked: no event schema was given (--schema)"
+
+
+def _summary(report: Mapping[str, Any]) -> str:
+    forms = "".join(f" of {form}" for form in sorted({each["form"] for each in report["inputs"] if "form" in each}))
+    read = f"{count_text(report['records'], 'record')}{forms}, {report['records_without_events']} without events"
+    return f"{read}; {count_text(report['errors'], 'error')}, {count_text(report['notes'], 'note')}"

@@ -9,13 +9,16 @@ from typing import IO, Any, NamedTuple
 
 import orjson
 
+from goldgate.core.page import count_text
+from goldgate.core.suite import Options
 from goldgate.errors import InputError, Place
 from goldgate.readers.dialects import OWN_FORM
 from goldgate.readers.gold_files import GoldOpener, load_clusters, record_flaws
 from goldgate.readers.id_index import require_id
 from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate_records, require_unchanged_files
+from goldgate.report.escape import visible
 from goldgate.suites.extraction.events.event import value_as_written
-from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
 from goldgate.suites.extraction.records import parse_gold, with_own_event_form
 from goldgate.suites.extraction.sample import Gold
 
@@ -136,3 +139,35 @@ def _rewritten(data: bytes, schema: EventSchema | None) -> bytes:
     record = with_own_event_form(value_as_written(data), schema)
     as_written = orjson.OPT_PASSTHROUGH_DATACLASS  # a number is one
     return orjson.dumps(record, default=lambda number: orjson.Fragment(number.text), option=as_written)
+
+
+LISTED_LOSSES = 20
+
+
+def run_convert(paths: Sequence[str], out: IO[bytes], options: Options) -> tuple[str, str]:
+    """`goldgate convert`: what was written, and lines on what is not written as it was stored."""
+    schema = obtain_event_schema(options.get("schema"))
+    dialect, coref, id_field = options.get("dialect"), options.get("coref", ()), options.get("id_field")
+    conversion = convert_gold(paths, out, dialect, coref, id_field, schema)
+    events = count_text(conversion.events, "event")
+    if conversion.mentions > conversion.events:
+        events += f" with {conversion.mentions} mentions"
+    sizes = (count_text(conversion.records, "record"), events, count_text(conversion.arguments, "argument"))
+    dialects = " and ".join(conversion.dialects) or OWN_FORM
+    return f"{dialects}: {', '.join(sizes)}", _loss_text(conversion.lost)
+
+
+def _loss_text(lost: list[LostPart]) -> str:
+    """What was not written as it is stored, with its place."""
+    if not lost:
+        return ""
+    lines = [f"  {each.file}:{each.line}: {visible(each.field)}: {each.message}\n" for each in lost[:LISTED_LOSSES]]
+    more = f"  and {len(lost) - LISTED_LOSSES} more\n" if len(lost) > LISTED_LOSSES else ""
+    return f"not written as stored ({len(lost)}):\n{''.join(lines)}{more}"
+
+
+def run_schema(paths: Sequence[str], options: Options) -> tuple[dict[str, Any], str]:
+    """`goldgate schema`: an event schema, and how much is in it."""
+    schema = derive_event_schema(paths, options.get("dialect"))
+    roles = [kind["roles"] for kind in schema["event_types"].values()]
+    return schema, f"{count_text(len(roles), 'event type')}, {count_text(sum(map(len, roles)), 'role')}"

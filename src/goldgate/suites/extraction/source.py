@@ -50,8 +50,8 @@ class ExtractionInputs:
         self._records = records
         self._protocol = {} if settings is None else {"protocol": make_reader(settings, schema)}
 
-    def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        return {**self._records.of(record), **self._protocol}
+    def for_unit(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self._records.for_unit(record), **self._protocol}
 
 
 @contextmanager
@@ -116,10 +116,10 @@ def _sample(gold: Gold, prediction: StoredPrediction | None) -> Sample:
 class ExtractionSource(JoinedSource[Facts]):
     """The files, and what the answers in them are read by."""
 
-    def given(self) -> ExtractionInputs:
+    def lookup(self) -> ExtractionInputs:
         work = self.work()
         assert isinstance(work, ExtractionWork)
-        return ExtractionInputs(super().given(), work.settings, work.scorer.schema)
+        return ExtractionInputs(super().lookup(), work.settings, work.scorer.schema)
 
 
 @contextmanager

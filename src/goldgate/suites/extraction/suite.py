@@ -7,7 +7,19 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, get_args
 
 from goldgate.core.plan import Plan
-from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Mapper, Measure, Report, StoredRates, Suite
+from goldgate.core.suite import (
+    GOLD,
+    PREDICTIONS,
+    Ability,
+    Contract,
+    Input,
+    Inputs,
+    Mapper,
+    Measure,
+    Report,
+    StoredRates,
+    Suite,
+)
 from goldgate.core.tally import Tally
 from goldgate.errors import as_yaml
 from goldgate.suites.extraction.settings import ExtractionSettings, Profile
@@ -43,6 +55,33 @@ RESPONSE_FIELD = Input(
     is_path=False,
 )
 
+# Of commands beside the suite's own.
+_GOLD_DIALECT = DIALECT._replace(help="The published format of the gold. Without it, that of the first record.")
+_GOLD_ID_FIELD = ID_FIELD._replace(help="Where a gold record without id has it, as a dotted path such as meta.doc_id.")
+_CHECKED_SCHEMA = Input(
+    "schema", "Of gold: the event schema. Without it, types and roles are not checked.", required=False
+)
+_ROLES = Input("schema", "The event schema, for gold whose roles are keys of the event itself.", required=False)
+_COREF = Input(
+    "coref", "WikiEvents' coreference: arguments get all mentions of their entity.", many=True, required=False
+)
+_TASK_INPUTS = (
+    GOLD._replace(help="Gold records with text."),
+    Input("schema", "The event schema: event types and their roles."),
+    DIALECT._replace(help="The published format of --gold and --train, if not recognized."),
+    Input(
+        "prompt",
+        "en, en-thought, zh, zh-thought or a file.",
+        metavar="NAME|FILE",
+        required=False,
+        is_path=False,
+        default="en",
+    ),
+    Input("train", "Records in the form of gold, to take examples from.", required=False),
+    Input("few_shot", "Examples in a prompt.", metavar="N", required=False, is_path=False, default=0),
+)
+_FOLDER = "goldgate.suites.extraction"
+
 
 class ExtractionSuite(Suite):
     """Strict, relaxed and type P/R/F1, parse diagnostics, schema compliance, hallucination, thoughts."""
@@ -65,7 +104,15 @@ class ExtractionSuite(Suite):
     settings = ExtractionSettings
     metrics_version = "2.0"
     headline = ("strict_f1", "relaxed_f1", "type_f1")
-    preload = "goldgate.suites.extraction.source"
+    preload = f"{_FOLDER}.source"
+    drawings = ("errors", "types", "confused-event-types", "confused-roles")
+    abilities = (
+        Ability("check", f"{_FOLDER}.check_gold:run_check", (_CHECKED_SCHEMA, _GOLD_DIALECT, _GOLD_ID_FIELD), "gold"),
+        Ability("convert", f"{_FOLDER}.convert:run_convert", (_GOLD_DIALECT, _GOLD_ID_FIELD, _COREF, _ROLES)),
+        Ability("generate", f"{_FOLDER}.task:open_task", _TASK_INPUTS),
+        Ability("read", f"{_FOLDER}.show_responses:AnswerReader"),
+        Ability("schema", f"{_FOLDER}.convert:run_schema", (_GOLD_DIALECT,)),
+    )
 
     @property
     def contracts(self) -> Mapping[str, Contract]:
@@ -87,7 +134,7 @@ class ExtractionSuite(Suite):
         named = signed.get("profile", "").partition(".")[0]
         return ExtractionSettings(profile=next((profile for profile in get_args(Profile) if profile == named), None))
 
-    def adding(self, metric: str, settings: ExtractionSettings) -> str | None:
+    def setting_for(self, metric: str, settings: ExtractionSettings) -> str | None:
         from goldgate.core.gate import find_gate_target
         from goldgate.suites.extraction.papers import ALL, PROFILES
 
@@ -107,7 +154,7 @@ class ExtractionSuite(Suite):
 
         return open_extraction_source(inputs, plan, engine)
 
-    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
+    def open_inputs(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
         from goldgate.suites.extraction.source import open_extraction_inputs
 
         return open_extraction_inputs(inputs, plan)

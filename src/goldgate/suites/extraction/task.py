@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from goldgate.core.measure import RatioMeasure
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Options
 from goldgate.core.sums import Counts
 from goldgate.core.task import AnswerFormat, AnswerSchema, Question
 from goldgate.errors import ConfigError, InputError, Place
@@ -135,6 +137,7 @@ class ExtractionTask:
     few_shot: int = 0
     train: str | None = None  # digest of the file that examples are taken from
     other_form: bool = False  # the protocol declares answers in another form than the event schema describes
+    options: TaskOptions = TaskOptions((), "")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -183,12 +186,26 @@ class ExtractionTask:
         # A record of an array may have line ends; inside a string they are escaped.
         return self.documents.data(position).translate(LINE_ENDS_TO_BLANKS)
 
+    def counter(self, settings: ExtractionSettings) -> AnswerCounts:
+        return AnswerCounts(self.documents, settings, self.schema)
+
+    def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
+        dialect = [] if self.options.dialect is None or asked is not None else [self.options.dialect]  # asked is ours
+        gold = list(self.options.gold) if asked is None else [asked]
+        return {"gold": gold, "schema": [self.options.schema], "dialect": dialect}
+
     def close(self) -> None:
         self.documents.close()
 
     @cached_property
     def _schema_values(self) -> dict[str, str]:
         return schema_values(self.schema)
+
+
+def open_task(plan: Plan, seeds: Sequence[int | None], response_format: str, options: Options) -> ExtractionTask:
+    """`goldgate generate`: the task that the options of the command describe."""
+    chosen = {name: options[name] for name in ("gold", "schema", "prompt", "train", "few_shot", "dialect")}
+    return load_task(TaskOptions(**chosen), seeds, plan.settings.response, response_format)
 
 
 def load_task(
@@ -220,6 +237,7 @@ def load_task(
         few_shot=options.few_shot,
         train=_file_hash(train) if train is not None else None,
         other_form=other_form,
+        options=options,
         documents=load_documents(options.gold, options.dialect, schema),  # last: it keeps files open
     )
 
@@ -271,6 +289,7 @@ class AnswerCounts:
     def __init__(self, documents: Documents, settings: ExtractionSettings, schema: EventSchema) -> None:
         self.documents = documents
         self.scorer = Scorer(settings, schema)
+        self.measures = self.scorer.measures
         self._measures = [measure for measure in self.scorer.measures if isinstance(measure, RatioMeasure)]
 
     def __call__(self, position: int, response: str | None) -> dict[str, Counts | None]:

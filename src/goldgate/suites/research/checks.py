@@ -1,19 +1,28 @@
-"""Checks outside an evaluation: `lint-golden` for golden queries, `validate` for one run directory."""
+"""What `goldgate check` does with golden queries and with one run directory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Verdict
-from goldgate.errors import InputError, Place
+from goldgate.core.suite import CheckResult, Options
+from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.address import is_url, public_url
 from goldgate.files.reading import read_text_file
 from goldgate.suites.research.contracts import GoldenQuery
-from goldgate.suites.research.golden import GOLDEN_KIND, match_key, nearly_equal, parse_golden, plain_objective
+from goldgate.suites.research.golden import (
+    GOLDEN_KIND,
+    load_corpus,
+    match_key,
+    nearly_equal,
+    parse_golden,
+    plain_objective,
+)
 from goldgate.suites.research.outputs import list_outputs
 from goldgate.suites.research.run.evidence import LEVELS
 from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run
@@ -200,3 +209,43 @@ def validate_run(path: str, settings: RunSettings) -> RunValidation:
             advice="name the directory of one run, not the folder that holds them all",
         )
     return RunValidation(result.name, result.facts, result.findings, result.ignored)
+
+
+def check_golden(paths: Sequence[str], options: Options) -> CheckResult:
+    """`goldgate check` of a file of golden queries."""
+    result = lint_golden(_only(paths, "one file of golden queries"), options.get("outputs"), ReadLimits())
+    return CheckResult(result.as_json(), f"{result.queries} golden queries")
+
+
+def check_run(paths: Sequence[str], options: Options) -> CheckResult:
+    """`goldgate check` of one run directory."""
+    from goldgate.suites.plan import load_plan
+    from goldgate.suites.research.source import run_settings
+    from goldgate.suites.research.suite import SUITE
+
+    run, corpus = _only(paths, "one run directory"), options.get("corpus")
+    if is_url(run):
+        raise InputError(
+            "run.elsewhere",
+            "a run is validated on a disk, not behind a URL",
+            place=Place(public_url(run)),
+            expected="a run directory",
+            advice="copy the folder to this machine first; goldgate research judges runs where they are",
+        )
+    anchors = load_corpus(corpus).hashes if corpus is not None else frozenset()
+    result = validate_run(run, run_settings(load_plan(SUITE, options.get("protocol")), anchors))
+    facts = result.facts
+    valid = facts.structural + facts.verbatim + facts.chain + facts.anchored
+    summary = (
+        f"{result.run}: {facts.covered} of {facts.verified} verified claims covered, {valid} of {facts.ledger} "
+        f"evidence records valid, {facts.with_manifest} of {facts.steps} steps with a manifest"
+    )
+    return CheckResult(result.as_json(), summary)
+
+
+def _only(paths: Sequence[str], expected: str) -> str:
+    if len(paths) != 1:
+        raise ConfigError(
+            "option.wrong_value", "only one of these is checked at a time", place=Place(paths[1]), expected=expected
+        )
+    return paths[0]

@@ -124,7 +124,7 @@ class RunInputs:
         self._folders = {escape_name(entry.name): entry for entry in listing.directories} if listing else {}
         self._queries = {shorten(query.objective): query for query in golden.queries} if golden else {}
 
-    def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
+    def for_unit(self, record: Mapping[str, Any]) -> dict[str, Any]:
         inputs = {"golden": self._query(record), "outputs": self._run(record)}
         return {name: value for name, value in inputs.items() if value is not None}
 

@@ -57,7 +57,7 @@ class ResearchWork(Work[list[RunDirectory], Any]):
 class ResearchSource(Source[list[RunDirectory], Any]):
     """Run directories and the golden queries that they are judged by."""
 
-    together = True
+    needs_all = True
 
     def __init__(
         self, outputs: str, listing: OutputsListing, queries: Golden, plan: Plan, corpus: Corpus | None
@@ -79,8 +79,8 @@ class ResearchSource(Source[list[RunDirectory], Any]):
     def shards(self) -> Iterator[list[RunDirectory]]:
         return run_shards(self._listing.directories)
 
-    def settle(self, found: Iterator[RunResult], engine: Mapper) -> Iterator[Trial]:
-        within = _limit_bytes(found, self._plan.settings.max_total_megabytes, self._outputs)
+    def finalize(self, scored: Iterator[RunResult], engine: Mapper) -> Iterator[Trial]:
+        within = _limit_bytes(scored, self._plan.settings.max_total_megabytes, self._outputs)
         self._collected = collect_runs(
             within,
             self._queries,
@@ -99,7 +99,7 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         )
         return ResearchOutcome(self._collected, self._queries, origin)
 
-    def given(self) -> InputLookup:
+    def lookup(self) -> InputLookup:
         from goldgate.suites.research.explain import RunInputs  # which needs this module
 
         return RunInputs(self._listing, self._queries, self._judge.settings)

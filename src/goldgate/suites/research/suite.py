@@ -11,17 +11,33 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from goldgate.core.gate import Gate
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Contract, Input, Inputs, Mapper, Measure, Pairing, Report, StoredRates, Suite
+from goldgate.core.suite import (
+    Ability,
+    Contract,
+    Input,
+    Inputs,
+    Mapper,
+    Measure,
+    Pairing,
+    Report,
+    StoredRates,
+    Suite,
+)
 from goldgate.files.address import is_url
 from goldgate.shape.kinds import Positive
 
 if TYPE_CHECKING:
+    from goldgate.core.evaluation import Evaluation
     from goldgate.core.page import Page
     from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
+    from goldgate.engines import EngineName
+    from goldgate.pipeline import Progress
+    from goldgate.protocol import ProtocolSource
     from goldgate.suites.research.measures import Trial
     from goldgate.suites.research.source import ResearchSource
 
@@ -60,6 +76,49 @@ class ResearchSettings:
     baseline: str | None = None  # a file, named from the protocol's own folder; `baseline` at the top says the same
 
 
+_FOLDER = "goldgate.suites.research"
+_GOLDEN_INPUTS = (
+    Input(
+        "outputs",
+        "Of golden queries: runs whose ledgers and chunks must have the required ids.",
+        metavar="DIR",
+        required=False,
+    ),
+)
+_RUN_INPUTS = (
+    Input("protocol", "Of a run: settings, as YAML. Without it: the defaults.", required=False),
+    Input(
+        "corpus",
+        "Of a run: the sources that you know: hashes, a line each, or their folder.",
+        metavar="PATH",
+        required=False,
+    ),
+)
+TRACE_FORMATS = ("otel", "langgraph", "langsmith", "openai-agents")
+_TRACE_INPUTS = (
+    Input("mapping", "Where in a trace a run's parts are, as YAML.", required=False),
+    Input(
+        "from",
+        "The form of the traces. Without it: as their keys show.",
+        required=False,
+        is_path=False,
+        choices=TRACE_FORMATS,
+    ),
+)
+_GOLDEN_KEYS = (b'"objective"', b'"evidence_sufficient"', b'"required_evidence_ids"')
+_HEAD_BYTES = 1 << 16
+
+
+def is_golden_file(path: str) -> bool:
+    """Whether a file begins as golden queries do."""
+    try:
+        with open(path, "rb") as stream:
+            head = stream.read(_HEAD_BYTES)
+    except OSError:
+        return False
+    return any(key in head for key in _GOLDEN_KEYS)
+
+
 class ResearchSuite(Suite):
     """Evidence coverage, golden recall, abstention accuracy and manifest integrity, with their companions."""
 
@@ -85,12 +144,18 @@ class ResearchSuite(Suite):
     pairing = Pairing("objective", "query", several=True)
     writes_report = True
     preload = "goldgate.suites.research.outputs"
+    abilities = (
+        Ability("check", f"{_FOLDER}.checks:check_golden", _GOLDEN_INPUTS, "golden", is_golden_file),
+        Ability("check", f"{_FOLDER}.checks:check_run", _RUN_INPUTS, "run", os.path.isdir),
+        Ability("import-runs", f"{_FOLDER}.imports.runs:run_import", _TRACE_INPUTS),
+    )
 
     @property
     def contracts(self) -> Mapping[str, Contract]:
         from goldgate.suites.research.contracts import CONTRACTS
+        from goldgate.suites.research.imports.mapping import CONTRACTS as IMPORTS
 
-        return CONTRACTS
+        return {**CONTRACTS, **IMPORTS}
 
     def gates(self, plan: Plan) -> Mapping[str, Gate]:
         if plan.settings.manifests == "required":
@@ -122,7 +187,7 @@ class ResearchSuite(Suite):
 
         return load_corpus(path).sha256
 
-    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
+    def open_inputs(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
         from goldgate.suites.research.explain import open_run_inputs
 
         return open_run_inputs(inputs, plan)
@@ -154,3 +219,26 @@ class ResearchSuite(Suite):
 
 
 SUITE = ResearchSuite()
+
+
+def evaluate_outputs(
+    golden: str | Path,
+    outputs: str | Path,
+    protocol: ProtocolSource = None,
+    *,
+    corpus: str | Path | None = None,
+    workers: int | None = None,
+    engine: EngineName = "processes",
+    ray_address: str | None = None,
+    records: IO[bytes] | bool | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Judge stored runs of a research agent against golden queries.
+
+    `corpus` is a list of hashes, or a directory, of sources that the evaluator knows. `records` receives a line of
+    JSON for each run (what the command writes to runs.jsonl); with `records=True`, `evaluation.samples` keeps them.
+    """
+    from goldgate.api import evaluate_stored
+
+    inputs = {"golden": str(golden), "outputs": str(outputs), "corpus": corpus}
+    return evaluate_stored(SUITE.name, inputs, protocol, workers, engine, ray_address, records, progress)

@@ -20,8 +20,6 @@ import orjson
 
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.files.reading import list_untrusted, read_failure
-from goldgate.imports.formats import FORMATS
-from goldgate.imports.spans import InvalidSpan, TraceFormat, TraceSpan
 from goldgate.readers.records import (
     LIMIT_VARIABLE,
     RecordFile,
@@ -34,6 +32,8 @@ from goldgate.readers.records import (
     record_limit,
     too_large_error,
 )
+from goldgate.suites.research.imports.formats import FORMATS
+from goldgate.suites.research.imports.spans import InvalidSpan, TraceFormat, TraceSpan
 
 TRACE_KIND = "trace"
 _BRACE_LINE = 16  # bytes of a line with a brace and nothing else

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from goldgate.imports.mapping import Rule, look_up, parse_nested, span_matches
-from goldgate.imports.spans import Trace, TraceSpan
+from goldgate.suites.research.imports.mapping import Rule, look_up, parse_nested, span_matches
+from goldgate.suites.research.imports.spans import Trace, TraceSpan
 
 _USER = frozenset({"user", "human", "humanmessage", "humanmessagechunk"})
 _ASSISTANT = frozenset({"assistant", "ai", "model", "aimessage", "aimessagechunk"})

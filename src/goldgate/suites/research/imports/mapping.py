@@ -20,9 +20,9 @@ import orjson
 from goldgate.errors import ConfigError, describe_value, did_you_mean
 from goldgate.files.parsing import YamlTree, parse_yaml
 from goldgate.files.reading import read_text_file
-from goldgate.imports.formats import FORMATS
-from goldgate.imports.spans import TraceSpan
 from goldgate.shape.validation import build_dataclass
+from goldgate.suites.research.imports.formats import FORMATS
+from goldgate.suites.research.imports.spans import TraceSpan
 
 EVERY_ITEM = "*"
 _OR = " | "
@@ -163,7 +163,9 @@ def ready_mapping(name: str) -> Mapping:
 def ready_mapping_text(name: str) -> str:
     """The same as the file that it is, to be copied and changed."""
     file = "langsmith" if name == "langgraph" else name.replace("-", "_")
-    return resources.files("goldgate.imports.formats").joinpath(f"{file}.yaml").read_text(encoding="utf-8")
+    return (
+        resources.files("goldgate.suites.research.imports.formats").joinpath(f"{file}.yaml").read_text(encoding="utf-8")
+    )
 
 
 def load_mapping(path: str) -> Mapping:

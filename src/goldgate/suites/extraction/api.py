@@ -1,17 +1,19 @@
-"""Records and responses that are in memory: scored as files that hold them would be."""
+"""Extraction from Python: stored files evaluated, records in memory, and one response at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from goldgate.api import evaluate_stored
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.finding import FindingSample, record_id
+from goldgate.engines import EngineName
 from goldgate.errors import InputError, Place, describe_value
-from goldgate.pipeline import judge
+from goldgate.pipeline import Progress, judge
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.dialects import recognize_dialect_of
 from goldgate.readers.guess import bad_id_error
@@ -25,6 +27,40 @@ from goldgate.suites.extraction.sample import Gold, Sample, make_sample
 from goldgate.suites.extraction.scorer import Scorer, sample_findings, sample_record
 from goldgate.suites.extraction.suite import SUITE
 from goldgate.suites.plan import load_plan
+
+Paths = str | Path | Sequence[str | Path]
+
+
+def evaluate_files(
+    gold: Paths,
+    predictions: Paths,
+    schema: SchemaSource = None,
+    protocol: ProtocolSource = None,
+    *,
+    dialect: str | None = None,
+    id_field: str | None = None,
+    response_field: str | None = None,
+    workers: int | None = None,
+    engine: EngineName = "processes",
+    ray_address: str | None = None,
+    records: IO[bytes] | bool | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Score stored answers of an extraction model and judge them.
+
+    `dialect` names the published format of the gold, `id_field` and `response_field` are dotted paths into predictions.
+    `records` receives a line of JSON for each sample (what the command writes to samples.jsonl); with `records=True`,
+    `evaluation.samples` keeps them. With the engine "ray" it is scored on the cluster at `ray_address`.
+    """
+    inputs = {
+        "gold": gold,
+        "predictions": predictions,
+        "schema": schema,
+        "dialect": dialect,
+        "id_field": id_field,
+        "response_field": response_field,
+    }
+    return evaluate_stored(SUITE.name, inputs, protocol, workers, engine, ray_address, records, progress)
 
 
 def evaluate(

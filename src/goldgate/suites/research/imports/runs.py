@@ -18,15 +18,25 @@ import orjson
 from goldgate.core.evaluation import render_json
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Verdict
+from goldgate.core.page import count_text
+from goldgate.core.suite import CheckResult, Options
 from goldgate.errors import ConfigError, Place
 from goldgate.files.writing import UNFINISHED_SUFFIX, write_failure
-from goldgate.imports.formats import FORMATS
-from goldgate.imports.mapping import ManifestRule, Mapping, Rule, look_up, ready_mapping, span_matches
-from goldgate.imports.rules import decode_nested, first_match, is_list, is_text
-from goldgate.imports.spans import Trace, TraceSpan, build_trace
-from goldgate.imports.trace_files import SpanStore, TraceFlaw, folder_name, gather_spans
 from goldgate.shape.validation import problems
 from goldgate.suites.research.contracts import Chunk, ResearchOutput
+from goldgate.suites.research.imports.formats import FORMATS
+from goldgate.suites.research.imports.mapping import (
+    ManifestRule,
+    Mapping,
+    Rule,
+    load_mapping,
+    look_up,
+    ready_mapping,
+    span_matches,
+)
+from goldgate.suites.research.imports.rules import decode_nested, first_match, is_list, is_text
+from goldgate.suites.research.imports.spans import Trace, TraceSpan, build_trace
+from goldgate.suites.research.imports.trace_files import SpanStore, TraceFlaw, folder_name, gather_spans
 from goldgate.suites.research.run.files import CHUNKS, EVENTS, IMPORT_NOTES, MANIFEST_LINES, OUTPUT
 from goldgate.suites.research.run.log import normalize_stop_reason
 
@@ -378,3 +388,23 @@ def _run_findings(name: str, trace: Trace, run: ImportedRun) -> list[Finding]:
 
 def _unread_finding(flaw: TraceFlaw) -> Finding:
     return Finding("unread", "error", flaw.file, flaw.line, "", flaw.reason)
+
+
+def run_import(traces: Sequence[str], out: str, options: Options) -> CheckResult:
+    """`goldgate import-runs`: a run folder for every trace."""
+    mapping, form = options.get("mapping"), options.get("from")
+    if mapping is not None and form is not None:
+        raise ConfigError(
+            "option.wrong_value",
+            "--mapping names the form of the traces itself",
+            advice="give --mapping or --from, not both",
+        )
+    result = import_runs(traces, out, load_mapping(mapping) if mapping is not None else None, form)
+    summary = (
+        f"{count_text(result.runs, 'run')} of {count_text(result.spans, 'span')} ({result.mapping.format}), "
+        f"{result.complete} complete"
+    )
+    lacking = ", ".join(f"{name} in {count}" for name, count in sorted(result.lacking.items()))
+    summary += f"; missing: {lacking}" if lacking else ""
+    summary += f"; {count_text(result.flaws, 'part')} of the files not read" if result.flaws else ""
+    return CheckResult(result.as_json(), summary)

@@ -1,4 +1,4 @@
-"""Output of extraction commands: an answer as it was parsed (`read`), and metrics over several seeds (`generate`)."""
+"""Answers as they were parsed, for `goldgate read`: each as lines of text or as JSON, and a summary of all."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.core.page import Cell, Column, IntervalEnds, MeasuredValue, Name, Page, Section, Table, count_text
+from goldgate.core.page import count_text
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Options
+from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.report.escape import display_width, escape_json, shorten, shorten_middle, visible
-from goldgate.report.markdown import render_markdown
 from goldgate.report.text import (
     DEFAULT_COLUMNS,
     INDENT,
@@ -23,14 +25,12 @@ from goldgate.report.text import (
     TextRow,
     labelled_lines,
     more_line,
-    render_text,
     text_table,
     word_parts,
     wrap_parts,
 )
 from goldgate.suites.extraction.events.event import Violation, ViolationPlace
-from goldgate.suites.extraction.page import HEADLINE
-from goldgate.suites.extraction.read_responses import ReadAnswer
+from goldgate.suites.extraction.read_responses import ReadAnswer, StoredAnswer, answer_reader, stored_answers
 from goldgate.suites.extraction.response import Method, Parsed, Status, ThoughtState
 from goldgate.suites.extraction.response import parsed as reading_words
 from goldgate.suites.extraction.response.decode import decode_exactly
@@ -346,33 +346,42 @@ def _name(text: str, columns: int = _NAME_COLUMNS) -> str:
     return shorten_middle(visible(text), columns)
 
 
-_SEED_COLUMNS = {"mean": "mean", "standard_deviation": "std. dev.", "min": "min", "max": "max"}
-_STANDARD_ERRORS = {"se_runs": "se of seeds", "se_units": "se of samples"}  # standard errors of the mean
+class AnswerReader:
+    """What `goldgate read` shows: answers read by the settings of a plan, and what all of them came to."""
 
+    def __init__(self, plan: Plan, options: Options) -> None:
+        self._read = answer_reader(plan.settings)
+        self._summary = ReadingSummary()
 
-def describe_seeds(seeds: Mapping[str, Any]) -> Page:
-    """The summary of several seeds."""
-    metrics = seeds["metrics"]
-    names = [name for name in HEADLINE if name in metrics] or list(metrics)
-    columns = _SEED_COLUMNS | (_STANDARD_ERRORS if any(metrics[name].get("interval") for name in names) else {})
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (Name(name), *(_value(metrics[name], key) for key in columns)) for name in names
-    )
-    table = Table((Column("metric"), *map(Column, columns.values())), rows)
-    return Page(suite="seeds", subject=", ".join(map(str, seeds["seeds"])), sections=(Section("Metrics", (table,)),))
+    @property
+    def answers(self) -> int:
+        return self._summary.answers
 
+    @property
+    def unread(self) -> int:
+        return self._summary.unread
 
-def _value(metric: Mapping[str, Any], key: str) -> MeasuredValue:
-    """The mean has the interval: of what other seeds and other documents might bring."""
-    interval = metric.get("interval") if key == "mean" else None
-    return MeasuredValue(metric.get(key), interval=interval and IntervalEnds(interval["low"], interval["high"]))
+    def records(
+        self, file: str, ids: Sequence[str], id_field: str | None, response_field: str | None
+    ) -> Iterator[StoredAnswer]:
+        return stored_answers(file, ids, FieldPaths(id_field, response_field))
 
+    def response(self, text: str) -> StoredAnswer:
+        return StoredAnswer(None, text)
 
-def seeds_text(seeds: Mapping[str, Any], columns: int = DEFAULT_COLUMNS, colour: bool = False) -> str:
-    """The summary for the terminal."""
-    return render_text(describe_seeds(seeds), columns, colour)
+    def show(self, answer: StoredAnswer, *, full: bool) -> str:
+        parsed = self._read_and_count(answer)
+        if not full:
+            return render_answer_line(parsed)
+        return ("\n" if self.answers > 1 else "") + render_answer(parsed)
 
+    def as_json(self, answer: StoredAnswer, *, on_one_line: bool) -> str:
+        return render_answer_json(self._read_and_count(answer), on_one_line=on_one_line)
 
-def seeds_markdown(seeds: Mapping[str, Any]) -> str:
-    """seeds.md."""
-    return render_markdown(describe_seeds(seeds))
+    def summary(self) -> str:
+        return ("\n" if self.answers else "") + render_summary(self._summary)
+
+    def _read_and_count(self, answer: StoredAnswer) -> ReadAnswer:
+        parsed = self._read(answer)
+        self._summary.add(parsed)
+        return parsed

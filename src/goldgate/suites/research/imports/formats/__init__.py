@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from goldgate.imports.formats.langsmith import LANGGRAPH, LANGSMITH
-from goldgate.imports.formats.openai_agents import OPENAI_AGENTS
-from goldgate.imports.formats.otel import OTEL
-from goldgate.imports.spans import InvalidSpan, TraceFormat, TraceSpan, id_text
+from goldgate.suites.research.imports.formats.langsmith import LANGGRAPH, LANGSMITH
+from goldgate.suites.research.imports.formats.openai_agents import OPENAI_AGENTS
+from goldgate.suites.research.imports.formats.otel import OTEL
+from goldgate.suites.research.imports.spans import InvalidSpan, TraceFormat, TraceSpan, id_text
 
 _ID_KEYS = ("run_id", "id", "trace_id")
 

@@ -1,12 +1,9 @@
-"""`goldgate baseline` and `goldgate power`: thresholds and the number of documents for the next evaluation.
-
-Of result folders, `baseline` makes a folder, which also has the counts of each unit for gates that compare with it.
-"""
+"""Commands on stored results: `trend` and `plot` show them, `baseline` and `power` plan with them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from math import isnan
 from pathlib import Path
@@ -14,17 +11,142 @@ from typing import Any
 
 import click
 
-from goldgate.cli.options import MultiValueCommand
-from goldgate.cli.printing import print_output, show_error, terminal_width, use_colour
-from goldgate.cli.process import result_or_error
-from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
+from goldgate.cli.options import (
+    COMMON,
+    RESULT_FORMATS,
+    SYSTEM_NAMES,
+    MultiValueCommand,
+    format_option,
+    out_option,
+)
+from goldgate.cli.out_folder import check_not_input
+from goldgate.cli.runner import Result, exit_with
+from goldgate.errors import ConfigError, Place
 from goldgate.files.writing import write_failure, write_file
-from goldgate.report import PAGE_FORMATS
+from goldgate.suites import all_suites
+
+
+@click.command("trend", short_help="Show how metrics changed over stored reports.")
+@click.argument("reports", nargs=-1, required=True, metavar="DIR...")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="Show only this; may be repeated. Default: those gated, and the suite's main ones.",
+)
+@format_option(RESULT_FORMATS)
+@click.pass_context
+def trend_command(context: click.Context, reports: tuple[str, ...], metrics: tuple[str, ...], format: str) -> None:
+    """Show how metrics and verdicts changed over stored reports of one suite, in the order given.
+
+    DIR is a folder that --out wrote, or a report.json; NAME=DIR names it. Of a folder that holds many: DIR/*.
+
+    Exit status: 0 it was carried out, 2 it could not be.
+    """
+
+    def work() -> Result:
+        from goldgate.runs.trend import describe_trend, trend
+
+        return Result(trend(reports, all_suites(), metrics), describe_trend)
+
+    exit_with(context, "trend", work, format)
+
+
+SVG_SUFFIX = ".svg"
+_OTHER_FORMATS = frozenset((".png", ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp", ".html"))
+
+
+_DRAWN = "; ".join(f"of {suite.name}: {', '.join(suite.drawings)}" for suite in all_suites() if suite.drawings)
+
+
+@click.command(
+    "plot",
+    short_help="Draw scores, gates, errors and systems as SVG.",
+    help=f"""Draw what is in result folders: SVG for papers, READMEs and web pages.
+
+    DIR is a folder that --out of any suite wrote. Of one: gates, scores, and what its suite has to show ({_DRAWN}).
+    Of several systems, which are named as for goldgate compare, or of a folder that it wrote: systems, differences;
+    where one has several runs: runs.
+
+    Exit status: 0 it was carried out, 2 it could not be.
+    """,
+)
+@click.argument("systems", nargs=-1, required=True, metavar="DIR...")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Draw only this; may be repeated. Default: all.")
+@out_option(f"A file ({SVG_SUFFIX}) for one picture, or a folder. Without it one is printed.", "PATH")
+@SYSTEM_NAMES
+@click.option("--against", metavar="NAME", help="The system that differences are from. Without it: the first.")
+@COMMON
+@click.pass_context
+def plot_command(
+    context: click.Context,
+    systems: tuple[str, ...],
+    kinds: tuple[str, ...],
+    out: str | None,
+    names: tuple[str, ...],
+    against: str | None,
+    common: bool,
+) -> None:
+    def work() -> str:
+        from goldgate.report.plot import draw_results
+        from goldgate.runs.sources import find_systems
+
+        _require_svg(out)
+        sources = find_systems(systems, names, alone=True)
+        return _write_pictures(draw_results(sources, kinds, against=against, common=common), out)
+
+    exit_with(context, "plot", work)
+
+
+def _require_svg(out: str | None) -> None:
+    """Refuse a name that promises another format, and a file that is something else, before any work is done."""
+    if out is None:
+        return
+    if not out:
+        raise ConfigError("out.unwritable", "--out needs the name of a file or a folder", found="an empty name")
+    ending = os.path.splitext(out)[1].lower()
+    if ending in _OTHER_FORMATS and not os.path.isdir(out):
+        raise ConfigError(
+            "plot.other_format",
+            "pictures are drawn as SVG only",
+            place=Place(out),
+            expected=f"a name that ends in {SVG_SUFFIX}, or a folder",
+            found=ending,
+            advice=f"write {SVG_SUFFIX}; browsers, rsvg-convert and Inkscape make other formats of it",
+        )
+    if ending != SVG_SUFFIX and os.path.lexists(out) and not os.path.isdir(out):
+        raise ConfigError(
+            "out.is_a_file",
+            "--out names a file that is no picture",
+            place=Place(out),
+            expected=f"a file that ends in {SVG_SUFFIX}, or a folder, which is made if it is not there",
+            advice="choose another place for --out",
+        )
+
+
+def _write_pictures(found: Mapping[str, str], out: str | None) -> str:
+    """The picture, or the paths of the files that were written."""
+    to_folder = out is not None and (os.path.isdir(out) or not out.endswith(SVG_SUFFIX))
+    if len(found) != 1 and not (found and to_folder):
+        raise ConfigError(
+            "plot.several" if found else "plot.nothing",
+            "there are several pictures for one place" if found else "there is nothing to draw",
+            expected="one picture, or a folder for all of them",
+            found=", ".join(found) or "no picture",
+            advice=f"choose one with --kind {next(iter(found))}, or name a folder with --out" if found else None,
+        )
+    if out is None:
+        return next(iter(found.values()))
+    paths = {kind: os.path.join(out, kind + SVG_SUFFIX) if to_folder else out for kind in found}
+    for kind, svg in found.items():
+        write_file(paths[kind], svg.encode(), "--out")
+    return "".join(f"{path}\n" for path in paths.values())
 
 
 @click.command("baseline", short_help="Collect stored reports into a baseline.")
 @click.argument("reports", nargs=-1, required=True, metavar="REPORT...|DIR...")
-@click.option("--out", required=True, metavar="PATH", help="Where the record goes; of DIRs, the folder.")
+@out_option("Where the record goes; of DIRs, the folder.", "PATH", required=True)
 @click.option(
     "--false-alarm-rate",
     default="0.05",
@@ -46,10 +168,9 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
         from goldgate.core.evaluation import render_json
         from goldgate.report.text import render_text
         from goldgate.runs.baseline import describe_baseline, make_baseline
-        from goldgate.suites import all_suites
 
-        _check_not_input(out, reports)
-        chance = _parse_rate(false_alarm_rate)
+        check_not_input(reports, out, "the record", "a report that it is made of")
+        chance = _parse_share("--false-alarm-rate", false_alarm_rate, open_ended=True)
         if _are_folders(reports):
             from goldgate.runs.against import (
                 BASELINE_FILE,
@@ -68,22 +189,7 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
             write_file(out, render_json(record), "--out")
         return render_text(describe_baseline(record))
 
-    outcome = result_or_error(work)
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
-        context.exit(outcome.exit_status)
-    context.exit(print_output(outcome, EXIT_PASSED))
-
-
-def _check_not_input(out: str, reports: Sequence[str]) -> None:
-    for given in reports:
-        if os.path.realpath(given) == os.path.realpath(out):
-            raise ConfigError(
-                "out.is_an_input",
-                "writing the record would overwrite a report that it is made of",
-                place=Place(out),
-                advice="choose another file for --out",
-            )
+    exit_with(context, "baseline", work)
 
 
 def _are_folders(given: Sequence[str]) -> bool:
@@ -105,18 +211,6 @@ def _make_folder(path: str) -> None:
         os.makedirs(path, exist_ok=True)
     except OSError as problem:
         raise write_failure(path, problem, "--out needs a folder that can be written to") from None
-
-
-def _parse_rate(text: str) -> Decimal:
-    try:
-        rate = Decimal(text)
-        if rate.is_finite() and 0 < rate < 1:
-            return rate
-    except InvalidOperation:
-        pass
-    raise ConfigError(
-        "option.wrong_value", "this false-alarm rate is not allowed", expected="a decimal between 0 and 1", found=text
-    )
 
 
 @click.command("power", cls=MultiValueCommand, short_help="Say how many documents a difference or a gate needs.")
@@ -142,28 +236,20 @@ def _parse_rate(text: str) -> Decimal:
 @click.option(
     "--sizes", multiple=True, type=click.IntRange(min=2), metavar="NUMBER...", help="Numbers of documents in the curve."
 )
-@click.option(
-    "--format",
-    type=click.Choice(["json", *PAGE_FORMATS]),
-    default="text",
-    show_default=True,
-    help="Of what is printed.",
-)
+@format_option(RESULT_FORMATS)
 @click.pass_context
-def power_command(context: click.Context, /, format: str, **given: Any) -> None:
+def power_command(context: click.Context, /, format: str, **options: Any) -> None:
     """Say how many documents a difference needs to be found, and a gate to be decided.
 
     DIR is a folder that --out named; it comes before the options. Exit status: 0, or 2 if it could not be carried out.
     """
-    outcome = result_or_error(lambda: _plan_power(**given))
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
-        if format == "json":
-            from goldgate.core.evaluation import error_report, render_json
 
-            print_output(render_json(error_report("power", outcome)), outcome.exit_status)
-        context.exit(outcome.exit_status)
-    context.exit(print_output(_render_power(outcome, format), EXIT_PASSED))
+    def work() -> Result:
+        from goldgate.runs.power import describe_power
+
+        return Result(_plan_power(**options), describe_power)
+
+    exit_with(context, "power", work, format)
 
 
 def _plan_power(
@@ -178,7 +264,6 @@ def _plan_power(
 ) -> dict[str, Any]:
     from goldgate.readers.stored_result import load_result
     from goldgate.runs.power import CORRELATION, SIZES, PowerOptions, plan_power
-    from goldgate.suites import all_suites
 
     if against is not None and correlation is not None:
         raise ConfigError(
@@ -217,13 +302,3 @@ def _parse_share(option: str, text: str, *, open_ended: bool = False) -> Decimal
     advice = "write 2 % as 0.02" if text.strip().rstrip("%").replace(".", "", 1).isdecimal() else None
     message = f"this {option} is not allowed"
     raise ConfigError("option.wrong_value", message, expected=expected, found=text, advice=advice)
-
-
-def _render_power(plan: dict[str, Any], format: str) -> str | bytes:
-    from goldgate.core.evaluation import render_json
-    from goldgate.report import render_page
-    from goldgate.runs.power import describe_power
-
-    if format == "json":
-        return render_json(plan)
-    return render_page(describe_power(plan), format, columns=terminal_width(), colour=use_colour())
