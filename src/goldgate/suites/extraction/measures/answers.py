@@ -81,7 +81,9 @@ class SchemaCompliance(RatioMeasure[Facts]):
         if not violations:
             return NO_TOTALS
         occurrences = [place.violation for place in violations]
-        return count_names([*(_SAMPLES[each] for each in {*occurrences}), *(_OCCURRENCES[each] for each in occurrences)])
+        return count_names(
+            [*(_SAMPLES[each] for each in {*occurrences}), *(_OCCURRENCES[each] for each in occurrences)]
+        )
 
 
 HINT_SHARE = Fraction(1, 10)  # of the answers: what fewer have is a slip of the model, not a form
