@@ -30,8 +30,7 @@ from goldgate.suites.plan import gate_metrics, load_plan
 from goldgate.suites.worst_units import UnitWeigher, WorstUnits
 
 if TYPE_CHECKING:
-    from goldgate.runs.against import ReferenceRuns, UnitSelector
-    from goldgate.runs.units import UnitRow
+    from goldgate.runs.against import ReferenceRuns, SelectedUnit, UnitSelector
 
 Progress = Callable[[int, int], None]  # units done, units in all
 Finished = Callable[
@@ -154,7 +153,7 @@ class ShardResult(NamedTuple):
     tally: Tally
     records: Any
     findings: list[Finding]
-    taken: list[UnitRow]  # for gates that compare with a stored run
+    taken: list[SelectedUnit]  # for gates that compare with a stored run
     worst: WorstUnits | None  # of those with records, where somebody wants to look at them
 
 
@@ -168,7 +167,7 @@ class UnitCounter:
         self,
         work: Work[Any, Any],
         write: Callable[[bytes], object] | None = None,
-        take: Callable[[UnitRow], object] | None = None,
+        take: Callable[[SelectedUnit], object] | None = None,
         select: UnitSelector | None = None,
         weigh: UnitWeigher | None = None,
     ) -> None:
@@ -232,7 +231,7 @@ class CountShard:
 
     def __call__(self, shard: Any) -> ShardResult:
         records: list[bytes] = []
-        taken: list[UnitRow] = []
+        taken: list[SelectedUnit] = []
         write = records.append if self.keep_records else None
         counter = UnitCounter(self.work, write, taken.append, self.select, self.weigh)
         with infrequent_gc():

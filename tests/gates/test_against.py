@@ -100,8 +100,10 @@ def test_what_is_packed_comes_out_as_it_was() -> None:
     for identity, tables in units.items():
         packer.add(identity, tables)
     packed = packer.pack()
-    assert unpack_units(packed.data, packed.size, packed.sha256) == units
-    assert unpack_units(packed.data, packed.size, packed.sha256, {("t",)})[b"12345678"] == {("t",): (1, 0, 300)}
+    table = unpack_units(packed.data, packed.size, packed.sha256)
+    assert dict(zip(table.ids, table.units(), strict=True)) == units
+    one = unpack_units(packed.data, packed.size, packed.sha256, wanted={("t",)})
+    assert dict(zip(one.ids, one.units(), strict=True))[b"12345678"] == {("t",): (1, 0, 300)}
     for data in (b"", packed.data[:20], packed.data[1:], b"goldgate units 1\nx"):
         with pytest.raises(ValueError, match="pack"):
             unpack_units(data, packed.size, packed.sha256)

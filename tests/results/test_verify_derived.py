@@ -77,7 +77,8 @@ def test_a_baseline_of_a_version_that_counted_less_is_refused_as_such(at: Callab
     CliRunner().invoke(baseline_command, ["out", "--out", "baseline"])
     told = json.loads(Path("baseline/baseline.json").read_bytes())["units"]
     older = UnitPacker()
-    for identity, tables in unpack_units(Path("baseline/units.bin").read_bytes(), told["size"], told["sha256"]).items():
+    table = unpack_units(Path("baseline/units.bin").read_bytes(), told["size"], told["sha256"])
+    for identity, tables in zip(table.ids, table.units(), strict=True):
         older.add(identity, {key: counts[:-1] for key, counts in tables.items()})
     packed = older.pack()
     Path("baseline/units.bin").write_bytes(packed.data)

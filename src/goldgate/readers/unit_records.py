@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import orjson
@@ -46,91 +47,189 @@ def _counts_as_written(unit: UnitCounts, group: str | None = None, times: int = 
     return written
 
 
-_ID_MARK, _UNITS_MARK, _PARTS_MARK = b'{"id":"', b',"units":{', b',"parts":['
+class CountIndex:
+    """A number for each table and vector of counts that occurs, so that equal ones are kept and compared once.
+
+    `widths` says how many counts a table has in this version; a table that it does not name is taken as it is.
+    """
+
+    def __init__(self, widths: Mapping[str, int] | None = None) -> None:
+        self.tables: list[int] = []  # by the number of counts: the number of their table
+        self.counts: list[Counts] = []
+        self.keys: list[TableKey] = []  # by the number of a table
+        self._widths = widths or {}
+        self._by_key: dict[TableKey, int] = {}
+        self._by_counts: dict[tuple[int, Counts], int] = {}
+        self.by_piece = _Pieces(self)  # what was met before is not decoded again
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def number(self, key: TableKey, counts: Counts) -> int:
+        """Of these counts in this table; ValueError where this version has more or fewer of them."""
+        table = self._by_key.get(key)
+        if table is None:
+            table = self._by_key[key] = len(self.keys)
+            self.keys.append(key)
+        number = self._by_counts.get((table, counts))
+        if number is None:
+            width = self._widths.get(key[0], len(counts))
+            if len(counts) != width:
+                raise ValueError(f"{len(counts)} counts of {key[0]}, and not {width}")
+            number = self._by_counts[table, counts] = len(self.counts)
+            self.tables.append(table)
+            self.counts.append(counts)
+        return number
+
+    def numbers(self, unit: UnitCounts) -> list[int]:
+        """Those of all counts of a unit."""
+        return [self.number(key, counts) for key, counts in unit.items()]
+
+    def unit(self, numbers: Iterable[int]) -> UnitCounts:
+        """The counts behind numbers."""
+        return {self.keys[self.tables[number]]: self.counts[number] for number in numbers}
+
+
+class _Pieces(dict[bytes, int]):
+    """The number of the counts in each piece of a line, as it stands between two separators."""
+
+    def __init__(self, index: CountIndex) -> None:
+        super().__init__()
+        self._index = index
+
+    def __missing__(self, piece: bytes) -> int:
+        number = self[piece] = self._index.number(*_decode_piece(piece))
+        return number
+
+
+def _decode_piece(piece: bytes) -> tuple[TableKey, Counts]:
+    """The table and counts between two separators of a line."""
+    if piece.startswith(b'"'):
+        names, counts = orjson.loads(b"[[" + piece + b"]]")
+        return _checked_key(names), checked_counts(counts)
+    [(name, counts)] = orjson.loads(b'{"' + piece + b"]}").items()
+    return (name,), checked_counts(counts)
+
+
+class UnitRow(NamedTuple):
+    """One unit of a table. Without an identity it is work that nobody asked for."""
+
+    identity: Any  # str, or None; of a baseline, a digest
+    numbers: list[int]  # of its counts
+    group: str | None = None  # that it is part of
+    times: int = 1  # how many units like it
+
+
+@dataclass(slots=True)
+class UnitTable:
+    """Units of a run in the order of their records: ids, groups, how many units each stands for, and their counts.
+
+    Counts are numbers of an index, which several tables can share. A long run is a sequence of such tables.
+    """
+
+    index: CountIndex
+    ids: list[Any] = field(default_factory=list)  # str, None for work that nobody asked for; of a baseline, digests
+    numbers: list[list[int]] = field(default_factory=list)  # of the counts of each unit
+    groups: dict[int, str] = field(default_factory=dict)  # by place, of the units that are part of one
+    times: dict[int, int] = field(default_factory=dict)  # by place, of the records that stand for several units
+    first_line: int = 1  # of its records, in the file
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def append(self, unit: UnitRow) -> None:
+        if unit.group is not None:
+            self.groups[len(self)] = unit.group
+        if unit.times != 1:
+            self.times[len(self)] = unit.times
+        self.ids.append(unit.identity)
+        self.numbers.append(unit.numbers)
+
+    def row(self, place: int) -> UnitRow:
+        return UnitRow(self.ids[place], self.numbers[place], self.groups.get(place), self.times.get(place, 1))
+
+    def units(self) -> Iterator[UnitCounts]:
+        """What each unit counted."""
+        return map(self.index.unit, self.numbers)
+
+
+# Between two tables of `units`, and of `parts`. A piece that is cut inside a name is not JSON: its quotation marks are
+# odd, as those of a name have a backslash.
+_UNITS_MARK, _PARTS_MARK = b',"units":{"', b']},"parts":[[['
+_BETWEEN_UNITS, _BETWEEN_PARTS = b'],"', b"]],[["
+_ID_MARK = b'{"id":"'
 _ID = "id"
-_NO_PARTS = b"[]"
+_TABLE_SIZE = 2_048  # units of a table, so that memory does not grow with the run
 _DECODE_ERRORS = (ValueError, KeyError, TypeError, AttributeError)  # JSON and UTF-8 that is none are ValueErrors
 
 
-class RecordedUnit(NamedTuple):
-    """A line: what was asked for, the group that it is part of, as JSON its counts, and how many units it stands for.
-
-    Without an identity it is work that nobody asked for.
-    """
-
-    line: int
-    identity: str | None
-    group: str | None
-    units: bytes
-    parts: bytes
-    times: int = 1
-
-
-def read_units(result: StoredResult) -> Iterator[RecordedUnit]:
-    """The units of a result, in the order of its records."""
-    number, pairing = 0, result.suite.pairing
+def read_unit_tables(result: StoredResult, index: CountIndex) -> Iterator[UnitTable]:
+    """The units of a result, a table for every few thousand records."""
+    table, number, pairing = UnitTable(index), 0, result.suite.pairing
     by_id = pairing.field == _ID
+    ids, numbers = table.ids, table.numbers
     try:
         with open(result.records, "rb", buffering=1 << 20, opener=pipe_opener) as stream:
             for line in bounded_lines(stream, "records", result.records_name, STORED_RECORDS):
                 number += 1
-                quick = fast_read_line(line, number) if by_id else None
-                yield quick if quick is not None else read_line(line, number, pairing)
+                unit = fast_parse_unit(line, index.by_piece) if by_id else None
+                if unit is None:
+                    table.append(parse_unit(line, index, pairing))
+                else:
+                    ids.append(unit[0])
+                    numbers.append(unit[1])
+                if len(ids) == _TABLE_SIZE:
+                    yield table
+                    table = UnitTable(index, first_line=number + 1)
+                    ids, numbers = table.ids, table.numbers
     except _DECODE_ERRORS as problem:
         raise malformed_record_error(result, number, problem) from None
     except OSError as problem:
         raise read_failure(result.records_name, "records", problem) from None
+    yield table
 
 
-def read_line(line: bytes, number: int, pairing: Pairing) -> RecordedUnit:
-    """The rule: a whole record, decoded."""
+def parse_unit(line: bytes, index: CountIndex, pairing: Pairing) -> UnitRow:
+    """The unit of a record, which is decoded whole."""
     record: dict[str, Any] = orjson.loads(line)
     identity, group, times = record[pairing.field], record.get(GROUP), record.get(TIMES, 1)
     if type(times) is not int or times < 1:
         raise ValueError(f"{times!r} {TIMES}")
-    units, parts = orjson.dumps(record[UNITS]), orjson.dumps(record.get(PARTS, []))
-    return RecordedUnit(
-        number, None if identity is None else str(identity), None if group is None else str(group), units, parts, times
-    )
+    unit: UnitCounts = {(name,): checked_counts(counts) for name, counts in record[UNITS].items()}
+    for names, counts in record.get(PARTS, ()):
+        unit[_checked_key(names)] = checked_counts(counts)
+    identity, group = (None if name is None else str(name) for name in (identity, group))
+    return UnitRow(identity, index.numbers(unit), group, times)
 
 
-def fast_read_line(line: bytes, number: int) -> RecordedUnit | None:
-    """The same of a record as goldgate writes it, or None: `id` comes first, and what was counted last.
+def fast_parse_unit(line: bytes, by_piece: Mapping[bytes, int]) -> tuple[str, list[int]] | None:
+    """The identity and numbers of a record as goldgate writes it, or None: `id` comes first, and what was counted last.
 
     A quotation mark inside a string has a backslash before it, so `,"units":{` cannot be part of one; and behind the
-    last one come only lists and the name of a group. The rest of a record, most of it, is never decoded.
+    last one come only lists and the name of a group. The rest of a record, most of it, is never decoded, and equal
+    counts are decoded once: decoding all of them takes three times as long.
     """
-    at = line.rfind(_UNITS_MARK)
-    end = line.find(b'"', 7)
-    if at < 0 or end < 0 or not line.startswith(_ID_MARK):
+    mark, end = line.rfind(_UNITS_MARK), line.find(b'"', 7)
+    if mark < 0 or line[:7] != _ID_MARK:
         return None
-    identity = line[7:end]
-    if b"\\" in identity:
-        return None
-    parts = line.find(_PARTS_MARK, at)
-    if parts >= 0 and line.endswith(b"]]]}\n"):
-        return RecordedUnit(number, identity.decode(), None, line[at + 9 : parts], line[parts + 9 : -2])
-    if line.endswith(b"]}}\n") and parts < 0:
-        return RecordedUnit(number, identity.decode(), None, line[at + 9 : -2], _NO_PARTS)
-    return None  # it has a group, or stands for several
-
-
-def unit_tables(unit: RecordedUnit, result: StoredResult) -> UnitCounts:
-    """What one unit of this line counted, by table and by part of one."""
+    units, has_parts, parts = line[mark + 11 :].partition(_PARTS_MARK)
+    if has_parts and parts[-5:] == b"]]]}\n":
+        pieces = units.split(_BETWEEN_UNITS) + parts[:-5].split(_BETWEEN_PARTS)
+    elif not has_parts and units[-4:] == b"]}}\n":
+        pieces = units[:-4].split(_BETWEEN_UNITS)
+    else:
+        return None  # it has a group, or stands for several
     try:
-        found: UnitCounts = {(name,): checked_counts(counts) for name, counts in orjson.loads(unit.units).items()}
-        for key, counts in orjson.loads(unit.parts):
-            if not all(type(name) is str for name in key):
-                raise TypeError(f"{key!r}")
-            found[tuple(key)] = checked_counts(counts)
-        return found
-    except _DECODE_ERRORS as problem:
-        raise malformed_record_error(result, unit.line, problem) from None
+        identity = line[7:end].decode()
+        return None if "\\" in identity else (identity, [*map(by_piece.__getitem__, pieces)])
+    except _DECODE_ERRORS:
+        return None  # a separator stands in a name; or it is malformed, which `parse_unit` says
 
 
-def scaled_unit_tables(unit: RecordedUnit, result: StoredResult) -> UnitCounts:
-    """What all units of this line counted together."""
-    return scale(unit_tables(unit, result), unit.times)
+def _checked_key(names: list[str]) -> TableKey:
+    if not all(type(name) is str for name in names):
+        raise TypeError(f"{names!r}")
+    return tuple(names)
 
 
 def scale(counts: UnitCounts, times: int) -> UnitCounts:
@@ -169,16 +268,6 @@ def add_tables(mine: UnitCounts, theirs: Mapping[TableKey, Counts]) -> None:
         mine[key] = counts if had is None else tuple([a + b for a, b in zip(had, counts, strict=True)])
 
 
-def add_checked(
-    mine: UnitCounts, theirs: Mapping[TableKey, Counts], result: StoredResult, line: int | None = None
-) -> None:
-    """The same of records; those that do not add up do not count what this version counts."""
-    try:
-        add_tables(mine, theirs)
-    except ValueError:
-        raise malformed_record_error(result, line, "other counts than in another record of the same") from None
-
-
 def malformed_record_error(result: StoredResult, line: int | None, problem: Exception | str) -> InputError:
     """The error for a record that does not say what its unit counted, or something else than this version counts."""
     if isinstance(problem, orjson.JSONDecodeError):
@@ -211,12 +300,12 @@ def duplicate_id_error(identity: str | None, result: StoredResult) -> InputError
     )
 
 
-def part_sums_error(unit: RecordedUnit, result: StoredResult) -> InputError:
+def part_sums_error(identity: str | None, line: int, result: StoredResult) -> InputError:
     """The error for a record whose parts are not those of what it counted."""
     return InputError(
         "records.other_parts",
         "the parts of this record are not together what it counted",
-        place=Place(result.records_name, unit.line),
-        found=unit.identity,
+        place=Place(result.records_name, line),
+        found=identity,
         advice="score it again with --out",
     )

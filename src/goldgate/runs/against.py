@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -28,13 +28,15 @@ from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_bytes, read_text_file
 from goldgate.readers.stored_result import REPORT, StoredResult, input_digests
 from goldgate.readers.unit_records import (
-    add_tables,
+    CountIndex,
+    UnitRow,
+    UnitTable,
+    duplicate_id_error,
     malformed_record_error,
     part_sums_error,
     parts_add_up,
-    read_units,
+    read_unit_tables,
     scale,
-    unit_tables,
 )
 from goldgate.runs.baseline import (
     BASELINE_KIND,
@@ -44,18 +46,12 @@ from goldgate.runs.baseline import (
     load_report,
     make_baseline,
 )
-from goldgate.runs.units import (
-    NO_IDENTITY,
-    UnitPacker,
-    UnitRow,
-    UnitsFile,
-    read_unit_rows,
-    unit_id,
-    unit_tables_by_id,
-    unpack_units,
-)
+from goldgate.runs.differences import four_counts
+from goldgate.runs.join import JointUnits, UnitJoin
+from goldgate.runs.units import NO_IDENTITY, UnitPacker, UnitsFile, unit_id, unpack_units
 from goldgate.stats.gates import PairedRun
-from goldgate.stats.paired import PairedSums, UnitPair, paired_sums
+from goldgate.stats.multiple_testing import Runs
+from goldgate.stats.paired import PairedSums, paired_sums
 
 MAX_UNITS_BYTES = 1 << 30  # of the packed units: some 20 million
 BASELINE_FILE, UNITS_FILE = "baseline.json", "units.bin"
@@ -73,17 +69,18 @@ class ReferenceRun:
     judged: Sequence[Mapping[str, Sequence[str]]]  # and of what the systems made, run by run
     source: StoredResult | BaselineUnits
 
-    def units(self, wanted: Collection[TableKey] | None = None) -> dict[bytes, UnitCounts]:
-        """The counts of every unit by its id."""
+    def tables(self, index: CountIndex, wanted: Collection[TableKey] | None = None) -> Iterator[UnitTable]:
+        """The units; of a baseline, their ids are digests."""
         if isinstance(self.source, StoredResult):
-            return unit_tables_by_id(self.source, wanted)
-        return self.source.units(wanted)
+            return read_unit_tables(self.source, index)
+        return iter([self.source.table(index, wanted)])
 
     def names(self, ids: Collection[bytes]) -> list[str]:
-        """The identities behind ids, as far as they are stored: a baseline has none."""
+        """The identities behind digests, as far as they are stored."""
         if not isinstance(self.source, StoredResult):
             return []
-        return sorted({str(unit.identity) for unit in read_units(self.source) if unit_id(unit.identity) in ids})
+        tables = read_unit_tables(self.source, CountIndex())
+        return sorted({str(name) for table in tables for name in table.ids if unit_id(name) in ids})
 
     def other_counts(self) -> InputError:
         """The error for units that this version counts in another way."""
@@ -99,10 +96,10 @@ class BaselineUnits(NamedTuple):
     named: str
     told: Mapping[str, Any]
 
-    def units(self, wanted: Collection[TableKey] | None = None) -> dict[bytes, UnitCounts]:
+    def table(self, index: CountIndex | None = None, wanted: Collection[TableKey] | None = None) -> UnitTable:
         data = read_bytes(self.file, BASELINE_KIND, self.named, MAX_UNITS_BYTES)
         try:
-            return unpack_units(data, int(self.told["size"]), str(self.told["sha256"]), wanted)
+            return unpack_units(data, int(self.told["size"]), str(self.told["sha256"]), index, wanted)
         except (ValueError, KeyError, TypeError, IndexError) as problem:
             raise self.unreadable(str(problem) if type(problem) is ValueError else None) from None
 
@@ -172,13 +169,16 @@ def _pack_run(run: ReferenceRun, suite: Suite, packer: UnitPacker, *, first: boo
     """Add a run's units; every run must have the same ones."""
     assert isinstance(run.source, StoredResult)
     seen, before = set[bytes](), len(packer.ids())
-    for unit in read_unit_rows(run.source):
-        identity = unit_id(unit.identity)
-        seen.add(identity)
-        try:
-            packer.add(identity, unit.counts)
-        except ValueError:
-            raise run.other_counts() from None
+    for table in run.tables(CountIndex()):
+        for place, (identity, unit) in enumerate(zip(table.ids, table.units(), strict=True)):
+            digest = unit_id(identity)
+            if digest in seen and identity is not None and not suite.pairing.several:
+                raise duplicate_id_error(identity, run.source)
+            seen.add(digest)
+            try:
+                packer.add(digest, scale(unit, table.times.get(place, 1)))
+            except ValueError:
+                raise run.other_counts() from None
     if not first and not before == len(seen) == len(packer.ids()):
         raise InputError(
             "baseline.other_units",
@@ -262,14 +262,13 @@ def _require_sums_of_report(result: StoredResult) -> None:
         if isinstance(measure, RatioMeasure)
     }
     vectors: Counter[tuple[TableKey, Counts]] = Counter()  # equal ones are multiplied, not added one by one
-    for unit in read_units(result):
-        counted = unit_tables(unit, result)
-        if not parts_add_up(counted):
-            raise part_sums_error(unit, result)
-        for key in measures.keys() & counted.keys():
-            if len(counted[key]) != len(measures[key].columns):
-                raise malformed_record_error(result, unit.line, f"{len(counted[key])} counts of {key[0]}")
-            vectors[key, counted[key]] += unit.times
+    widths = {measure.table: len(measure.columns) for measure in measures.values()}
+    for table in read_unit_tables(result, CountIndex(widths)):
+        for place, unit in enumerate(table.units()):
+            if not parts_add_up(unit):
+                raise part_sums_error(table.ids[place], table.first_line + place, result)
+            for key in measures.keys() & unit.keys():
+                vectors[key, unit[key]] += table.times.get(place, 1)
     for measure in measures.values():
         own = [(counts, times) for (key, counts), times in vectors.items() if key == measure.key]
         for metric in measure.ratios:
@@ -285,9 +284,15 @@ def _short_digests(found: Sequence[str]) -> str:
 
 OVERWRITES_CODE = "against.overwritten"
 SHOWN_IDS = 5
-_MAX_JOINTS = 50_000  # different pairs of counts, before they are reduced to what a rate needs: 10 MB
+_THIS, _STORED = range(2)  # the runs of a join
 
-_CountsOfBoth = tuple[Counts | None, Counts | None]  # of this run and of the stored one
+
+class SelectedUnit(NamedTuple):
+    """What was asked for, the group that it is part of, and what it counted. No identity: nobody asked for it."""
+
+    identity: str | None
+    group: str | None
+    counts: UnitCounts
 
 
 class UnitSelector(NamedTuple):
@@ -296,10 +301,10 @@ class UnitSelector(NamedTuple):
     pairing: Pairing
     wanted: frozenset[TableKey]
 
-    def __call__(self, record: Mapping[str, Any], unit: UnitCounts, group: str | None, times: int = 1) -> UnitRow:
+    def __call__(self, record: Mapping[str, Any], unit: UnitCounts, group: str | None, times: int = 1) -> SelectedUnit:
         identity = record[self.pairing.field]
         counts = scale({key: unit[key] for key in self.wanted if key in unit}, times)
-        return UnitRow(None if identity is None else str(identity), group, counts)
+        return SelectedUnit(None if identity is None else str(identity), group, counts)
 
 
 class ReferenceRuns:
@@ -310,12 +315,12 @@ class ReferenceRuns:
         self.runs = list(runs)
         self.selector = UnitSelector(suite.pairing, frozenset(key for run in self.runs for key in run.wanted))
 
-    def add(self, units: Iterable[UnitRow]) -> None:
+    def add(self, units: Iterable[SelectedUnit]) -> None:
         """Units of this run, in any order."""
         for unit in units:
             self.add_unit(unit)
 
-    def add_unit(self, unit: UnitRow) -> None:
+    def add_unit(self, unit: SelectedUnit) -> None:
         for run in self.runs:
             run.add(unit)
 
@@ -348,104 +353,58 @@ class _PairedRun:
         self.reference = reference
         self.gates = gates
         self.wanted = frozenset(gated.key for gated in gates.values())
-        self._waiting = self._stored_units()
-        self._summed: dict[str, tuple[UnitCounts, UnitCounts]] = {}  # by group
-        self._partners: dict[str | None, UnitCounts] = {}  # what has several records, and what nobody asked for
-        self._keys = {name: gated.key for name, gated in gates.items()}
-        self._joints: dict[str, dict[_CountsOfBoth, int]] = {name: {} for name in gates}
-        self._pairs: dict[str, dict[UnitPair, int]] = {name: {} for name in gates}
-        self._unknown: list[str] = []
+        widths = {gated.measure.table: len(gated.measure.columns) for gated in gates.values()}
+        stored = reference.source if isinstance(reference.source, StoredResult) else None
+        self._join = UnitJoin([None, stored], widths, several=suite.pairing.several)
+        self._names: dict[bytes, str | None] = {}
+        index = self._join.index
+        for table in reference.tables(index, self.wanted):
+            for place in range(len(table)):
+                unit = table.row(place)
+                numbers = [number for number in unit.numbers if index.keys[index.tables[number]] in self.wanted]
+                digest = _digest(unit.identity)
+                self._join.add(_STORED, digest, unit._replace(numbers=numbers), table.first_line + place)
 
-    def _stored_units(self) -> dict[bytes, UnitCounts]:
-        """The stored side, with as many counts in each table as this version has."""
-        widths = {gated.key: len(gated.measure.columns) for gated in self.gates.values()}
-        found = self.reference.units(self.wanted)
-        if all(len(counts) == widths[key] for tables in found.values() for key, counts in tables.items()):
-            return found
-        raise self.reference.other_counts()
-
-    def add(self, unit: UnitRow) -> None:
-        identity = unit.identity
-        if self.suite.pairing.several or identity is None:
-            add_tables(self._partners.setdefault(identity, {}), unit.counts)
-            return
-        theirs = self._waiting.pop(unit_id(identity), None)
-        if theirs is None:
-            self._unknown.append(identity)
-        elif unit.group is not None:
-            both = self._summed.setdefault(unit.group, ({}, {}))
-            add_tables(both[0], unit.counts)
-            add_tables(both[1], theirs)
-        else:
-            self._count(unit.counts, theirs)
+    def add(self, unit: SelectedUnit) -> None:
+        digest = _digest(unit.identity)
+        row = UnitRow(unit.identity, self._join.index.numbers(unit.counts), unit.group)
+        if not self._join.add(_THIS, digest, row) and digest is not None:
+            self._names[digest] = unit.identity
 
     def finish(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, PairedRun]:
         reference, suite = self.reference, self.suite
         require_comparable(reference, signature, input_digests(suite, inputs, judged=False), "this run", suite)
-        mine_alone, theirs_alone = (
-            self._partners.pop(None, {}),
-            self._waiting.pop(NO_IDENTITY, {}),
-        )  # nobody asked for it
-        for identity, mine in self._partners.items():
-            theirs = self._waiting.pop(unit_id(identity), None)
-            if theirs is None:
-                self._unknown.append(str(identity))
-            else:
-                self._count(mine, theirs)
-        self._require_all()
-        for mine, theirs in self._summed.values():
-            self._count(mine, theirs)
-        self._reduce()
-        asked: dict[str, PairedSums] = {}
-        if mine_alone or theirs_alone:
-            asked = {name: paired_sums(pairs) for name, pairs in self._pairs.items()}
-            self._count(mine_alone, theirs_alone)
-            self._reduce()
+        joined = self._join.finish()
+        self._require_all(joined)
         judged = input_digests(suite, inputs, judged=True)
         same = any(judged.values()) and bool(reference.judged) and all(dict(run) == judged for run in reference.judged)
-        return {
-            name: PairedRun(
-                paired_sums(self._pairs[name]),
+        paired = {}
+        for name, gated in self.gates.items():
+            form = gated.measure.forms[gated.metric]
+            asked = _paired_sums(joined.asked_pairs(gated.key, form)) if joined.unasked else None
+            paired[name] = PairedRun(
+                _paired_sums(joined.pairs(gated.key, form)),
                 gated.measure.ratios[gated.metric].share,
                 reference.named,
                 reference.sha256,
                 same,
-                asked.get(name),
+                asked,
             )
-            for name, gated in self.gates.items()
-        }
+        return paired
 
-    def _count(self, mine: UnitCounts, theirs: UnitCounts) -> None:
-        for name, key in self._keys.items():
-            both, joints = (mine.get(key), theirs.get(key)), self._joints[name]
-            joints[both] = joints.get(both, 0) + 1
-            if len(joints) > _MAX_JOINTS:
-                self._reduce()
-
-    def _reduce(self) -> None:
-        """Counts into the a and b of each rate; what is equal then is kept once."""
-        for name, gated in self.gates.items():
-            form, nothing, pairs = (
-                gated.measure.forms[gated.metric],
-                (0,) * len(gated.measure.columns),
-                self._pairs[name],
-            )
-            for (mine, theirs), times in self._joints[name].items():
-                pair = (*form.of(mine or nothing), *form.of(theirs or nothing))
-                pairs[pair] = pairs.get(pair, 0) + times
-            self._joints[name] = {}
-
-    def _require_all(self) -> None:
+    def _require_all(self, joined: JointUnits) -> None:
         """Every unit of each must be one of the other."""
-        if not self._unknown and not self._waiting:
+        if not joined.lacking:
             return
         units, named = plural(self.suite.pairing.unit or self.suite.unit), self.reference.named
         found = []
-        if self._unknown:
-            found.append(f"{len(self._unknown)} {units} are not in {named}{_first_ids(self._unknown)}")
-        if self._waiting:
-            names = self.reference.names(self._waiting.keys())
-            found.append(f"{len(self._waiting)} of {named} are not in this run{_first_ids(names)}")
+        unknown, missing = joined.lacking.get(_STORED, []), joined.lacking.get(_THIS, [])
+        if unknown:
+            names = [str(self._names[identity]) for identity in unknown]
+            found.append(f"{len(unknown)} {units} are not in {named}{_first_ids(names)}")
+        if missing:
+            names = self.reference.names({*missing})
+            found.append(f"{len(missing)} of {named} are not in this run{_first_ids(names)}")
         raise InputError(
             "against.missing_ids",
             f"this run and {named} do not have the same {units}",
@@ -454,6 +413,16 @@ class _PairedRun:
             found="; ".join(found),
             advice="score both with the same gold",
         )
+
+
+def _digest(identity: str | bytes | None) -> bytes | None:
+    """What units are paired by; None for work that nobody asked for."""
+    digest = identity if isinstance(identity, bytes) else unit_id(identity)
+    return None if digest == NO_IDENTITY else digest
+
+
+def _paired_sums(pairs: Mapping[Runs, int]) -> PairedSums:
+    return paired_sums(four_counts(pairs, [_THIS], [_STORED]))
 
 
 def _gate_target(name: str, measures: Iterable[Any]) -> GateTarget:

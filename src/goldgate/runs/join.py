@@ -9,128 +9,29 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations, zip_longest
-from typing import NamedTuple
-
-import orjson
+from typing import Any, NamedTuple
 
 from goldgate.core.sums import Counts, RatioForm
 from goldgate.core.tally import MAX_PAIRED_PARTS, TableKey, UnitCounts
 from goldgate.readers.stored_result import StoredResult
 from goldgate.readers.unit_records import (
-    RecordedUnit,
-    add_checked,
+    CountIndex,
+    UnitRow,
+    UnitTable,
+    add_tables,
     duplicate_id_error,
     malformed_record_error,
-    read_units,
-    scaled_unit_tables,
-    unit_tables,
+    read_unit_tables,
+    scale,
 )
 from goldgate.stats.multiple_testing import Runs
 
 NO_ENTRY = -1  # in place of a number: a run has no such table
-NOT_COMPARED = 0  # the number of whatever is not compared
-
-# Between two tables of `units`, and of `parts`. Where a name has it, it is not as it is here: quotation marks in names
-# have a backslash. And a piece that was cut in a name was never seen before.
-_BETWEEN_UNITS, _BETWEEN_PARTS = b'],"', b"]],[["
-_MAX_CACHED = 50_000  # pieces that are remembered without being compared, and orders of tables: 10 MB
-
-
-class TableOrder(NamedTuple):
-    """The tables of a line, in their order: which is watched, which are averaged, and whether none occurs twice."""
-
-    tables: tuple[int, ...]
-    watched: int | None
-    averaged: tuple[int, ...]
-    is_plain: bool
-
-
-class CountEntries:
-    """Numbers for tables and for their counts. `columns` says what is compared, and how many counts it has."""
-
-    def __init__(self, columns: Mapping[str, int], watched: str, averaged: str | None) -> None:
-        self.columns = columns
-        self.keys: list[TableKey] = [()]  # by the number of a table
-        self.tables: list[int] = [NOT_COMPARED]  # the table of each entry
-        self.values: list[Counts] = [()]  # and its counts
-        self._watched: TableKey = (watched,)
-        self.averaged = averaged
-        self._by_key: dict[TableKey, int] = {}
-        self._by_counts: dict[tuple[int, Counts], int] = {}
-        self._by_piece: dict[bytes, int] = {}
-        self._left_out = 0
-        self._layouts: dict[tuple[int, ...], TableOrder] = {}
-
-    def read(self, unit: RecordedUnit, result: StoredResult) -> list[int]:
-        """The numbers of a line."""
-        pieces = unit.units[2:-2].split(_BETWEEN_UNITS)
-        pieces += unit.parts[3:-3].split(_BETWEEN_PARTS) if len(unit.parts) > 2 else ()
-        try:
-            return [*map(self._by_piece.__getitem__, pieces)]
-        except KeyError:
-            return self._decode(unit, result)
-
-    def number(self, key: TableKey, counts: Counts, result: StoredResult, line: int | None = None) -> int:
-        """Of counts in a table that is compared."""
-        table = self._by_key.get(key)
-        if table is None:
-            table = self._by_key[key] = len(self.keys)
-            self.keys.append(key)
-        number = self._by_counts.get((table, counts))
-        if number is None:
-            if len(counts) != self.columns[key[0]]:
-                raise malformed_record_error(
-                    result, line, f"{len(counts)} counts of {key[0]}, and not {self.columns[key[0]]}"
-                )
-            number = self._by_counts[table, counts] = len(self.values)
-            self.tables.append(table)
-            self.values.append(counts)
-        return number
-
-    def layout(self, numbers: Sequence[int]) -> TableOrder:
-        """The tables of these entries; the same object for the same tables."""
-        tables = (*map(self.tables.__getitem__, numbers),)
-        known = self._layouts.get(tables)
-        if known is None:
-            if len(self._layouts) >= _MAX_CACHED:
-                self._layouts = {}
-            known = self._layouts[tables] = self._laid_out(tables)
-        return known
-
-    def _laid_out(self, tables: tuple[int, ...]) -> TableOrder:
-        keys = [self.keys[table] for table in tables]
-        compared = [table for table in tables if table != NOT_COMPARED]
-        return TableOrder(
-            tables,
-            next((place for place, key in enumerate(keys) if key == self._watched), None),
-            tuple(place for place, key in enumerate(keys) if len(key) == 2 and key[0] == self.averaged),
-            len({*compared}) == len(compared),
-        )
-
-    def _decode(self, unit: RecordedUnit, result: StoredResult) -> list[int]:
-        numbers = []
-        for key, counts in unit_tables(unit, result).items():
-            number = self.number(key, counts, result, unit.line) if key[0] in self.columns else NOT_COMPARED
-            if number == NOT_COMPARED:
-                self._left_out += 1
-                if self._left_out > _MAX_CACHED:
-                    self._left_out = 0
-                    self._by_piece = {piece: known for piece, known in self._by_piece.items() if known != NOT_COMPARED}
-            self._by_piece[_entry_bytes(key, counts)] = number
-            numbers.append(number)
-        return numbers
-
-
-def _entry_bytes(key: TableKey, counts: Counts) -> bytes:
-    """What lies between two cuts of a line that goldgate wrote."""
-    if len(key) == 1:
-        return orjson.dumps({key[0]: counts})[2:-2]
-    return orjson.dumps([key, counts])[2:-2]
-
+_MAX_LAYOUTS = 50_000  # orders of tables that are remembered: 10 MB
 
 _BITS = 96  # of a sum: products of counts below 2³², of as many units
 _COUNT_LIMIT = 1 << 32
@@ -201,6 +102,10 @@ class JointTable:
         """What each run counted."""
         return [None if number == NO_ENTRY else self._values[number] for number in joint]
 
+    def rates(self, joint: Joint, form: RatioForm) -> Runs:
+        """a and b of a rate in each run."""
+        return tuple([(0, 0) if counts is None else form.of(counts) for counts in self.counts(joint)])
+
     def _pairs(self, form: RatioForm) -> Mapping[Runs, int]:
         """a and b of a rate in each run, and how often that occurred; units that have none of it are left out."""
         known, found = {NO_ENTRY: (0, 0)}, dict[Runs, int]()
@@ -222,182 +127,231 @@ class JointUnits:
     units: int = 0
     is_grouped: bool = False
     changed: dict[Joint, list[str]] = field(default_factory=dict)  # ids by their counts in one table, where they differ
-    lacking: dict[int, list[str]] = field(default_factory=dict)  # run → identities that others have and it has not
+    lacking: dict[int, list[Any]] = field(default_factory=dict)  # run → ids that others have and it has not
     meetings: PartProducts | None = None  # of parts that are averaged
+    unasked: dict[TableKey, Joint] = field(default_factory=dict)  # of work that nobody asked for, part of the tables
 
     def pairs(self, key: TableKey, form: RatioForm) -> Mapping[Runs, int]:
         """Those of a table; none where it has no unit."""
         table = self.tables.get(key)
         return {} if table is None else table.pairs(form)
 
+    def asked_pairs(self, key: TableKey, form: RatioForm) -> Mapping[Runs, int]:
+        """Those of a table without the work that nobody asked for."""
+        pairs, joint = dict(self.pairs(key, form)), self.unasked.get(key)
+        if joint is not None:
+            one = self.tables[key].rates(joint, form)
+            if pairs.get(one):
+                pairs[one] -= 1
+        return pairs
+
 
 def join_results(
-    results: Sequence[StoredResult], tables: Mapping[str, int], watched: str, averaged: str | None = None
+    results: Sequence[StoredResult], widths: Mapping[str, int], watched: str, averaged: str | None = None
 ) -> JointUnits:
     """The units of these results, joined by identity, in the tables with so many columns.
 
     `watched` is the table whose changes are listed, `averaged` the one whose parts are. Where a system may have several
     records of one identity, all of them are added up first. Records that count something else are an InputError.
     """
-    counter = _Counter(results, CountEntries(tables, watched, averaged))
-    runs = [read_units(result) for result in results]
-    join = _join_sums if results[0].suite.pairing.several else _join_in_step
+    join = UnitJoin(results, widths, watched, averaged, several=results[0].suite.pairing.several)
     collects = gc.isenabled()
     gc.disable()  # nothing here refers to itself, and looking for what does takes an eighth of the time
     try:
-        join(runs, results, counter)
+        for tables in zip_longest(*[read_unit_tables(result, join.index) for result in results]):
+            join.add_tables(tables)
     finally:
         if collects:
             gc.enable()
-    return counter.finished()
+    return join.finish()
 
 
-class _Counter:
-    """Counts joined units into tables; those of a group are added up before they count."""
+class UnitJoin:
+    """Joins the units of runs by identity, and counts those that all runs have.
 
-    def __init__(self, results: Sequence[StoredResult], entries: CountEntries) -> None:
-        self.found = JointUnits()
-        self._results = results
-        self._entries = entries
+    `runs` are the results, for errors; None is a run that is being scored. Units of a group are added up before they
+    count, and so are several records of one identity, where `runs` may have them.
+    """
+
+    def __init__(
+        self,
+        runs: Sequence[StoredResult | None],
+        widths: Mapping[str, int],
+        watched: str | None = None,
+        averaged: str | None = None,
+        *,
+        several: bool = False,
+    ) -> None:
+        self.index = CountIndex(widths)
+        self.joined = JointUnits()
+        self._runs = runs
+        self._widths = widths
+        self._watched: TableKey | None = None if watched is None else (watched,)
+        self._averaged = averaged
+        self._several = several
+        self._waiting: dict[Any, list[UnitRow | None]] = {}
+        self._sums: dict[Any, list[UnitCounts | None]] = {}  # by identity, where several records are added up
         self._groups: dict[str, list[UnitCounts]] = {}
         self._joints: Counter[Joint] = Counter()  # of all tables: each number is of one
-        if entries.averaged is not None:
-            self.found.meetings = PartProducts(entries.columns[entries.averaged] * len(results))
+        self._layouts: dict[tuple[int, ...], _Layout] = {}
+        if averaged is not None:
+            self.joined.meetings = PartProducts(widths[averaged] * len(runs))
 
-    def add(self, identity: str | None, lines: Sequence[RecordedUnit | None]) -> None:
-        """A unit, as its lines have it; None where a run has none."""
-        whole = [line for line in lines if line is not None and line.group is None and line.times == 1]
-        if len(whole) == len(lines):
-            self._count(identity, [*map(self._entries.read, whole, self._results)])
+    def add_tables(self, tables: Sequence[UnitTable | None]) -> None:
+        """A table of each run, or None; where their units are the same ones in the same order, nothing has to wait."""
+        present = [table for table in tables if table is not None]
+        in_step = len(present) == len(tables) and all(table.ids == present[0].ids for table in present)
+        is_plain = not any(table.groups or table.times for table in present)
+        if in_step and is_plain and not self._several and not self._waiting:
+            self._count(present[0].ids, [table.numbers for table in present])
             return
-        group = next((line.group for line in lines if line is not None and line.group is not None), None)
-        both = zip(lines, self._results, strict=True)
-        self.add_counts(
-            identity, [{} if line is None else scaled_unit_tables(line, result) for line, result in both], group
-        )
+        for place in range(max(map(len, present))):
+            for run, table in enumerate(tables):
+                if table is not None and place < len(table):
+                    unit = table.row(place)
+                    self.add(run, unit.identity, unit, table.first_line + place)
 
-    def add_counts(self, identity: str | None, runs: list[UnitCounts], group: str | None = None) -> None:
+    def add(self, run: int, identity: Any, unit: UnitRow, line: int | None = None) -> bool:
+        """Add a unit of one run; it counts as soon as all have it. True where it did."""
+        if self._several or identity is None:
+            own = self._sums.setdefault(identity, [None] * len(self._runs))
+            known = own[run] = own[run] or {}
+            self._add_counts(known, self._scaled(unit), run, line)
+            return False
+        slots = self._waiting.setdefault(identity, [None] * len(self._runs))
+        if slots[run] is not None:
+            result = self._runs[run]
+            assert result is not None  # the ids of what is being scored were checked
+            raise duplicate_id_error(unit.identity, result)
+        slots[run] = unit
+        units = [slot for slot in slots if slot is not None]
+        if len(units) < len(slots):
+            return False
+        del self._waiting[identity]
+        group = next((slot.group for slot in units if slot.group is not None), None)
+        if group is None and all(slot.times == 1 for slot in units):
+            self._count([unit.identity], [[slot.numbers] for slot in units])
+        else:
+            self._count_sums(unit.identity, [*map(self._scaled, units)], group)
+        return True
+
+    def finish(self) -> JointUnits:
+        """All that was counted, every group as one unit."""
+        joined, index = self.joined, self.index
+        for identity, slots in self._waiting.items():
+            self._note_lacking(identity, slots)
+        nothing_asked = self._sums.pop(None, None)
+        for identity, sums in self._sums.items():
+            if None in sums:
+                self._note_lacking(identity, sums)
+            else:
+                self._count_sums(identity, [own or {} for own in sums])
+        joined.is_grouped = bool(self._groups)
+        for counts in self._groups.values():
+            self._count_sums(None, counts)
+        if nothing_asked is not None:
+            unit = [index.numbers(own or {}) for own in nothing_asked]
+            joined.unasked = {self._key(joint): joint for joint in self._merged(unit)}
+            self._count([None], [[numbers] for numbers in unit])
+        for joint, times in self._joints.items():
+            key = self._key(joint)
+            if key[0] in self._widths:
+                table = joined.tables.get(key)
+                if table is None:
+                    table = joined.tables[key] = JointTable(index.counts)
+                table.joints[joint] = times
+        return joined
+
+    def _count(self, ids: Sequence[str | None], runs: Sequence[Sequence[Sequence[int]]]) -> None:
+        """Count units that all runs have: for each run the numbers of every unit."""
+        table_of, joints = self.index.tables.__getitem__, list[Joint]()
+        layouts = [[tuple(map(table_of, numbers)) for numbers in run] for run in runs]
+        self.joined.units += len(ids)
+        for identity, unit, tables in zip(ids, zip(*runs, strict=True), zip(*layouts, strict=True), strict=True):
+            first = tables[0]
+            watched, averaged, is_plain = self._layouts.get(first) or self._layout(first)
+            if is_plain and tables.count(first) == len(tables):
+                own = [*zip(*unit, strict=True)]
+            else:
+                own = self._merged(unit)
+                watched, averaged, _ = self._layout(tuple([table_of(max(joint)) for joint in own]))
+            joints += own
+            if watched is not None:
+                self._watch(identity, own[watched])
+            if len(averaged) > 1:
+                assert self.joined.meetings is not None  # only what is averaged meets
+                self.joined.meetings.meet([own[place] for place in averaged], self._in_a_row)
+        self._joints.update(joints)
+
+    def _count_sums(self, identity: str | None, runs: list[UnitCounts], group: str | None = None) -> None:
         """A unit given by its counts; or, with a group, a part of one."""
+        numbers = [self.index.numbers(counts) for counts in runs]
         if group is None:
-            self._count(identity, self._numbers(runs))
+            self._count([identity], [[own] for own in numbers])
             return
         known = self._groups.setdefault(group, [{} for _ in runs])
-        for mine, theirs, result in zip(known, runs, self._results, strict=True):
-            add_checked(mine, theirs, result)
-        self._watch(identity, *self._joined(self._numbers(runs)))
+        for run, (mine, theirs) in enumerate(zip(known, runs, strict=True)):
+            self._add_counts(mine, theirs, run)
+        for joint in self._merged(numbers):
+            if self._key(joint) == self._watched:
+                self._watch(identity, joint)
 
-    def finished(self) -> JointUnits:
-        """All that was counted, every group as one unit."""
-        found, entries = self.found, self._entries
-        found.is_grouped = bool(self._groups)
-        for runs in self._groups.values():
-            self.add_counts(None, runs)
-        self._groups = {}
-        for joint, times in self._joints.items():
-            number = max(joint)
-            if number != NOT_COMPARED:
-                key = entries.keys[entries.tables[number]]
-                table = found.tables.get(key)
-                if table is None:
-                    table = found.tables[key] = JointTable(entries.values)
-                table.joints[joint] = times
-        return found
+    def _merged(self, unit: Sequence[Sequence[int]]) -> list[Joint]:
+        """The numbers of every run, table by table."""
+        table_of = self.index.tables.__getitem__
+        by_table = [dict(zip(map(table_of, numbers), numbers, strict=True)) for numbers in unit]
+        tables = sorted({table for numbers in by_table for table in numbers})
+        return [tuple([numbers.get(table, NO_ENTRY) for numbers in by_table]) for table in tables]
 
-    def _numbers(self, runs: Sequence[UnitCounts]) -> list[list[int]]:
-        entries = self._entries
-        return [
-            [entries.number(key, found, result) for key, found in counts.items() if key[0] in entries.columns]
-            for counts, result in zip(runs, self._results, strict=True)
-        ]
+    def _layout(self, tables: tuple[int, ...]) -> _Layout:
+        """Of these tables; most units have one of a few."""
+        layout = self._layouts.get(tables)
+        if layout is None:
+            if len(self._layouts) >= _MAX_LAYOUTS:
+                self._layouts = {}
+            keys = [self.index.keys[table] for table in tables]
+            layout = self._layouts[tables] = _Layout(
+                next((place for place, key in enumerate(keys) if key == self._watched), None),
+                tuple(place for place, key in enumerate(keys) if len(key) == 2 and key[0] == self._averaged),
+                len({*tables}) == len(tables),
+            )
+        return layout
 
-    def _count(self, identity: str | None, numbers: Sequence[Sequence[int]]) -> None:
-        self.found.units += 1
-        joints, layout = self._joined(numbers)
-        self._joints.update(joints)
-        if len(layout.averaged) > 1:
-            self._meet([joints[place] for place in layout.averaged])
-        self._watch(identity, joints, layout)
+    def _watch(self, identity: str | None, joint: Joint) -> None:
+        if identity is not None and joint.count(joint[0]) != len(joint):
+            self.joined.changed.setdefault(joint, []).append(identity)
 
-    def _joined(self, numbers: Sequence[Sequence[int]]) -> tuple[list[Joint], TableOrder]:
-        """The numbers of every run table by table, and the order of the tables.
+    def _note_lacking(self, identity: Any, slots: Sequence[object]) -> None:
+        for run, slot in enumerate(slots):
+            if slot is None:
+                self.joined.lacking.setdefault(run, []).append(identity)
 
-        Of one unit, runs mostly have the same tables in the same order, and then nothing has to be looked up.
-        """
-        layouts = [*map(self._entries.layout, numbers)]
-        first = layouts[0]
-        if first.is_plain and layouts.count(first) == len(layouts):
-            return [*zip(*numbers, strict=True)], first
-        by_table = [
-            dict(zip(layout.tables, found, strict=True)) for layout, found in zip(layouts, numbers, strict=True)
-        ]
-        tables = sorted({table for found in by_table for table in found} - {NOT_COMPARED})
-        joints = [tuple([found.get(table, NO_ENTRY) for found in by_table]) for table in tables]
-        return joints, self._entries.layout([max(joint) for joint in joints])
+    def _scaled(self, unit: UnitRow) -> UnitCounts:
+        return scale(self.index.unit(unit.numbers), unit.times)
 
-    def _watch(self, identity: str | None, joints: Sequence[Joint], layout: TableOrder) -> None:
-        if layout.watched is not None and identity is not None:
-            joint = joints[layout.watched]
-            if joint.count(joint[0]) != len(joint):
-                self.found.changed.setdefault(joint, []).append(identity)
+    def _add_counts(self, mine: UnitCounts, theirs: UnitCounts, run: int, line: int | None = None) -> None:
+        try:
+            add_tables(mine, theirs)
+        except ValueError:
+            result = self._runs[run]
+            assert result is not None  # what is being scored counts alike in every unit
+            why = "other counts than in another record of the same"
+            raise malformed_record_error(result, line, why) from None
 
-    def _meet(self, parts: Sequence[Joint]) -> None:
-        meetings = self.found.meetings
-        assert meetings is not None  # only what is averaged meets
-        meetings.meet(parts, self._in_a_row)
+    def _key(self, joint: Joint) -> TableKey:
+        return self.index.keys[self.index.tables[max(joint)]]
 
     def _in_a_row(self, joint: Joint) -> tuple[TableKey, Counts]:
         """The part of a joint, and the counts of all runs one after the other."""
-        entries = self._entries
-        key = entries.keys[entries.tables[max(joint)]]
-        nothing = (0,) * entries.columns[key[0]]
-        values = [nothing if number == NO_ENTRY else entries.values[number] for number in joint]
+        key, counts = self._key(joint), self.index.counts
+        nothing = (0,) * self._widths[key[0]]
+        values = [nothing if number == NO_ENTRY else counts[number] for number in joint]
         return key, tuple([count for counts in values for count in counts])
 
 
-def _join_in_step(runs: Sequence[Iterable[RecordedUnit]], results: Sequence[StoredResult], counter: _Counter) -> None:
-    """Line by line through all files at once; what has no partner in the same line waits for it."""
-    waiting: dict[str | None, list[RecordedUnit | None]] = {}
-    for lines in zip_longest(*runs):
-        first = lines[0]
-        if first is not None and first.identity not in waiting and _all_have_identity(first.identity, lines):
-            counter.add(first.identity, lines)
-            continue
-        for index, line in enumerate(lines):
-            if line is None:
-                continue
-            slots = waiting.setdefault(line.identity, [None] * len(lines))
-            if slots[index] is not None:
-                raise duplicate_id_error(line.identity, results[index])
-            slots[index] = line
-            if None not in slots:
-                counter.add(line.identity, waiting.pop(line.identity))
-    for identity, slots in waiting.items():
-        for index, slot in enumerate(slots):
-            if slot is None:
-                counter.found.lacking.setdefault(index, []).append(str(identity))
+class _Layout(NamedTuple):
+    """The order of tables in a unit: which is watched, which are averaged, and whether none occurs twice."""
 
-
-def _all_have_identity(identity: str | None, lines: Sequence[RecordedUnit | None]) -> bool:
-    for line in lines:  # noqa: SIM110  # `all` takes three times as long: for a million lines, a second
-        if line is None or line.identity != identity:
-            return False
-    return True
-
-
-def _join_sums(runs: Sequence[Iterable[RecordedUnit]], results: Sequence[StoredResult], counter: _Counter) -> None:
-    """The sum of all records of an identity, in each run."""
-    sums: dict[str | None, list[UnitCounts | None]] = {}
-    for index, (lines, result) in enumerate(zip(runs, results, strict=True)):
-        for line in lines:
-            known = sums.setdefault(line.identity, [None] * len(runs))
-            own = known[index]
-            if own is None:
-                own = known[index] = {}
-            add_checked(own, scaled_unit_tables(line, result), result, line.line)
-    for identity, counts in sums.items():
-        lacking = [index for index, own in enumerate(counts) if own is None]
-        if identity is not None and lacking:
-            for index in lacking:
-                counter.found.lacking.setdefault(index, []).append(identity)
-        else:
-            counter.add_counts(identity, [own or {} for own in counts])
+    watched: int | None
+    averaged: tuple[int, ...]
+    is_plain: bool

@@ -1,4 +1,4 @@
-"""What the units of a stored run counted: by id, summed over all records, and packed into one file.
+"""What the units of a stored run counted: summed over all records, and packed into one file.
 
 The packed file is the same for any order of records. After a line with the version it holds, compressed: the names
 of the tables with their numbers of counts, the number of units, their ids of eight bytes, and the tables and counts
@@ -8,7 +8,7 @@ of each unit. All numbers are variable-length integers.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from hashlib import blake2b, sha256
 from typing import Any, NamedTuple
 
@@ -20,54 +20,15 @@ from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts
 from goldgate.core.tally import TableKey, Tally, UnitCounts
 from goldgate.readers.stored_result import StoredResult
-from goldgate.readers.unit_records import (
-    add_checked,
-    add_tables,
-    duplicate_id_error,
-    malformed_record_error,
-    read_units,
-    scaled_unit_tables,
-    unit_tables,
-)
+from goldgate.readers.unit_records import CountIndex, UnitTable, add_tables, malformed_record_error, read_unit_tables
 
 ID_BYTES = 8
 NO_IDENTITY = b"\0" * ID_BYTES  # the id of what nobody asked for: runs of no query
 
 
-class UnitRow(NamedTuple):
-    """What was asked for, the group that it is part of, and what it counted. No identity: nobody asked for it."""
-
-    identity: str | None
-    group: str | None
-    counts: UnitCounts
-
-
 def unit_id(identity: str | None) -> bytes:
     """Eight bytes for an identity: among a million units, two are alike with a chance of 1 to 36 million."""
     return NO_IDENTITY if identity is None else blake2b(identity.encode(), digest_size=ID_BYTES).digest()
-
-
-def read_unit_rows(result: StoredResult) -> Iterator[UnitRow]:
-    """The units of a stored result, in the order of its records; two of one id only where that is expected."""
-    seen, several = set[bytes](), result.suite.pairing.several
-    for unit in read_units(result):
-        if not several and unit.identity is not None:
-            key = unit_id(unit.identity)
-            if key in seen:
-                raise duplicate_id_error(unit.identity, result)
-            seen.add(key)
-        yield UnitRow(unit.identity, unit.group, scaled_unit_tables(unit, result))
-
-
-def unit_tables_by_id(result: StoredResult, wanted: Collection[TableKey] | None = None) -> dict[bytes, UnitCounts]:
-    """The counts of every unit by its id, of the tables that are wanted; several records of one are added up."""
-    found: dict[bytes, UnitCounts] = {}
-    for unit in read_unit_rows(result):
-        counts = unit.counts
-        if wanted is not None:
-            counts = {table: counts[table] for table in wanted if table in counts}
-        add_checked(found.setdefault(unit_id(unit.identity), {}), counts, result)
-    return found
 
 
 UNITS_HEADER = b"goldgate units 1\n"  # raised when the bytes mean something else
@@ -123,8 +84,8 @@ class UnitPacker:
 
 
 def unpack_units(
-    data: bytes, size: int, digest: str, wanted: Collection[TableKey] | None = None
-) -> dict[bytes, UnitCounts]:
+    data: bytes, size: int, digest: str, index: CountIndex | None = None, wanted: Collection[TableKey] | None = None
+) -> UnitTable:
     """What was packed, of the tables that are wanted; a ValueError if it is not what was."""
     if not data.startswith(UNITS_HEADER):
         raise ValueError("not packed units of this version")
@@ -141,12 +102,13 @@ def unpack_units(
         names = orjson.loads(read.take(read.integer()))
         keys: list[tuple[TableKey, int]] = [(tuple(key), int(width)) for key, width in names]
         ids = [read.take(ID_BYTES) for _ in range(read.integer())]
-        found = {identity: read.tables(keys, wanted) for identity in ids}
+        units = [read.tables(keys, wanted) for _ in ids]
     except (IndexError, TypeError, ValueError):
         raise ValueError("not packed units") from None
-    if len(found) != len(ids) or read.at != size:
+    if len({*ids}) != len(ids) or read.at != size:
         raise ValueError("not packed units: an id stands twice, or something follows")
-    return found
+    index = CountIndex() if index is None else index
+    return UnitTable(index, [*ids], [*map(index.numbers, units)])
 
 
 class _Reader:
@@ -228,14 +190,15 @@ class RecordSums(NamedTuple):
 def sum_records(result: StoredResult, measures: list[RatioMeasure[Any]]) -> RecordSums:
     """The sum over all records, table by table; the parts of tables are left out."""
     widths = {measure.table: len(measure.columns) for measure in measures}
-    tally, records = Tally(table_forms(measures)), 0
-    for unit in read_units(result):
-        records += unit.times
-        tables: UnitCounts = {key: counts for key, counts in unit_tables(unit, result).items() if len(key) == 1}
-        for (name, *_), counts in tables.items():
-            if len(counts) != widths.get(name):
-                raise malformed_record_error(result, unit.line, f"{len(counts)} counts of {name}")
-        tally.add(tables, unit.group, unit.times)
+    index, tally, records = CountIndex(widths), Tally(table_forms(measures)), 0
+    for table in read_unit_tables(result, index):
+        records += len(table) + sum(times - 1 for times in table.times.values())
+        for place, unit in enumerate(table.units()):
+            whole: UnitCounts = {key: counts for key, counts in unit.items() if len(key) == 1}
+            for (name, *_), counts in whole.items():
+                if name not in widths:
+                    raise malformed_record_error(result, table.first_line + place, f"{len(counts)} counts of {name}")
+            tally.add(whole, table.groups.get(place), table.times.get(place, 1))
     return RecordSums(tally, records)
 
 

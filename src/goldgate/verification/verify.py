@@ -11,7 +11,6 @@ from typing import Any
 
 from goldgate.core.evaluation import render_json
 from goldgate.core.metric import Metric, Metrics, floor_quotient
-from goldgate.core.tally import UnitCounts
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.reading import read_bytes
 from goldgate.readers.stored_result import (
@@ -25,7 +24,7 @@ from goldgate.readers.stored_result import (
     require_local,
     stored_gates,
 )
-from goldgate.readers.unit_records import parts_add_up, read_units, unit_tables
+from goldgate.readers.unit_records import CountIndex, UnitTable, parts_add_up, read_unit_tables
 from goldgate.runs.against import MAX_UNITS_BYTES, UNITS_FILE, make_baseline_and_units, require_report_or_baseline
 from goldgate.runs.baseline import BASELINE_KIND as BASELINE
 from goldgate.runs.baseline import load_baseline, make_baseline
@@ -92,10 +91,11 @@ def _missing_metrics(
 
 def _part_difference(result: StoredResult) -> Iterator[FileDifference]:
     """The first record whose parts, such as event types, are not together what it counted."""
-    for unit in read_units(result):
-        if not parts_add_up(unit_tables(unit, result)):
-            yield FileDifference(result.suite.records, f"line {unit.line}: parts of another whole", "parts that add up")
-            return
+    for table in read_unit_tables(result, CountIndex()):
+        for line, unit in enumerate(table.units(), table.first_line):
+            if not parts_add_up(unit):
+                yield FileDifference(result.suite.records, f"line {line}: parts of another whole", "parts that add up")
+                return
 
 
 def _is_undefined(metric: Any) -> bool:
@@ -154,13 +154,13 @@ def _unit_differences(file: Path, record: dict[str, Any]) -> Iterator[FileDiffer
             yield FileDifference(UNITS_FILE, str(given.get(name)), f"{name} {stated}, as the record says")
 
 
-def _summed_rates(units: Mapping[bytes, UnitCounts], named: str) -> dict[str, tuple[int, int]]:
+def _summed_rates(table: UnitTable, named: str) -> dict[str, tuple[int, int]]:
     """The rates of all units together, numerator and denominator."""
     found = {}
     for suite in (suite for suite in all_suites() if suite.name == named):
         for measure in ratio_measures(suite, suite.settings()):
             key = (measure.table,)
-            own = Counter(tables[key] for tables in units.values() if key in tables)
+            own = Counter(unit[key] for unit in table.units() if key in unit)
             for counts in own:
                 if len(counts) != len(measure.columns):
                     raise _other_version_error(measure.table, len(measure.columns), len(counts))

@@ -16,7 +16,7 @@ from goldgate.core.evaluation import render_json
 from goldgate.core.page import Cell, Column, MeasuredValue, Name, Table, measured_value
 from goldgate.errors import GoldgateError
 from goldgate.files.parsing import parse_json
-from goldgate.readers.unit_records import read_units
+from goldgate.readers.unit_records import CountIndex, read_unit_tables
 from goldgate.report.element import Content, Markup, element, fragment, link
 from goldgate.report.html import page_body
 from goldgate.report.html.blocks import (
@@ -133,10 +133,11 @@ def _pair_units(sides: tuple[int, int], changed: Mapping[str, float], folders: S
     for side in sides:
         result = folders[side].result
         records: list[list[int]] = [[] for _ in places]
-        for unit in read_units(result):
-            place = None if unit.identity is None else places.get(unit.identity)
+        ids = (identity for table in read_unit_tables(result, CountIndex()) for identity in table.ids)
+        for number, identity in enumerate(ids):
+            place = None if identity is None else places.get(identity)
             if place is not None:
-                records[place].append(unit.line - 1)
+                records[place].append(number)
         flat, begins = array("I"), array("I", [0])
         for each in records:
             flat.extend(each)
