@@ -81,7 +81,7 @@ def stored_answers(
 ) -> Iterator[StoredAnswer]:
     """The answers of a file of predictions, in its order; only those with these ids, if any are named.
 
-    Records without ids are numbered. An id that no record has is an error, once all others were given.
+    Records without ids are numbered. An id that no record has is an error, after all others were yielded.
     """
     store = RecordStore([PairOpener(fields=fields, alone=True)(path, "predictions")])
     missing = dict.fromkeys(ids)

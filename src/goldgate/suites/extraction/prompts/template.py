@@ -97,8 +97,8 @@ def parse_template(text: str, name: str, file: str | None) -> Template:
     line = 1 + pieces[0].count("\n")
     for part, body in zip(pieces[1::2], pieces[2::2], strict=True):
         if part not in PARTS or part in parts:
-            known = "each part once, of: " + ", ".join(PARTS)
-            raise _wrong(f"the part {part} is not expected here", file or name, line, expected=known)
+            expected = "each part once, of: " + ", ".join(PARTS)
+            raise _wrong(f"the part {part} is not expected here", file or name, line, expected=expected)
         _check_placeholders(part, body, file or name, line)
         parts[part] = body.strip("\n")
         line += body.count("\n")
@@ -154,7 +154,7 @@ def _user(template: Template, shared: Mapping[str, str], text: str) -> str:
 
 def _check_placeholders(part: str, body: str, file: str, line: int) -> None:
     allowed = PARTS[part]
-    found: list[str] = []
+    names_used: list[str] = []
     for match in _PLACEHOLDER.finditer(body):
         if match[2] is None:
             continue
@@ -164,11 +164,11 @@ def _check_placeholders(part: str, body: str, file: str, line: int) -> None:
             near = did_you_mean(match[2], allowed)
             advice = near or f"write {{{match[0]}}} if these very characters are meant"
             raise _wrong(f"{match[0]} is no placeholder of the part {part}", file, at, expected=names, advice=advice)
-        found.append(match[2])
+        names_used.append(match[2])
     for name, needed in allowed.items():
-        if needed and name not in found:
+        if needed and name not in names_used:
             raise _wrong(f"the part {part} needs the placeholder {{{name}}}", file, line)
-    if found.count("text") > 1:
+    if names_used.count("text") > 1:
         raise _wrong("the document may stand in a prompt once", file, line, expected="one {text}")
 
 
@@ -183,7 +183,7 @@ def _json(value: object) -> str:
 
 
 class ExamplePool:
-    """The training records that may be shown, best ranked first. One more than asked for, to have a spare."""
+    """The training records that may be examples, best ranked first: one more than needed, to have a spare."""
 
     def __init__(self, ranked: Sequence[Example], count: int) -> None:
         self._ranked = list(ranked)
@@ -199,7 +199,7 @@ def load_examples(
 ) -> ExamplePool:
     """Choose `count` records of a training file (in the form of gold); `schema` has the roles of flat events."""
     store = RecordStore([GoldOpener(dialect)(path, "train")])
-    best: dict[str, tuple[bytes, Example]] = {}  # by text, so that no text is shown twice
+    best: dict[str, tuple[bytes, Example]] = {}  # by text, so that no text is an example twice
     try:
         for location, data in iterate_records(store.files[0]):  # of the only file, offset and location are the same
             record = store.decode(location, data)

@@ -247,7 +247,7 @@ def _make_parsed(choice: Selection, text: str, thought: str, state: str) -> Pars
     )
 
 
-# Marks, and what is no letter.
+# Marks, and what is not a letter.
 _NO_WORDS = re.compile(r"(?:\[[^\s\[\]]*+\]|<[^\s<>]*+>|[`~]{3,}\w*+|[\W\d_])*+")
 
 

@@ -21,7 +21,7 @@ from goldgate.suites.extraction.response.strings import KEY_AHEAD, QUOTES, StepB
 from goldgate.suites.extraction.response.structure import first_opening, next_opening
 
 _CALLS = ("tool_calls", "function_call", "tool_call", "function")  # what holds a call
-_PARAMETERS = ("arguments", "parameters", "input", "args")  # what a call was given
+_PARAMETERS = ("arguments", "parameters", "input", "args")  # what holds the arguments of a call
 _DEEPEST = 4  # {"tool_calls": [{"function": {"arguments": "…"}}]}
 
 
@@ -45,7 +45,7 @@ def unwrap_string(text: str) -> UnwrappedAnswer | None:
 
 
 def unwrap_tool_call(value: Any, source: str | None, form: Form) -> UnwrappedAnswer | None:
-    """The answer that was given to a tool, `{"name": …, "arguments": {…}}`, or encoded under its key."""
+    """The answer that is the argument of a tool call, `{"name": …, "arguments": {…}}`, or encoded under its key."""
     if isinstance(value, dict):
         for key in form.names.events:
             inner = unwrap_string(value[key]) if isinstance(value.get(key), str) else None
@@ -57,7 +57,7 @@ def unwrap_tool_call(value: Any, source: str | None, form: Form) -> UnwrappedAns
 
 
 def flatten_answer(value: Any, source: str | None, form: Form) -> Any:
-    """The same with a list of lists of events made one list, or a flat answer in a list of one by itself; else None."""
+    """The answer with a list of lists of events made one list, or the only flat answer of a list; None for others."""
     if form.flat and isinstance(value, list) and len(value) == 1 and _is_flat(value[0], form):
         return with_number_texts(value, source)[0]
     if isinstance(value, dict):
@@ -460,7 +460,7 @@ def _is_enclosed(text: str, start: int, begin: int) -> bool:
 
 
 def _is_argument_list(text: str, start: int) -> bool:
-    """Whether the list is the arguments of something that is no JSON, such as YAML."""
+    """Whether the list is the arguments of something that is not JSON, such as YAML."""
     return _ARGUMENTS.search(text[max(0, start - _INDENT) : start]) is not None
 
 

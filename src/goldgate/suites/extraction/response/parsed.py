@@ -195,6 +195,6 @@ class Parsed:
     places: tuple[RepairPlace, ...] = ()  # every repair, in the order of the text
 
     def after_thought(self, thought: str) -> Parsed:
-        """The same with a thought that was stored beside the response, before those inside it."""
+        """This reading with a thought that was stored beside the response, before those inside it."""
         state = ThoughtState.CLOSED if self.thought_state == ThoughtState.NONE else self.thought_state
         return replace(self, thought_state=state, thought="\n".join(filter(None, (thought, self.thought))))

@@ -216,7 +216,7 @@ class ValueReader(Cursor):
         if step is not None:
             self.note(step, self.pos)
         end = self.pos
-        while self.text[end - 1].isspace():  # the bracket before it is no blank
+        while self.text[end - 1].isspace():  # the bracket before it is not blank
             end -= 1
         self.note(Step.CLOSED_BRACKETS, end)
         value: list[Any] | dict[str, Any] | None = None

@@ -1,6 +1,6 @@
 """Which of the candidates is the answer. The rules, in the order in which they are applied:
 
-1. A template (`{"event_type": "string", …}`) is no candidate.
+1. A template (`{"event_type": "string", …}`) is not a candidate.
 2. A candidate that was closed beats one that breaks off; what breaks off counts only where nothing is complete.
 3. A block of a programming language counts only where nothing else reads as events.
 4. A mark that ends the turn of the chat, or begins another, ends the answer where a complete one stands before it.
@@ -97,7 +97,7 @@ TYPE_PLACEHOLDERS = frozenset("... … string str event_type eventtype type type
 VALUE_PLACEHOLDERS = TYPE_PLACEHOLDERS | frozenset("text value role role_name argument 角色 论元".split())
 # So are some of these with a number, as in {"argument1": "description1"}; a "type 2" may be meant.
 _NUMBERED = re.compile(r"(?:argument|role|value|description|event_type|string|论元|角色)_?\d{1,2}")
-# So is what stands in angle brackets and is no name: <type>, <the role>, <事件类型>.
+# So is what stands in angle brackets and is not a name: <type>, <the role>, <事件类型>.
 _BRACKETED = re.compile(r"<([^<>]*)>")
 _NO_NAME = re.compile(r"[a-z_ ./|-]*")
 _NO_NAMES = ("类型", "角色", "论元")

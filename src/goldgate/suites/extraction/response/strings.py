@@ -353,7 +353,7 @@ class StringReader:
                 break
             elif self._is_closing_mark(at + 1, slot):
                 if self.behind_blanks(at + 1) >= self.limit:
-                    return _StringEnd(-1, self.limit)  # which of the marks closed it can't be told any more
+                    return _StringEnd(-1, self.limit)  # which of the marks closed it is unknown
                 self.note(Step.UNESCAPED_QUOTES, first)
                 return _StringEnd(at, at + 1)
             elif self._unclosed_end(begin, at, slot) is not None:
@@ -450,7 +450,7 @@ class StringReader:
         return ahead < self.limit and self.text[ahead] in ",]:，］"
 
     def _line_end(self, begin: int, limit: int) -> _StringEnd | None:
-        """The end of a string that lacks its mark where its line ends, told by brackets there or on the next line."""
+        """The end of a string that lacks its mark where its line ends, as brackets there or on the next line show."""
         line_end = self.text.find("\n", begin, min(limit, begin + _LONGEST_LINE))
         if line_end < 0:
             return None
