@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Union
 
@@ -30,7 +30,7 @@ _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", ":": "&#58;",
 
 
 class Markup(str):
-    """What was made by the functions of this module, and by nobody else. Added to a text it is a text again."""
+    """Markup that only the functions of this module make. Added to a text it is a text again."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ def element(tag: str, /, *content: Content, **attributes: Value) -> Markup:
     """An element with its content. Of the names of attributes, `class_` is `class` and `aria_label` is `aria-label`."""
     begin, end = _tags(tag)
     if attributes:
-        begin += _escape_all(attributes)
+        begin += _attribute_texts(attributes)
     if not content:
         return Markup(f"{begin}>{end}")
     if tag in _VOID:
@@ -59,17 +59,6 @@ def _tags(tag: str) -> tuple[str, str]:
     return f"<{_checked(tag)}", f"{end}\n" if tag in _LINES else end
 
 
-def element_template(tag: str, /, **attributes: Value) -> Callable[[str], Markup]:
-    """Makes elements of one text, or one element: for those that a page has thousands of, written once but for that."""
-    begin, end = _tags(tag)
-    begin = f"{begin}{_escape_all(attributes)}>"
-
-    def made(content: str) -> Markup:
-        return Markup(f"{begin}{content if isinstance(content, Markup) else _escape_beside(content)}{end}")
-
-    return made
-
-
 def fragment(*content: Content) -> Markup:
     """Texts and elements, one after the other; nothing for None."""
     parts: list[str] = []
@@ -86,7 +75,7 @@ def raw(tag: str, source: str, /, **attributes: Value) -> Markup:
     """A script or a style of our own, which a browser reads as it stands."""
     if tag not in _RAW or re.search(r"<[/!]", source):
         raise ValueError(f"not a script or style that can stand in a page: {tag}")
-    return Markup(f"<{tag}{_escape_all(attributes)}>{source}</{tag}>")
+    return Markup(f"<{tag}{_attribute_texts(attributes)}>{source}</{tag}>")
 
 
 def document(root: Markup) -> str:
@@ -116,21 +105,22 @@ def _escape_beside(text: str) -> str:
     return _SPECIAL.sub(_escape, text)
 
 
-def _escape_all(attributes: dict[str, Value]) -> str:
-    shown = [_escape_match(key, value) for key, value in attributes.items() if value is not None and value is not False]
-    return shown[0] if len(shown) == 1 else "".join(shown)
+def _attribute_texts(attributes: dict[str, Value]) -> str:
+    return "".join(
+        _attribute_text(key, value) for key, value in attributes.items() if value is not None and value is not False
+    )
 
 
 @lru_cache(maxsize=1024, typed=True)  # most attributes are the same few; True is not 1
-def _escape_match(key: str, value: str | int) -> str:
-    name, text = _attribute(key), "" if value is True else str(value)
+def _attribute_text(key: str, value: str | int) -> str:
+    name, text = _attribute_name(key), "" if value is True else str(value)
     if name in _LINKS and not _WITHIN.match(text):
         raise ValueError(f"{name} leads elsewhere: {text!r}")
     return f' {name}="{escape_markup(text)}"'
 
 
 @cache
-def _attribute(key: str) -> str:
+def _attribute_name(key: str) -> str:
     name = _checked(key.removesuffix("_").replace("_", "-"))
     if name.lower().startswith("on") or name.lower() in ("style", "srcdoc"):
         raise ValueError(f"a page has no attribute {name}: scripts and styles stand in files of their own")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.report.element import Markup, element, element_template, fragment, raw
+from goldgate.report.element import Markup, element, fragment, raw
 
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from("<>&\"':#=/\x00\u202e\n")), max_size=40)
 
@@ -115,10 +115,3 @@ def test_only_the_builder_makes_markup() -> None:
     makers = {path.name for path in source.rglob("*.py") if re.search(r"\bMarkup\(", path.read_text())}
     assert makers == {"element.py"}
     assert not Markup.__slots__
-
-
-@given(st.one_of(st.text(max_size=6), st.text(alphabet=':#&<">', max_size=4)))
-def test_a_prepared_element_is_the_element(text: str) -> None:
-    bold = element_template("b", class_="x", dir=None)
-    assert bold(text) == element("b", text, class_="x", dir=None)
-    assert bold(bold(text)) == element("b", element("b", text, class_="x"), class_="x")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import groupby, pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
 from goldgate.core.finding import SEVERITIES
@@ -33,7 +33,7 @@ from goldgate.core.page import (
     Table,
 )
 from goldgate.core.unit_page import Mark, MarkedText
-from goldgate.report.element import Content, Markup, element, element_template, fragment
+from goldgate.report.element import Content, Markup, element, fragment, link
 from goldgate.report.escape import (
     distinct_names,
     escape_character,
@@ -91,20 +91,20 @@ def excerpts(length: int, marks: Sequence[Mark], most: int) -> list[tuple[int, i
     stands around the ends of its marks, as far as there is room."""
     if length <= most:
         return [(0, length)]
-    wanted = [(0, max(most // 4, 1))]
+    windows = [(0, max(most // 4, 1))]
     ends = sorted({max(0, min(end, length)) for mark in marks for end in (mark.start, mark.end)})
-    wanted += [(max(0, at - _AROUND), min(length, at + _AROUND)) for at in ends] or [(0, most)]
-    found: list[tuple[int, int]] = []
+    windows += [(max(0, at - _AROUND), min(length, at + _AROUND)) for at in ends] or [(0, most)]
+    parts: list[tuple[int, int]] = []
     left = most
-    for start, end in wanted:
-        joined = bool(found) and start <= found[-1][1]
-        start = found[-1][1] if joined else start
+    for start, end in windows:
+        joined = bool(parts) and start <= parts[-1][1]
+        start = parts[-1][1] if joined else start
         end = min(end, start + left)
         if start >= end:
             continue
         left -= end - start
-        found[-1:] = [(found[-1][0], end)] if joined else [*found[-1:], (start, end)]
-    return found
+        parts[-1:] = [(parts[-1][0], end)] if joined else [*parts[-1:], (start, end)]
+    return parts
 
 
 MOST_WORDS = 1_000  # characters of a sentence or a value
@@ -133,42 +133,30 @@ _LOOKS = {
     "left out": "left",
 }
 _OTHER = "other"
-_B, _EM = element_template("b"), element_template("em")
 
 
 def html_name(text: str) -> str:
     """An identifier, as text: blanks at its ends and what cannot be seen are written out; a long one is cut."""
-    if len(text) <= MOST_NAME:
-        return _short_name(text[:])  # as text, also what is markup
-    return fit_name(
-        text if len(text) <= MOST_WORDS else shorten_with_digest(text, MOST_WORDS), MOST_NAME, commands=False
-    )
-
-
-@lru_cache(maxsize=4096)  # a page has the same names again and again
-def _short_name(text: str) -> str:
-    return fit_name(text, MOST_NAME, commands=False)
+    return fit_name(_cut_name(text), MOST_NAME, commands=False)
 
 
 def html_names(texts: Iterable[str]) -> dict[str, str]:
     """Identifiers that stand together, each as text: no two of them look alike."""
-    cut = {text: text if len(text) <= MOST_WORDS else shorten_with_digest(text, MOST_WORDS) for text in texts}
-    shown = distinct_names(cut.values(), MOST_NAME, commands=False)
-    return {text: shown[short] for text, short in cut.items()}
+    cut = {text: _cut_name(text) for text in texts}
+    names = distinct_names(cut.values(), MOST_NAME, commands=False)
+    return {text: names[short] for text, short in cut.items()}
+
+
+def _cut_name(text: str) -> str:
+    """The name as text, also where it is markup; a huge one is cut before anything else is done with it."""
+    return text[:] if len(text) <= MOST_WORDS else shorten_with_digest(text, MOST_WORDS)
 
 
 def html_sentence(text: str) -> str:
     """A sentence, as text; of a long one the beginning."""
-    if len(text) <= MOST_NAME:
-        return _short_words(text[:])
     more = len(text) - MOST_WORDS
-    shown = visible(text[:MOST_WORDS], commands=False)
-    return shown if more <= 0 else f"{shown}… and {more:,} more characters"
-
-
-@lru_cache(maxsize=4096)  # and the same words
-def _short_words(text: str) -> str:
-    return visible(text, commands=False)
+    start = visible(text[:MOST_WORDS], commands=False)
+    return start if more <= 0 else f"{start}… and {more:,} more characters"
 
 
 def html_notes(notes: Iterable[str], **attributes: str) -> list[Markup]:
@@ -177,7 +165,7 @@ def html_notes(notes: Iterable[str], **attributes: str) -> list[Markup]:
 
 
 def html_running_text(text: str) -> Markup:
-    """A text with its line ends; what cannot be seen in it stands in a box."""
+    """A text with its line ends; characters that cannot be seen are written out in boxes."""
     parts: list[Content] = []
     end = 0
     for at in hidden_characters(text):
@@ -193,23 +181,24 @@ def _boxed_character(character: str) -> Markup:
     return element("span", escape_character(character), class_="unseen", title=title)
 
 
-def html_marked_text(given: MarkedText, label: str, limits: DisplayLimits = PAGE_LIMITS) -> Markup:
+def html_marked_text(marked: MarkedText, label: str, limits: DisplayLimits = PAGE_LIMITS) -> Markup:
     """The text with its marks, the legend above it and the note below; of a long one the parts with marks."""
-    text = given.text
-    marks = given.marks[: limits.marks]
+    text = marked.text
+    marks = marked.marks[: limits.marks]
     letters = _letters(marks)
-    shown = excerpts(len(text), marks, limits.characters)
     parts: list[Content] = []
-    show = (
-        html_running_text if any(True for _ in hidden_characters(text)) else str
-    )  # most texts have nothing that cannot be seen
-    for number, (start, end) in enumerate(shown):
-        before = shown[number - 1][1] if number else 0
-        parts += [_gap(start - before), *_pieces(text, split_by_marks(start, end, marks), letters, show)]
-    parts.append(_gap(len(text) - shown[-1][1]))
-    notes = [given.note]
-    if len(given.marks) > len(marks):
-        notes.append(f"{len(marks)} of {len(given.marks)} marks are shown")
+    before = 0
+    for start, end in excerpts(len(text), marks, limits.characters):
+        parts.append(_gap(start - before))
+        for piece in split_by_marks(start, end, marks):
+            content = html_running_text(text[piece.start : piece.end])
+            parts.append(_mark(piece, content) if piece.kinds else content)
+            parts += [_tag(mark, letters) for mark in piece.ends]
+        before = end
+    parts.append(_gap(len(text) - before))
+    notes = [marked.note]
+    if len(marked.marks) > len(marks):
+        notes.append(f"{len(marks)} of {len(marked.marks)} marks are shown")
     return fragment(
         _legend(marks, letters),
         element("div", *parts, class_="text", dir="auto", tabindex=0, role="group", aria_label=html_sentence(label)),
@@ -217,27 +206,16 @@ def html_marked_text(given: MarkedText, label: str, limits: DisplayLimits = PAGE
     )
 
 
-def _pieces(text: str, runs: Iterator[TextPiece], letters: dict[str, str], show: Callable[[str], str]) -> Iterator[str]:
-    for run in runs:
-        shown = show(text[run.start : run.end])
-        if run.kinds:
-            yield _mark(run.kinds, run.wrong)(shown)
-        else:
-            yield shown
-        yield from (_tag(mark, letters) for mark in run.ends)
-
-
-@lru_cache
-def _mark(kinds: tuple[str, ...], wrong: bool) -> Callable[[str], Markup]:
-    looks = sorted({_LOOKS.get(kind, _OTHER) for kind in kinds})
-    return element_template("mark", class_=" ".join([*looks, *(["wrong"] if wrong else [])]))
+def _mark(piece: TextPiece, content: Markup) -> Markup:
+    looks = sorted({_LOOKS.get(kind, _OTHER) for kind in piece.kinds})
+    return element("mark", content, class_=" ".join([*looks, *(["wrong"] if piece.wrong else [])]))
 
 
 def _tag(mark: Mark, letters: dict[str, str]) -> Markup:
     """What is said of a mark, behind it: whose it is, by a letter, the label, and the error."""
     look = _LOOKS.get(mark.kind, _OTHER) + (" wrong" if mark.wrong else "")
-    wrong = _EM(html_sentence(mark.wrong)) if mark.wrong else None
-    return element("bdi", _B(letters[mark.kind]), html_name(mark.label), wrong, class_=f"tag {look}")
+    wrong = element("em", html_sentence(mark.wrong)) if mark.wrong else None
+    return element("bdi", element("b", letters[mark.kind]), html_name(mark.label), wrong, class_=f"tag {look}")
 
 
 def _legend(marks: Sequence[Mark], letters: dict[str, str]) -> Markup | None:
@@ -258,11 +236,11 @@ def _legend(marks: Sequence[Mark], letters: dict[str, str]) -> Markup | None:
 
 def _letters(marks: Sequence[Mark]) -> dict[str, str]:
     """A sign for each kind that occurs: its first letter, or as many as tell it from the others before it."""
-    found: dict[str, str] = {}
+    letters: dict[str, str] = {}
     for kind in dict.fromkeys(mark.kind for mark in marks):
         signs = (html_name(kind)[:length].capitalize() for length in range(1, len(kind) + 1))
-        found[kind] = next((sign for sign in signs if sign not in found.values()), str(len(found) + 1))
-    return found
+        letters[kind] = next((sign for sign in signs if sign not in letters.values()), str(len(letters) + 1))
+    return letters
 
 
 def _gap(characters: int) -> Markup | None:
@@ -277,34 +255,28 @@ _TALL = 40  # rows: a longer table also scrolls by itself
 _HEATS = 5  # shades
 SAMPLES = "samples"  # the place of the units in the page
 
-_CELL, _ROW_HEAD, _CODE = (
-    element_template("td", dir="auto"),
-    element_template("th", scope="row", dir="auto"),
-    element_template("code"),
-)
-
 Facets = Mapping[str, Mapping[str, str]]  # by what units can be filtered: a name, and where each value leads
 
 
-def html_block(given: Block, title: str, facets: Facets | None = None, rows: int = MOST_ROWS) -> Markup:
+def html_block(block: Block, title: str, facets: Facets | None = None, rows: int = MOST_ROWS) -> Markup:
     """Any block. `title` names a table to those who do not see what stands above it."""
-    match given:
+    match block:
         case Table():
-            return _table(given, title, facets or {}, rows)
+            return _table(block, title, facets or {}, rows)
         case Matrix():
-            return _matrix(given, title, facets or {}, rows)
+            return _matrix(block, title, facets or {}, rows)
         case MetricValues():
-            return _values(given, title)
+            return _values(block, title)
         case LabelList():
-            return _pairs(given)
+            return _pairs(block)
         case Paragraph():
-            return element("p", html_sentence(given.text), dir="auto")
+            return element("p", html_sentence(block.text), dir="auto")
         case Notes():
             return element(
-                "ul", *(element("li", html_phrase(item), dir="auto") for item in given.items), class_="notes"
+                "ul", *(element("li", html_phrase(item), dir="auto") for item in block.items), class_="notes"
             )
         case FindingList():
-            return _findings(given, title, rows)
+            return _findings(block, title, rows)
 
 
 def html_phrase(parts: Phrase) -> list[Content]:
@@ -333,15 +305,13 @@ def column_heads(titles: Sequence[str], numbers: Sequence[bool] = ()) -> Markup:
 
 def number_cell(value: MeasuredValue, *, counts: bool = False) -> Markup:
     """The cell of a number, with what stands behind it below."""
-    shown = element("strong", f"{value}*") if value.best else str(value)
+    number = element("strong", f"{value}*") if value.best else str(value)
     behind = [str(value.interval)] if value.interval is not None else []
     behind += [value.counts] if counts and value.counts else []
     below = [element("small", text) for text in behind]
-    key = None if value.value is None else repr(float(value.value))
-    why = (
-        html_sentence(value.reason) if value.reason and not counts else None
-    )  # with counts, it is said below the table
-    return element("td", shown, below, class_="num", data_key=key or "", title=why)
+    key = "" if value.value is None else repr(float(value.value))
+    why = html_sentence(value.reason) if value.reason and not counts else None  # with counts, it is below the table
+    return element("td", number, below, class_="num", data_key=key, title=why)
 
 
 def _head(title: str, is_number: bool) -> Markup:
@@ -352,14 +322,14 @@ def _name_cell(text: str) -> Markup:
     return element("code", html_name(text), dir="auto")
 
 
-def _table(given: Table, title: str, facets: Facets, most: int) -> Markup:
-    if not given.rows:
-        return element("p", html_sentence(f"{given.empty[:1].upper()}{given.empty[1:]}."), class_="none")
-    most = min(given.most or most, most)
-    cells = [_cells(column, n, most, given, facets) for n, column in enumerate(zip(*given.rows, strict=True))]
+def _table(block: Table, title: str, facets: Facets, most: int) -> Markup:
+    if not block.rows:
+        return element("p", html_sentence(f"{block.empty[:1].upper()}{block.empty[1:]}."), class_="none")
+    most = min(block.most or most, most)
+    cells = [_cells(column, n, most, block, facets) for n, column in enumerate(zip(*block.rows, strict=True))]
     rows = [element("tr", *row) for row in zip(*cells, strict=True)]
-    table = html_table(title, _group_heads(given.columns, given.number_columns()), rows, class_="data")
-    return fragment(table, _more(len(given.rows) - len(rows)), _reasons(given.reasons()))
+    table = html_table(title, _group_heads(block.columns, block.number_columns()), rows, class_="data")
+    return fragment(table, _more(len(block.rows) - len(rows)), _reasons(block.reasons()))
 
 
 def _group_heads(columns: Sequence[Column], numbers: Sequence[bool]) -> Markup:
@@ -375,55 +345,47 @@ def _group_heads(columns: Sequence[Column], numbers: Sequence[bool]) -> Markup:
     return element("thead", element("tr", *above, class_="groups"), row)
 
 
-def _cells(column: Sequence[Cell], place: int, most: int, given: Table, facets: Facets) -> list[Markup]:
-    """The first cells of a column. What stands in it several times is made once."""
-    texts = [cell.text for cell in column if isinstance(cell, Name)]
-    shown_names = html_names(texts) if texts else {}
-    title = given.columns[place].title
-    linked = facets.get(title, {})
-    made: dict[str | Name, Markup] = {}
-    cells = []
-    for cell in column[:most]:
-        if isinstance(cell, MeasuredValue):  # equal ones need not look alike
-            cells.append(number_cell(cell, counts=given.with_counts))
-            continue
-        if cell not in made:
-            made[cell] = _cell(cell, place, title, shown_names, linked)
-        cells.append(made[cell])
-    return cells
+def _cells(column: Sequence[Cell], place: int, most: int, table: Table, facets: Facets) -> list[Markup]:
+    """The first cells of a column."""
+    names = html_names(cell.text for cell in column if isinstance(cell, Name))
+    title = table.columns[place].title
+    addresses = facets.get(title, {})
+
+    @cache  # most columns have the same few names again and again
+    def text_cell(cell: str | Name) -> Markup:
+        text = str(cell)
+        content: Content = element("code", names[text]) if isinstance(cell, Name) else html_sentence(text)
+        if text in addresses:
+            content = link(content, addresses[text], data_facet=html_name(title), data_value=html_name(text))
+        if title == "interval":
+            return element("td", content, class_="num")
+        if place == 0 and text:
+            return element("th", content, scope="row", dir="auto")
+        return element("td", content, dir="auto")
+
+    return [
+        number_cell(cell, counts=table.with_counts) if isinstance(cell, MeasuredValue) else text_cell(cell)
+        for cell in column[:most]
+    ]
 
 
-def _cell(
-    cell: str | Name, place: int, title: str, shown_names: Mapping[str, str], linked: Mapping[str, str]
-) -> Markup:
-    shown = html_sentence(cell) if isinstance(cell, str) else _CODE(shown_names[cell.text])
-    text = str(cell)
-    if text in linked:
-        shown = element("a", shown, href=linked[text], data_facet=html_name(title), data_value=html_name(text))
-    if title == "interval":
-        return element("td", shown, class_="num")
-    if place == 0 and text:
-        return _ROW_HEAD(shown)
-    return _CELL(shown)
-
-
-def _matrix(given: Matrix, title: str, facets: Facets, rows: int) -> Markup:
+def _matrix(block: Matrix, title: str, facets: Facets, rows: int) -> Markup:
     """A heat map for each group, the most first; behind it all pairs as a table, which can be sorted."""
-    if not given.cells:
-        return element("p", html_sentence(f"{given.empty[:1].upper()}{given.empty[1:]}."), class_="none")
-    most = max(_HEATS, *(cell.count for cell in given.cells))  # one confusion is no hot spot
-    grids = [_grid(grid, given, title, most) for grid in given.grids()[:MOST_GRIDS]]
+    if not block.cells:
+        return element("p", html_sentence(f"{block.empty[:1].upper()}{block.empty[1:]}."), class_="none")
+    most = max(_HEATS, *(cell.count for cell in block.cells))  # one confusion is no hot spot
+    grids = [_grid(grid, block, title, most) for grid in block.grids()[:MOST_GRIDS]]
     pairs = element(
-        "details", element("summary", "As a list"), _table(given.as_table(), title, facets, rows), class_="list"
+        "details", element("summary", "As a list"), _table(block.as_table(), title, facets, rows), class_="list"
     )
     return fragment(element("div", *grids, class_="grids"), pairs)
 
 
-def _grid(grid: Grid, given: Matrix, title: str, most: int) -> Markup:
+def _grid(grid: Grid, block: Matrix, title: str, most: int) -> Markup:
     """Rows by columns; the darker, the more, and the count stands in each."""
     rows, columns = grid.rows[:MOST_NAMES], grid.columns[:MOST_NAMES]
     shown = html_names((*grid.rows, *grid.columns))
-    corner = element("td", f"{html_sentence(given.row_title)} ↓ {html_sentence(given.column_title)} →")
+    corner = element("td", f"{html_sentence(block.row_title)} ↓ {html_sentence(block.column_title)} →")
     head = element("tr", corner, *(element("th", shown[each], scope="col", dir="auto") for each in columns))
     body = []
     for row, counts in zip(rows, grid.counts, strict=False):
@@ -461,24 +423,19 @@ def _reasons(reasons: Reasons) -> list[Markup]:
     return html_notes(f"n/a: {', '.join(metrics)}: {reason}" for reason, metrics in reasons.items())
 
 
-def _pairs(given: LabelList) -> Markup:
+def _pairs(block: LabelList) -> Markup:
     rows: list[Content] = []
-    for pair in given.rows:
+    for pair in block.rows:
         label = _name_cell(pair.label.text) if isinstance(pair.label, Name) else html_sentence(pair.label)
-        parts = [element("span", html_sentence(part), dir="auto") for part in pair.parts]
-        rows.append(element("div", element("dt", label), element("dd", *_separated(parts))))
+        parts = [(", ", element("span", html_sentence(part), dir="auto")) for part in pair.parts]
+        rows.append(element("div", element("dt", label), element("dd", *[*chain.from_iterable(parts)][1:])))
     return element("dl", *rows)
 
 
-def _separated(parts: Sequence[Markup]) -> Iterator[Content]:
-    for at, part in enumerate(parts):
-        yield from (", ", part) if at else (part,)
-
-
-def _findings(given: FindingList, title: str, most: int) -> Markup:
-    if not given.rows:
+def _findings(block: FindingList, title: str, most: int) -> Markup:
+    if not block.rows:
         return element("p", "None.", class_="none")
-    most = min(given.most or most, most)
+    most = min(block.most or most, most)
     rows = [
         element(
             "tr",
@@ -487,10 +444,10 @@ def _findings(given: FindingList, title: str, most: int) -> Markup:
             element("td", html_sentence(place), dir="auto"),
             element("td", html_sentence(message), dir="auto"),
         )
-        for severity, code, place, message in given.rows[:most]
+        for severity, code, place, message in block.rows[:most]
     ]
     shown = html_table(title, column_heads(["severity", "code", "where", "message"]), rows, class_="data findings")
-    return fragment(shown, _more(len(given.rows) - len(rows)))
+    return fragment(shown, _more(len(block.rows) - len(rows)))
 
 
 def _more(count: int) -> Markup | None:
