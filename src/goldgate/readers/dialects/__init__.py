@@ -27,8 +27,14 @@ DIALECTS: tuple[Dialect, ...] = (
 )
 
 
+# Beside `events`, each dialect with records that may have it has one of these: without them the form is our own.
+_FOREIGN_KEYS = frozenset({"event_mentions", "evt_triggers", "document", "content", "sentences"})
+
+
 def recognize_dialect(record: Any) -> Dialect | None:
-    """The dialect that a decoded record is written in; None for our own form, and for what nobody knows."""
+    """The dialect that a decoded record is written in; None for our own form, and for an unknown one."""
+    if isinstance(record, dict) and "events" in record and _FOREIGN_KEYS.isdisjoint(record):
+        return None
     return next((dialect for dialect in DIALECTS if dialect.recognizes(record)), None)
 
 
@@ -44,7 +50,7 @@ def recognize_dialect_of(records: Iterable[Any]) -> Dialect | None:
 
 
 def nearest_dialect_advice(record: Mapping[str, Any]) -> str | None:
-    """What an object that nobody recognizes lacks of the dialect that it is most like; None if it is like none."""
+    """What an object in no dialect lacks of the dialect that it is most like; None if it is like none."""
     most: tuple[int, Dialect] | None = None
     for dialect in DIALECTS:
         found = {key for key in dialect.keys if key in record}

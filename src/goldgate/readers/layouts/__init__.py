@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from goldgate.readers.layouts import chat, dataset_order, inspect_log, parquet, table, textee
-from goldgate.readers.layouts.layout import FileLayout, RecordLayout
+from goldgate.readers.layouts.layout import ANSWER_NAMES, FileLayout, RecordLayout
 from goldgate.readers.records import RecordFile
 
 RECORD_LAYOUTS: tuple[RecordLayout, ...] = (
@@ -18,8 +18,14 @@ RECORD_LAYOUTS: tuple[RecordLayout, ...] = (
 FILE_LAYOUTS: tuple[FileLayout, ...] = (parquet.PARQUET, table.TABLE, inspect_log.INSPECT)
 
 
+# Beside an answer in our own form, each layout with records that may have it has one of these.
+_FOREIGN_KEYS = frozenset({"custom_id", "doc_id", "wnd_id"})
+
+
 def recognize_record_layout(record: Any) -> RecordLayout | None:
-    """The layout of a decoded record; None for our own form, and for what nobody knows."""
+    """The layout of a decoded record; None for our own form, and for an unknown one."""
+    if isinstance(record, dict) and not record.keys().isdisjoint(ANSWER_NAMES) and _FOREIGN_KEYS.isdisjoint(record):
+        return None
     return next((layout for layout in RECORD_LAYOUTS if layout.recognizes(record)), None)
 
 
