@@ -150,7 +150,7 @@ class GoldOpener:
         if kind == "predictions":
             return file
         try:
-            file = table.gold_rows(file) if table.is_table(file) else extract_records(file)
+            file = table.gold_rows(file) if table.TABLE.recognizes(file) else extract_records(file)
             dialect = self._dialect if self._named else recognize_dialect_of(_decoded_records(file))
             if dialect is None:
                 return self._with_ids(file)
@@ -241,26 +241,20 @@ def rewrite_records(
 
     A record that is not JSON, or that `rewrite` refuses with a ValueError, is an error with its place in the file.
     """
-    return with_content(file, pad_to_lines(_rewrite_lines(file, rewrite, unconverted, flaws, form)), form)
-
-
-def _rewrite_lines(
-    file: RecordFile,
-    rewrite: Rewrite,
-    unconverted: list[ConversionFailure] | None,
-    flaws: list[LineFlaw] | None,
-    form: str | None,
-) -> Iterator[tuple[int, bytes]]:
     store = RecordStore([file])
-    for line, offset, data in records_with_lines(file):
-        if flaws is not None:
-            flaws.extend(LineFlaw(line, flaw) for flaw in _conversion_flaws(data, form))
-        try:
-            yield line, _rewrite_record(rewrite, store, offset, data)
-        except InputError as error:
-            if unconverted is None:
-                raise
-            unconverted.append(ConversionFailure(line, error))
+
+    def rewrite_lines() -> Iterator[tuple[int, bytes]]:
+        for line, offset, data in records_with_lines(file):
+            if flaws is not None:
+                flaws.extend(LineFlaw(line, flaw) for flaw in _conversion_flaws(data, form))
+            try:
+                yield line, _rewrite_record(rewrite, store, offset, data)
+            except InputError as error:
+                if unconverted is None:
+                    raise
+                unconverted.append(ConversionFailure(line, error))
+
+    return with_content(file, pad_to_lines(rewrite_lines()), form)
 
 
 def _rewrite_record(rewrite: Rewrite, store: RecordStore, offset: int, data: bytes) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place, describe_value
@@ -24,7 +25,7 @@ _AS_RECORDS = 'write one object per record; with pandas: frame.to_json("records.
 
 
 class _UnreadLayout(NamedTuple):
-    """What another tool writes and nobody here reads: the keys that give it away, and how to get records out of it."""
+    """A file of another tool that is not read: the keys that give it away, and how to get records out of it."""
 
     name: str
     keys: frozenset[str]
@@ -96,32 +97,31 @@ def id_problem(record: object, kind: str = "gold") -> IdProblem:
         advice = f"this seems to be a table by columns: {_AS_RECORDS}" if is_table else _bad_id_advice(record["id"])
         return IdProblem(expected, describe_value(record["id"]), advice)
     if kind == "gold" and "events" not in record:  # with them, our own form is meant
-        tried = ", ".join(dialect.name for dialect in all_dialects())
-        expected += f"; or a record of a published format: {tried}"
-    found = f"no id; {describe_keys(record)}"
-    layout = unread_layout_advice(record)
-    if layout is not None:
-        return IdProblem(expected, found, layout)
-    wrapped = [key for key, value in record.items() if _is_records(value)]
-    if wrapped:
-        return IdProblem(
-            expected, found, f"the records seem to be under {wrapped[0]}: jq -c '.{wrapped[0]}[]' takes them out"
-        )
-    dialect = nearest_dialect_advice(record) if kind == "gold" else None
-    if dialect is not None:
-        return IdProblem(expected, found, dialect)
+        expected += f"; or a record of a published format: {', '.join(dialect.name for dialect in all_dialects())}"
+    return IdProblem(expected, f"no id; {describe_keys(record)}", _missing_id_advice(record, kind))
+
+
+def _missing_id_advice(record: Mapping[str, Any], kind: str) -> str | None:
+    """What may be meant by a record without an id."""
+    advice = unread_layout_advice(record)
+    wrapped = next((key for key, value in record.items() if _is_records(value)), None)
+    if advice is None and wrapped is not None:
+        return f"the records seem to be under {wrapped}: jq -c '.{wrapped}[]' takes them out"
+    if advice is None and kind == "gold":
+        advice = nearest_dialect_advice(record)
+    if advice is not None:
+        return advice
     if "event_type" in record:
-        return IdProblem(expected, found, 'these are events: write {"id": …, "events": […]} for each document')
-    named = likely_id_key(record)
-    convert = f" (goldgate convert --id-field {named} writes it as id)" if kind == "gold" else ""
-    return IdProblem(
-        expected, found, None if named is None else f"is {named} the id? then --id-field {named}, or rename it{convert}"
-    )
+        return 'these are events: write {"id": …, "events": […]} for each document'
+    key = likely_id_key(record)
+    convert = f" (goldgate convert --id-field {key} writes it as id)" if kind == "gold" else ""
+    return None if key is None else f"is {key} the id? then --id-field {key}, or rename it{convert}"
 
 
-def unread_layout_advice(record: Mapping[str, Any]) -> str | None:
-    """Advice for a record of another tool's file; None for any other record."""
-    return _layout_advice(record.keys())
+def unread_layout_advice(keys: Iterable[str]) -> str | None:
+    """Advice for a record of another tool's file that has these keys; None for any other record."""
+    layout = next((layout for layout in _UNREAD_LAYOUTS if layout.keys.issubset(keys)), None)
+    return None if layout is None else f"this seems to be {layout.name}: {layout.advice}"
 
 
 def swapped_advice(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> str | None:
@@ -133,13 +133,12 @@ def swapped_advice(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> st
 
 def no_answer_error(record: Mapping[str, Any]) -> InputError:
     """The error for a prediction that has neither a response nor events."""
-    names = sorted(map(str, record))
     return InputError(
         "predictions.no_answer",
         "this prediction has no answer",
         place=Place(field="response"),
         expected='"response" (raw text) or "events" (a list)',
-        found=f"the keys {', '.join(names[:MAX_LISTED_KEYS])}" if names else "an empty object",
+        found=f"the keys {list_keys(sorted(map(str, record)))}" if record else "an empty object",
         advice=unread_layout_advice(record) or _response_field_advice(record),
     )
 
@@ -202,7 +201,7 @@ def guess_format(name: str, head: bytes) -> FileGuess | None:
     """A guess at a file whose first line is not a JSON record; None if it may well be one that is damaged."""
     line = head.lstrip().split(b"\n", 1)[0].rstrip(b"\r")
     if line[:1] == b"{":
-        layout = _layout_advice(key.decode() for key in _TOP_KEY.findall(head)) if line == b"{" else None
+        layout = unread_layout_advice([key.decode() for key in _TOP_KEY.findall(head)]) if line == b"{" else None
         return None if layout is None else FileGuess("this is not a file of records", layout)
     plain = name.lower().removesuffix(".gz")
     if plain.endswith((".csv", ".tsv")) or (line[:1] not in b'["' and (b"\t" in line or line.count(b",") > 0)):
@@ -215,14 +214,6 @@ def guess_format(name: str, head: bytes) -> FileGuess | None:
     return None
 
 
-def _layout_advice(keys: Iterable[str]) -> str | None:
-    known = set(keys)
-    for layout in _UNREAD_LAYOUTS:
-        if layout.keys <= known:
-            return f"this seems to be {layout.name}: {layout.advice}"
-    return None
-
-
 def likely_id_key(record: Mapping[str, Any]) -> str | None:
     """The key under which a record seems to have its id."""
     folded = {re.sub(r"[\W_]", "", str(key).lower()): str(key) for key in reversed(list(record))}
@@ -231,11 +222,15 @@ def likely_id_key(record: Mapping[str, Any]) -> str | None:
 
 def describe_keys(record: Mapping[str, Any]) -> str:
     """The keys of a record, for an error: `the keys are id, text`."""
-    names = [str(key) for key in record]
-    if not names:
+    if not record:
         return "it is empty"
-    more = f" and {len(names) - MAX_LISTED_KEYS} more" if len(names) > MAX_LISTED_KEYS else ""
-    return f"the keys are {', '.join(names[:MAX_LISTED_KEYS])}{more}"
+    more = f" and {len(record) - MAX_LISTED_KEYS} more" if len(record) > MAX_LISTED_KEYS else ""
+    return f"the keys are {list_keys(record)}{more}"
+
+
+def list_keys(keys: Iterable[Any]) -> str:
+    """The first few of some keys."""
+    return ", ".join(map(str, islice(keys, MAX_LISTED_KEYS)))
 
 
 def _is_records(value: object) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -26,6 +26,7 @@ from goldgate.readers.gold_files import (
     with_id,
 )
 from goldgate.readers.guess import bad_id_error
+from goldgate.readers.id_index import require_id
 from goldgate.readers.layouts import recognize_file_layout, recognize_record_layout
 from goldgate.readers.layouts.layout import (
     OWN_FIELDS,
@@ -37,7 +38,7 @@ from goldgate.readers.layouts.layout import (
     id_at,
 )
 from goldgate.readers.nested_records import extract_records, pad_to_lines, with_content
-from goldgate.readers.records import RecordFile, RecordStore, decode_json, iterate_records, open_records
+from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, decode_json, iterate_records, open_records
 
 _UNCONVERTED_DIALECTS = ("duee", "duee-fin")
 _EVENT_KEYS, _ARGUMENT_KEYS = (
@@ -100,7 +101,7 @@ EventPart = dict[str, Any]
 def attach_text(events: Sequence[EventPart], gold: Mapping[str, Any] | None) -> list[EventPart]:
     """The events with words and offsets. Where gold has no tokens, those of the prediction are offsets as they are."""
     if gold is None:
-        return [*events]  # whoever joins them says so
+        return [*events]  # joining them is an error
     tokens = gold.get("tokens")
     text = None
     if isinstance(tokens, list) and all(isinstance(token, str) for token in tokens):
@@ -140,11 +141,7 @@ def _no_such_tokens_error(path: str, start: int, end: int, text: TokenText | Non
 _GOLD_KEYS = ("events", "event_list")
 
 
-class _AnswerLine(NamedTuple):
-    """An answer, and the line of the file that it came from."""
-
-    line: int
-    answer: LayoutAnswer | None
+_AnswerLine = tuple[int, LayoutAnswer | None]  # the line of the file, and the answer in it
 
 
 class PairOpener:
@@ -205,8 +202,7 @@ class PairOpener:
     def _predictions(self, file: RecordFile) -> RecordFile:
         layout = recognize_file_layout(file)
         if layout is not None:
-            found = (_AnswerLine(*each) for each in layout.answers(file, self.fields))
-            return self._copy(file, layout.name, found, in_order=False)
+            return self._copy(file, layout.name, layout.answers(file, self.fields))
         record = first_record(file)
         if recognize_record_layout(record) is None and recognize_published(record) is None:
             file = extract_records(file, [path.split(".")[0] for path in self.fields if path is not None])
@@ -218,13 +214,12 @@ class PairOpener:
             if of_record.in_tokens:
                 answers = self._in_gold_text(file, answers)
             return self._copy(file, of_record.name, answers, in_order=of_record.in_order)
-        if fields != OWN_FIELDS:
-            return self._copy(file, None, self._answers(file, None, fields), in_order=False)
-        dialect = recognize_published(record)
+        dialect = recognize_published(record) if fields == OWN_FIELDS else None
         if dialect is not None:
-            return self._copy(file, dialect.name, self._published(file, dialect), in_order=False)
-        if self._gold_has_no_ids and isinstance(record, dict) and "id" not in record:
-            return self._copy(file, None, self._answers(file, None, fields), in_order=False)
+            return self._copy(file, dialect.name, self._published(file, dialect))
+        is_numbered = self._gold_has_no_ids and isinstance(record, dict) and "id" not in record
+        if fields != OWN_FIELDS or is_numbered:
+            return self._copy(file, None, self._answers(file, None, fields))
         if self._unnamed is not None and record is not None:
             raise self._unnamed
         return file
@@ -250,55 +245,49 @@ class PairOpener:
                     answer = answer._replace(id=id_at(record, fields.id))
             except InputError as error:
                 raise store.at(error, offset) from None
-            yield _AnswerLine(line, answer)
+            yield line, answer
 
-    def _in_gold_text(self, file: RecordFile, found: Iterator[_AnswerLine]) -> Iterator[_AnswerLine]:
+    def _in_gold_text(self, file: RecordFile, answers: Iterator[_AnswerLine]) -> Iterator[_AnswerLine]:
         """The answers with words and offsets from the gold; several records that are one answer are one."""
-        texts = _GoldTexts(self._gold)
-        parts: dict[str | None, _AnswerLine] = {}
-        for line, answer in found:
+        gold = _GoldRecords(self._gold)
+        parts: dict[str | None, tuple[int, LayoutAnswer]] = {}
+        for line, answer in answers:
             if answer is None:
                 continue
             try:
-                events = attach_text(answer.said["events"], texts.record(answer.id))
+                events = attach_text(answer.said["events"], gold.find(answer.id))
             except InputError as error:
                 error.place = Place(file.name, line, error.place.field)
                 raise
             if not answer.part:
-                yield _AnswerLine(line, answer._replace(said={"events": events}))
+                yield line, answer._replace(said={"events": events})
             elif answer.id not in parts:
-                parts[answer.id] = _AnswerLine(line, answer._replace(said={"events": events}))
+                parts[answer.id] = line, answer._replace(said={"events": events})
             else:
-                first = parts[answer.id].answer
-                assert first is not None
-                first.said["events"].extend(events)
+                parts[answer.id][1].said["events"].extend(events)
         yield from parts.values()
 
     def _published(self, file: RecordFile, dialect: Dialect) -> Iterator[_AnswerLine]:
-        texts = _GoldTexts(self._gold)
-        store = RecordStore([file])
+        gold, store = _GoldRecords(self._gold), RecordStore([file])
         for line, offset, data in records_with_lines(file):
+            record = store.decode_value(offset, data, decode_published)
             try:
-                record = decode_published(data)
-            except ValueError:
-                record = store.decode(offset, data)  # which says what is wrong with it
-            try:
-                yield _AnswerLine(line, published_answer(record, dialect, texts.of))
+                yield line, published_answer(record, dialect, gold.text)
             except InputError as error:
                 raise store.at(error, offset) from None
 
-    def _copy(self, file: RecordFile, form: str | None, found: Iterator[_AnswerLine], *, in_order: bool) -> RecordFile:
+    def _copy(
+        self, file: RecordFile, form: str | None, answers: Iterator[_AnswerLine], *, in_order: bool = False
+    ) -> RecordFile:
         """The answers as predictions, each on its line, with the id that it is joined by."""
-        return with_content(file, pad_to_lines(self._records(file, found, in_order=in_order)), form)
 
-    def _records(
-        self, file: RecordFile, found: Iterator[_AnswerLine], *, in_order: bool
-    ) -> Iterator[tuple[int, bytes]]:
-        for line, answer in found:
-            if answer is None:  # what failed is a missing answer
-                continue
-            identity = self._identity(answer, file, line, in_order=in_order)
-            yield line, orjson.dumps({"id": identity, **answer.said}, option=orjson.OPT_NON_STR_KEYS, default=str)
+        def records() -> Iterator[tuple[int, bytes]]:
+            for line, answer in answers:
+                if answer is not None:  # what failed is a missing answer
+                    record = {"id": self._identity(answer, file, line, in_order=in_order), **answer.said}
+                    yield line, orjson.dumps(record, option=orjson.OPT_NON_STR_KEYS, default=str)
+
+        return with_content(file, pad_to_lines(records()), form)
 
     def _identity(self, answer: LayoutAnswer, file: RecordFile, line: int, *, in_order: bool) -> str:
         if answer.id is not None:
@@ -335,41 +324,28 @@ class PairOpener:
         return self._ids
 
 
-class _GoldTexts:
-    """Gold records and their texts, by id, each read when it is asked for."""
+class _GoldRecords:
+    """Gold records by id, each read when it is asked for. A gold record without an id is an error."""
 
-    def __init__(self, files: list[RecordFile]) -> None:
-        self._files = files
+    def __init__(self, files: Sequence[RecordFile]) -> None:
+        self._store = RecordStore(files)
 
     @cached_property
-    def _places(self) -> dict[str, tuple[RecordFile, int, int]]:
-        found = {}
-        for file in self._files:
+    def _places(self) -> dict[str, tuple[int, int]]:
+        places = {}
+        for number, file in enumerate(self._store.files):
             for offset, data in iterate_records(file):
-                record = _decode_or_none(data)
-                identity = record_id(record) if isinstance(record, dict) else None
-                if identity is not None:
-                    found[identity] = (file, offset, len(data))
-        return found
+                location = (number << OFFSET_BITS) + offset
+                places[require_id(self._store.decode(location, data), self._store, location)] = location, len(data)
+        return places
 
-    def of(self, identity: str) -> Any:
-        record = self.record(identity)
+    def text(self, identity: str) -> Any:
+        record = self.find(identity)
         return None if record is None else record.get("text")
 
-    def record(self, identity: str | None) -> dict[str, Any] | None:
+    def find(self, identity: str | None) -> dict[str, Any] | None:
         place = self._places.get(identity) if identity is not None else None
-        if place is None:
-            return None
-        file, offset, length = place
-        found = _decode_or_none(file.plain.read(offset, length))
-        return found if isinstance(found, dict) else None
-
-
-def _decode_or_none(data: bytes) -> Any:
-    try:
-        return decode_json(data)
-    except ValueError:
-        return None  # whoever reads the gold says so
+        return None if place is None else self._store.decode(place[0], self._store.read(*place))
 
 
 def _some_without_id_error(identity: Any, first: Place) -> InputError:

@@ -29,6 +29,10 @@ DIALECTS: tuple[Dialect, ...] = (
 )
 
 
+# Beside `events`, each of these dialects with records that may have it has one of these keys.
+_FOREIGN_KEYS = frozenset({"event_mentions", "evt_triggers", "document", "content", "sentences"})
+
+
 @cache
 def all_dialects() -> tuple[Dialect, ...]:
     """Ours, then those of other distributions."""
@@ -37,8 +41,11 @@ def all_dialects() -> tuple[Dialect, ...]:
 
 
 def recognize_dialect(record: Any) -> Dialect | None:
-    """The dialect that a decoded record is written in; None for our own form, and for what nobody knows."""
-    return next((dialect for dialect in all_dialects() if dialect.recognizes(record)), None)
+    """The dialect that a decoded record is written in; None for our own form, and for an unknown one."""
+    dialects = all_dialects()
+    if isinstance(record, dict) and "events" in record and _FOREIGN_KEYS.isdisjoint(record):
+        dialects = dialects[len(DIALECTS) :]
+    return next((dialect for dialect in dialects if dialect.recognizes(record)), None)
 
 
 def recognize_dialect_of(records: Iterable[Any]) -> Dialect | None:
@@ -53,7 +60,7 @@ def recognize_dialect_of(records: Iterable[Any]) -> Dialect | None:
 
 
 def nearest_dialect_advice(record: Mapping[str, Any]) -> str | None:
-    """What an object that nobody recognizes lacks of the dialect that it is most like; None if it is like none."""
+    """What an object in no dialect lacks of the dialect that it is most like; None if it is like none."""
     most: tuple[int, Dialect] | None = None
     for dialect in all_dialects():
         found = {key for key in dialect.keys if key in record}

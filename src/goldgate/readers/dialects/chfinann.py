@@ -8,7 +8,8 @@ https://github.com/dolphin-zs/Doc2EDAG
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from itertools import accumulate
 from typing import Any
 
 from goldgate.core.finding import record_id
@@ -48,17 +49,24 @@ def _convert(record: Any) -> JsonObject:
         raise format_error(f"[1].{_EVENTS}", "a list of events", None)
     sentences = require_tokens(document.get("sentences"), "[1].sentences")
     places = require_object(document.get(_PLACES) or {}, f"[1].{_PLACES}")
-    found = _Occurrences(sentences, places)
-    events = [_event(event, path, found) for path, event in items_with_paths(document[_EVENTS], f"[1].{_EVENTS}")]
+    starts = [0, *accumulate(len(sentence) + 1 for sentence in sentences)]
+
+    def mentions(text: str) -> list[JsonObject]:
+        ranges = items_with_paths(places.get(text), f"[1].{_PLACES}.{text}")
+        return sort_mentions(
+            [mention for path, each in ranges for mention in _mention(each, path, text, sentences, starts)]
+        )
+
+    events = [_event(event, path, mentions) for path, event in items_with_paths(document[_EVENTS], f"[1].{_EVENTS}")]
     return {"id": identity, "text": "\n".join(sentences), "events": events}
 
 
-def _event(event: Any, path: str, occurrences: _Occurrences) -> JsonObject:
+def _event(event: Any, path: str, mentions: Callable[[str], list[JsonObject]]) -> JsonObject:
     parts = require_list(event, path)
     if len(parts) != 3:
         raise format_error(path, "a number, an event type and its roles", event)
     arguments = [
-        {"role": role, "argument": text, **merge_mentions(occurrences.of(text), "argument")}
+        {"role": role, "argument": text, **merge_mentions(mentions(text), "argument")}
         for role, value in require_object(parts[2], f"{path}[2]").items()
         for text in _values(value, f"{path}[2].{role}")
     ]
@@ -74,30 +82,14 @@ def _values(value: Any, path: str) -> Iterator[str]:
         yield require_text(value, path)
 
 
-class _Occurrences:
-    """Where each text stands, in characters of the whole; what the sentence does not have at its place is left out."""
-
-    def __init__(self, sentences: list[str], places: Mapping[str, Any]) -> None:
-        self._sentences = sentences
-        self._places = places
-        self._starts = [0]
-        for sentence in sentences:
-            self._starts.append(self._starts[-1] + len(sentence) + 1)
-
-    def of(self, text: str) -> list[JsonObject]:
-        found = []
-        for path, place in items_with_paths(self._places.get(text), f"[1].{_PLACES}.{text}"):
-            sentence, start, end = self._range(place, path)
-            at = self._starts[sentence]
-            if self._sentences[sentence][start:end] == text:
-                found.append({"text": text, "start": at + start, "end": at + end})
-        return sort_mentions(found)
-
-    def _range(self, place: Any, path: str) -> tuple[int, int, int]:
-        parts = require_list(place, path)
-        if len(parts) == 3 and all(type(part) is int for part in parts) and 0 <= parts[0] < len(self._sentences):
-            return parts[0], max(0, parts[1]), parts[2]
+def _mention(place: Any, path: str, text: str, sentences: list[str], starts: list[int]) -> Iterator[JsonObject]:
+    """A text at its place in characters of the whole; nothing where the sentence does not have it there."""
+    parts = require_list(place, path)
+    if len(parts) != 3 or any(type(part) is not int for part in parts) or not 0 <= parts[0] < len(sentences):
         raise format_error(path, "the number of a sentence, the first character and the one after the last", place)
+    sentence, start, end = parts[0], max(0, parts[1]), parts[2]
+    if sentences[sentence][start:end] == text:
+        yield {"text": text, "start": starts[sentence] + start, "end": starts[sentence] + end}
 
 
 CHFINANN = Dialect("chfinann", "ChFinAnn and others for Doc2EDAG: an array of id and document", _recognizes, _convert)

@@ -12,6 +12,7 @@ https://github.com/THU-KEG/MAVEN-Argument
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any
 
 from goldgate.readers.dialects.dialect import (
@@ -50,9 +51,7 @@ def _convert(record: Any) -> JsonObject:
         if name in record and "events" not in record:
             raise no_labels_error("events", f"{name}, and no events")
     sentences = _sentences(record)
-    starts = [0]
-    for sentence in sentences:
-        starts.append(starts[-1] + len(sentence))
+    starts = [0, *accumulate(map(len, sentences))]
     tokens = [token for sentence in sentences for token in sentence]
     text = join_tokens(tokens)
     events = []
@@ -132,7 +131,7 @@ def _argument(filler: Mapping[str, Any], path: str, role: str, entities: Mapping
         content = require_text(filler.get("content"), f"{path}.content")
         return {"role": role, **character_part(content, *_offsets(filler.get("offset")), "argument")}
     mentions = entities.get(entity, []) if isinstance(entity, str) else []
-    # Where nobody says what it is called, it is an argument that no answer can name.
+    # One without a name is an argument that no answer can name.
     return {"role": role, "argument": None, **merge_mentions(mentions, "argument"), "entity": entity}
 
 

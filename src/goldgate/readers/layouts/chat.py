@@ -11,7 +11,7 @@ from typing import Any
 
 from goldgate.core.finding import record_id
 from goldgate.errors import InputError, Place
-from goldgate.readers.guess import MAX_LISTED_KEYS
+from goldgate.readers.guess import list_keys
 from goldgate.readers.layouts.layout import ANSWER_NAMES, LayoutAnswer, RecordLayout, not_generated_error
 
 
@@ -117,7 +117,7 @@ def _not_a_chat_error(record: Mapping[str, Any]) -> InputError:
         "this record has another form than the first one of the file, which is a chat",
         place=Place(field=next(name for name in ANSWER_NAMES if name in record)),
         expected='"messages", or a reply with "choices" or "output"',
-        found=f"the keys {', '.join(sorted(map(str, record))[:MAX_LISTED_KEYS])}",
+        found=f"the keys {list_keys(sorted(map(str, record)))}",
         advice="write all predictions of a file in one form, or each form to a file of its own",
     )
 

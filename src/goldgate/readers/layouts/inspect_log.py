@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from goldgate.core.finding import record_id
 from goldgate.errors import InputError, MachineError, Place, describe_value
-from goldgate.files.random_access import BLOCK
 from goldgate.readers.layouts.chat import message_text
 from goldgate.readers.layouts.layout import FieldPaths, FileLayout, LayoutAnswer, answer_of
 from goldgate.readers.records import RecordFile, check_value_count, too_large_error
@@ -22,14 +21,6 @@ if TYPE_CHECKING:
 _ZIP = b"PK\x03\x04"
 _ZSTANDARD = 93  # what newer versions of Inspect pack with, and zipfile cannot read
 _ATTACHMENT = "attachment://"
-
-
-def _recognizes(file: RecordFile) -> bool:
-    head = file.plain.read_some(file.start, BLOCK)
-    if head.startswith(_ZIP):
-        return file.name.lower().endswith(".eval")
-    start = head.lstrip()[:4096]
-    return start.startswith(b"{") and b'"eval"' in start and b'"status"' in start and b'"version"' in start
 
 
 def _answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, LayoutAnswer | None]]:
@@ -149,4 +140,5 @@ def _not_a_log_error(file: RecordFile, found: str) -> InputError:
     )
 
 
-INSPECT = FileLayout("inspect", "A log of Inspect, .json or .eval", _recognizes, _answers)
+_WORDS = (b'"eval"', b'"status"', b'"version"')
+INSPECT = FileLayout("inspect", "A log of Inspect, .json or .eval", _answers, (".eval",), _ZIP, _WORDS)

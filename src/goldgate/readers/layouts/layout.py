@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from goldgate.core.finding import record_id
 from goldgate.errors import InputError, Place, describe_value, did_you_mean
-from goldgate.readers.guess import no_answer_error
+from goldgate.files.random_access import BLOCK
+from goldgate.readers.guess import list_keys, no_answer_error
 from goldgate.readers.records import RecordFile
 
-_MAX_LISTED_KEYS = 8
+_HEAD = 4096  # bytes
 ANSWER_NAMES = ("response", "events", "event_list")  # under which a record in our form has its answer
 
 
@@ -51,8 +52,17 @@ class FileLayout(NamedTuple):
 
     name: str
     about: str
-    recognizes: Callable[[RecordFile], bool]
     answers: Callable[[RecordFile, FieldPaths], Iterator[tuple[int, LayoutAnswer | None]]]
+    endings: tuple[str, ...] = ("",)  # of its name, without .gz
+    magic: bytes = b""  # its first bytes
+    words: tuple[bytes, ...] = ()  # or else it is a JSON object with these near its beginning
+
+    def recognizes(self, file: RecordFile) -> bool:
+        is_named = file.name.lower().removesuffix(".gz").endswith(self.endings)
+        if is_named and file.plain.read_some(0, len(self.magic)) == self.magic:
+            return True
+        head = file.plain.read_some(file.start, BLOCK).lstrip()[:_HEAD] if self.words else b""
+        return head.startswith(b"{") and all(word in head for word in self.words)
 
 
 def answer_of(record: Mapping[str, Any], fields: FieldPaths) -> LayoutAnswer:
@@ -100,8 +110,7 @@ def value_at(record: Any, path: str, *, through_null: bool = False, kind: str = 
         elif value is None and through_null:
             return None
         else:
-            keys = ", ".join(list(map(str, value))[:_MAX_LISTED_KEYS]) if isinstance(value, Mapping) else None
-            found = describe_value(value) if keys is None else f"the keys {keys}"
+            found = f"the keys {list_keys(value)}" if isinstance(value, Mapping) else describe_value(value)
             raise InputError(
                 f"{kind}.no_field",
                 f"there is no {part} here",

@@ -14,16 +14,11 @@ from goldgate.errors import InputError, MachineError, Place
 from goldgate.readers.layouts.layout import FieldPaths, FileLayout, LayoutAnswer, answer_of
 from goldgate.readers.records import RecordFile, too_large_error
 
-_MAGIC = b"PAR1"
 _NAMES = ("id", "response", "events", "event_list")
 _PAGE_RECORDS = 4  # a page may be so many times as large as a record: most writers put 1,024 values into one
 _BATCH_ROWS = 1024
 _VALUE_BYTES = 64  # of a Python value beside its text
 _HEADER_BYTES = 4096
-
-
-def _recognizes(file: RecordFile) -> bool:
-    return file.plain.read_some(0, len(_MAGIC)) == _MAGIC
 
 
 def parquet_answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, LayoutAnswer | None]]:
@@ -210,4 +205,4 @@ def _column_too_large_error(file: RecordFile, column: str, found: str, most: int
     return error
 
 
-PARQUET = FileLayout("parquet", "Parquet", _recognizes, parquet_answers)
+PARQUET = FileLayout("parquet", "Parquet", parquet_answers, magic=b"PAR1")

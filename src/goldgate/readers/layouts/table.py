@@ -18,10 +18,6 @@ _EVENTS = ("events", "event_list")
 _ONE_ROW = 'write {"id": …, "text": …, "events": […]} for each document, one per line of a .jsonl file'
 
 
-def is_table(file: RecordFile) -> bool:
-    return file.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
-
-
 def _answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, LayoutAnswer | None]]:
     name = None if fields.response is not None else _RESPONSE
     for line, row in _rows(file, (name,), "--response-field names the column with what the model wrote"):
@@ -115,4 +111,4 @@ def _bad_table_error(file: RecordFile, line: int | None, expected: str, found: s
     )
 
 
-TABLE = FileLayout("table", "CSV or TSV with a header", is_table, _answers)
+TABLE = FileLayout("table", "CSV or TSV with a header", _answers, (".csv", ".tsv"))
