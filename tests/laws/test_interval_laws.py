@@ -15,15 +15,14 @@ from goldgate.core.sums import ProductSums, RatioForm, UnitSums
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.stats.interval import (
     Interval,
-    MacroSums,
     NoInterval,
     count_interval,
-    macro_interval,
     ratio_interval,
     share_interval,
 )
 from goldgate.suites.extraction.measures.matching import MatchRates
 from goldgate.suites.extraction.suite import SUITE
+from tests.unit.stats.macro import MacroSums, macro_interval
 
 from .strategies import SCHEMA, Json, protocols, samples
 
