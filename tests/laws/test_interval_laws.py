@@ -13,16 +13,15 @@ from goldgate.core.measure import RatioMeasure
 from goldgate.core.sums import ProductSums, RatioForm, UnitSums
 from goldgate.stats.interval import (
     Interval,
-    MacroSums,
     NoInterval,
     count_interval,
-    macro_interval,
     ratio_interval,
     share_interval,
 )
 from goldgate.suites.extraction.measures.matching import MatchRates
 from goldgate.suites.extraction.suite import SUITE
 from tests.examples import examples
+from tests.unit.stats.macro import MacroSums, macro_interval
 
 from .strategies import SCHEMA, Json, protocols, samples
 

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from goldgate.core.sums import Counts, RatioForm, UnitSums, pair_sums
 from goldgate.runs.differences import paired_difference, rate_difference
 from goldgate.stats.distributions import t_quantile, t_tail
-from goldgate.stats.interval import Interval, MacroSums, NoInterval, macro_interval, share_interval
+from goldgate.stats.interval import Interval, NoInterval, share_interval
 from goldgate.stats.multiple_testing import Runs, benjamini_hochberg, holm
 from goldgate.stats.paired import UnitPair, difference_interval, paired_sums
 from tests.examples import examples
+from tests.unit.stats.macro import MacroSums, macro_interval
 
 shares = st.integers(0, 12).flatmap(lambda b: st.tuples(st.integers(0, b), st.just(b)))
 pairs_of_systems = st.lists(st.tuples(shares, shares).map(lambda pair: pair[0] + pair[1]), min_size=1, max_size=30)

@@ -9,11 +9,12 @@ quotation mark is written as JSON: `strict_f1["Buy/Sell"/"Price"]`.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
+from operator import eq, ge, le
 from typing import Any, Literal, NamedTuple
 
 from goldgate.core.measure import RatioMeasure
@@ -22,6 +23,7 @@ from goldgate.core.tally import TableKey, Tally
 from goldgate.errors import ConfigError, Place
 
 _MOST_DIGITS = 1_000  # before or after the point
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"≥": ge, "≤": le, "=": eq}
 
 
 class Verdict(StrEnum):
@@ -78,10 +80,14 @@ class Gate:
             or (self.on_inconclusive != "fail" and default.on_inconclusive == "fail")
         )
 
+    def value_bounds(self) -> list[tuple[str, Decimal]]:
+        """The sign and the threshold of each bound on the value."""
+        parts = (("≥", self.min), ("≤", self.max), ("=", self.equals))
+        return [(sign, bound) for sign, bound in parts if bound is not None]
+
     def limits(self) -> tuple[Limit, ...]:
         """What the value must meet."""
-        parts = (("≥", self.min), ("≤", self.max), ("=", self.equals))
-        return tuple(Limit(sign, Fraction(bound)) for sign, bound in parts if bound is not None)
+        return tuple(Limit(sign, Fraction(bound)) for sign, bound in self.value_bounds())
 
     def difference_limits(self) -> tuple[Limit, ...]:
         """What the difference from a stored run must meet."""
@@ -90,13 +96,7 @@ class Gate:
 
     def bounds(self) -> str:
         """The bounds in words: `≥ 0.95`, `drop ≤ 0.01 at 95 %`."""
-        parts = (
-            ("≥", self.min),
-            ("≤", self.max),
-            ("=", self.equals),
-            ("drop ≤", self.max_drop),
-            ("rise ≤", self.max_rise),
-        )
+        parts = (*self.value_bounds(), ("drop ≤", self.max_drop), ("rise ≤", self.max_rise))
         words = " and ".join(f"{sign} {bound}" for sign, bound in parts if bound is not None)
         return words if self.confidence is None else f"{words} at {confidence_percent(self.confidence)}"
 
@@ -129,7 +129,6 @@ class GateResult:
     def as_json(self) -> dict[str, object]:
         gate = self.gate
         names = ("min", "max", "equals", "max_drop", "max_rise", "confidence")
-        given = {name: bound for name in names if (bound := getattr(gate, name)) is not None}
         return {
             "metric": self.metric,
             "verdict": self.verdict,
@@ -137,7 +136,7 @@ class GateResult:
             "severity": gate.severity,
             "on_not_evaluable": gate.on_not_evaluable,
             **({} if gate.confidence is None else {"on_inconclusive": gate.on_inconclusive}),
-            **{name: str(bound) for name, bound in given.items()},
+            **{name: str(bound) for name in names if (bound := getattr(gate, name)) is not None},
             **self.more,
             "measured": self.measured.as_json(),
         }
@@ -151,12 +150,8 @@ def check_gate(name: str, gate: Gate, measured: Metric | Mean) -> GateResult:
     counts = counts_text(measured, gate)
     broken = [
         f"{counts} is not {sign} {bound}"
-        for sign, bound, holds in (
-            ("≥", gate.min, gate.min is None or exact >= Fraction(gate.min)),
-            ("≤", gate.max, gate.max is None or exact <= Fraction(gate.max)),
-            ("=", gate.equals, gate.equals is None or exact == Fraction(gate.equals)),
-        )
-        if not holds
+        for sign, bound in gate.value_bounds()
+        if not _COMPARISONS[sign](exact, Fraction(bound))
     ]
     if broken:
         return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(broken))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Final, TypeVar
 from unicodedata import category, combining, normalize
 
@@ -18,7 +18,7 @@ from unicodedata import category, combining, normalize
 _MARKS = frozenset({"Mn", "Mc", "Me"})
 _LETTERS = ((0x1160, 0x11FF), (0x3131, 0x318E), (0xD7B0, 0xD7FF), (0xFF9E, 0xFFDC), (0x16D63, 0x16D6A))
 
-_MOST_STARTERS = 65_536  # characters that are kept, of a million that there are
+_MAX_CHARACTERS = 65_536  # characters that are kept, of a million that there are
 
 # Characters that were found to stand alone: looked up first where a call would take too long.
 SEGMENT_STARTERS: Final[set[str]] = set()
@@ -36,12 +36,11 @@ def starts_segment(character: str) -> bool:
         return True
     if may_combine(character):
         return False
-    if len(SEGMENT_STARTERS) < _MOST_STARTERS:
+    if len(SEGMENT_STARTERS) < _MAX_CHARACTERS:
         SEGMENT_STARTERS.add(character)
     return True
 
 
-@lru_cache(maxsize=_MOST_STARTERS)  # a text has few different characters, and the next text the same ones
 def may_combine(character: str) -> bool:
     """Whether a normal form could join a character to the one before it; True for some that are never joined."""
     code = ord(character)
@@ -71,27 +70,25 @@ def _piles() -> re.Pattern[str]:
     return re.compile(f"[{marks}]{{31,}}")
 
 
-Known = TypeVar("Known")
-
-_MOST = 65_536  # characters that are kept, of a million that there are
+Result = TypeVar("Result")
 
 
-class CharacterMemo(dict[str, Known]):
-    """What a function says of a character: `table[character]` asks it at the first time."""
+class CharacterMemo(dict[str, Result]):
+    """Results of a function by character: `table[character]` calls it the first time."""
 
-    def __init__(self, ask: Callable[[str], Known]) -> None:
+    def __init__(self, function: Callable[[str], Result]) -> None:
         super().__init__()
-        self._ask = ask
+        self._function = function
 
-    def __missing__(self, character: str) -> Known:
-        known = self._ask(character)
-        if len(self) < _MOST:
-            self[character] = known
-        return known
+    def __missing__(self, character: str) -> Result:
+        result = self._function(character)
+        if len(self) < _MAX_CHARACTERS:
+            self[character] = result
+        return result
 
 
 class LazyPattern:
-    """Is asked like a compiled pattern, and takes a little longer: nothing for a loop over every answer."""
+    """A pattern that is compiled when it is first used; each call takes a little longer than of a compiled one."""
 
     def __init__(self, source: str, flags: int = 0) -> None:
         self._source = source

@@ -11,7 +11,6 @@ Beta(k + 1, n - k + 1); the hits in m further trials are then Beta-binomial.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Context, Decimal
 from functools import lru_cache
 from math import exp, inf, lgamma, log, sqrt
@@ -47,29 +46,12 @@ _STIRLING = tuple(  # B(2k) / (2k (2k - 1)), the coefficients of Stirling's seri
 
 def normal_tail(z: float) -> float:
     """P(Z > z) for a standard normal Z."""
-    if z < 0:
-        return 1.0 - normal_tail(-z)
-    if z == inf:
-        return 0.0
-    return 0.5 - _normal_middle(z) if z < 2 else _normal_density(z) * _mills(z)
+    return _tail(z, inf)
 
 
 def t_tail(t: float, df: float) -> float:
     """P(T > t) for Student's t with so many degrees of freedom, which need not be whole."""
-    _check_df(df)
-    if df >= _AS_GOOD_AS_NORMAL:
-        return normal_tail(t)
-    if t < 0:
-        return 1.0 - t_tail(-t, df)
-    if t == inf:
-        return 0.0
-    square = t * t
-    if square == inf:
-        square = 1.7e308
-    half, share = df / 2, df / (df + square)
-    if share >= (half + 1) / (half + 2.5):  # the fraction converges for small arguments only
-        return 0.5 - _t_middle(t, df)
-    return 0.5 * _front(square, df) / half * _beta_fraction(share, half, 0.5)
+    return _tail(t, _checked_df(df))
 
 
 def normal_quantile(p: float) -> float:
@@ -79,8 +61,7 @@ def normal_quantile(p: float) -> float:
 
 def t_quantile(p: float, df: float) -> float:
     """The t that Student's t stays below with probability p."""
-    _check_df(df)
-    return _quantile(p, inf if df >= _AS_GOOD_AS_NORMAL else float(df))
+    return _quantile(p, _checked_df(df))
 
 
 @lru_cache(maxsize=4096)
@@ -88,8 +69,8 @@ def _quantile(p: float, df: float) -> float:
     if not 0 < p < 1:
         raise ValueError(f"a probability between 0 and 1 is needed, not {p}")
     tail = 1.0 - p if p > 0.5 else p  # exact: for p from 1/2 to 1 the difference needs no rounding
-    found = _from_middle(0.5 - tail, df) if tail > _NEAR_MIDDLE else _from_tail(tail, df)
-    return found if p > 0.5 else -found if found else 0.0
+    t = _from_middle(0.5 - tail, df) if tail > _NEAR_MIDDLE else _from_tail(tail, df)
+    return t if p > 0.5 else -t if t else 0.0
 
 
 def _from_middle(middle: float, df: float) -> float:
@@ -118,7 +99,7 @@ def _from_tail(tail: float, df: float) -> float:
         path.append(t)
         here = _tail(t, df)
         slope = t * _density(t, df) / here
-        step = _ln(here / tail) / slope
+        step = float(_EXACT.ln(Decimal(here / tail))) / slope
         t *= _exp(max(-longest, min(longest, step)))
         if abs(step) <= _CONVERGED:
             break
@@ -126,61 +107,66 @@ def _from_tail(tail: float, df: float) -> float:
 
 
 def _tail(t: float, df: float) -> float:
-    return normal_tail(t) if df == inf else t_tail(t, df)
+    if t < 0:
+        return 1.0 - _tail(-t, df)
+    if t == inf:
+        return 0.0
+    if df == inf:
+        return 0.5 - _middle(t, df) if t < 2 else _density(t, df) * _mills(t)
+    square = min(t * t, 1.7e308)
+    half, share = df / 2, df / (df + square)
+    if share >= (half + 1) / (half + 2.5):  # the fraction converges for small arguments only
+        return 0.5 - _middle(t, df)
+    return 0.5 * _front(square, df) / half * _beta_fraction(share, half, 0.5)
 
 
 def _middle(t: float, df: float) -> float:
-    return _normal_middle(t) if df == inf else _t_middle(t, df)
+    """P(0 < T < t): half the incomplete beta function of 1/2 and df/2; the density times t + t³/3 + t⁵/15 + … of Z."""
+    if t == 0:
+        return 0.0
+    square = t * t
+    if df != inf:
+        return _front(square, df) * _beta_fraction(square / (df + square), 0.5, df / 2)
+    term = total = t
+    factor = 1.0
+    while term > total * _EPSILON:
+        factor += 2
+        term *= square / factor
+        total += term
+    return _density(t, df) * total
 
 
 def _density(t: float, df: float) -> float:
     if df == inf:
-        return _normal_density(t)
-    return _front(t * t, df) / t if t else 1 / (sqrt(df) * _exp_decimal(_ln_beta(df)))
-
-
-def _normal_density(z: float) -> float:
-    return _exp_decimal(-Decimal(z) * Decimal(z) / 2) / sqrt(float(2 * _PI))
-
-
-def _normal_middle(z: float) -> float:
-    """P(0 < Z < z): the density times z + z³/3 + z⁵/15 + …"""
-    term = total = z
-    factor = 1.0
-    while term > total * _EPSILON:
-        factor += 2
-        term *= z * z / factor
-        total += term
-    return _normal_density(z) * total
+        return _exp(-Decimal(t) * Decimal(t) / 2) / sqrt(float(2 * _PI))
+    return _front(t * t, df) / t if t else 1 / (sqrt(df) * _exp(_ln_beta(df)))
 
 
 def _mills(z: float) -> float:
-    """The tail over the density: 1/(z + 1/(z + 2/(z + 3/(z + …))))."""
-    return 1 / _continued(z, lambda k: (float(k), z))
-
-
-def _t_middle(t: float, df: float) -> float:
-    """P(0 < T < t): half the incomplete beta function of 1/2 and df/2."""
-    if t == 0:
-        return 0.0
-    square = t * t
-    return _front(square, df) * _beta_fraction(square / (df + square), 0.5, df / 2)
+    """The tail over the density: 1/(z + 1/(z + 2/(z + 3/(z + …)))), by the method of Lentz."""
+    value = top = z
+    bottom = 0.0
+    for count in range(1, _MOST_TERMS):
+        bottom = 1 / (z + count * bottom)
+        top = z + count / top
+        change = top * bottom
+        value *= change
+        if abs(change - 1) <= _EPSILON:
+            break
+    return 1 / value
 
 
 @lru_cache(maxsize=16)  # tail and density ask for the same
 def _front(square: float, df: float) -> float:
     """x^(df/2) (1 - x)^(1/2) / B(df/2, 1/2), where x = df / (df + t²)."""
     total = Decimal(df) + Decimal(square)
-    log = _ln_decimal(Decimal(df) / total) * Decimal(df) / 2
+    log = _EXACT.ln(Decimal(df) / total) * Decimal(df) / 2
     root = _EXACT.sqrt(Decimal(square) / total)  # the logarithm of its square would take five times as long
     return float(_EXACT.multiply(_EXACT.exp(log - _ln_beta(df)), root))
 
 
 def _beta_fraction(x: float, a: float, b: float) -> float:
-    """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), as `_continued` has it.
-
-    Written out, because there are some 80 terms, and a call for each would take longer than the term.
-    """
+    """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by the method of Lentz."""
     value = top = 1.0
     bottom = 0.0
     for count in range(1, _MOST_TERMS):
@@ -196,21 +182,6 @@ def _beta_fraction(x: float, a: float, b: float) -> float:
     return 1 / value
 
 
-def _continued(first: float, term: Callable[[int], tuple[float, float]]) -> float:
-    """first + a1/(b1 + a2/(b2 + …)) by the method of Lentz; `term` gives the pair of a count from 1."""
-    value = top = first or _TINY
-    bottom = 0.0
-    for count in range(1, _MOST_TERMS):
-        a, b = term(count)
-        bottom = 1 / ((b + a * bottom) or _TINY)
-        top = (b + a / top) or _TINY
-        change = top * bottom
-        value *= change
-        if abs(change - 1) <= _EPSILON:
-            break
-    return value
-
-
 @lru_cache(maxsize=4096)
 def _ln_beta(df: float) -> Decimal:
     """ln B(df/2, 1/2)."""
@@ -224,28 +195,18 @@ def _ln_gamma(z: Decimal) -> Decimal:
         below = _EXACT.multiply(below, z)
         z += 1
     series = sum((c / _EXACT.power(z, 2 * k + 1) for k, c in enumerate(_STIRLING)), Decimal(0))
-    return (z - Decimal("0.5")) * _ln_decimal(z) - z + _LN_TWO_PI / 2 + series - _ln_decimal(below)
+    return (z - Decimal("0.5")) * _EXACT.ln(z) - z + _LN_TWO_PI / 2 + series - _EXACT.ln(below)
 
 
-def _ln_decimal(x: Decimal) -> Decimal:
-    return _EXACT.ln(x)
-
-
-def _exp_decimal(x: Decimal) -> float:
-    return float(_EXACT.exp(x))
-
-
-def _ln(x: float) -> float:
-    return float(_EXACT.ln(Decimal(x)))
-
-
-def _exp(x: float) -> float:
+def _exp(x: float | Decimal) -> float:
     return float(_EXACT.exp(Decimal(x)))
 
 
-def _check_df(df: float) -> None:
+def _checked_df(df: float) -> float:
+    """The degrees of freedom, infinite where Student's t is as good as normal."""
     if not df > 0:
         raise ValueError(f"degrees of freedom above 0 are needed, not {df}")
+    return inf if df >= _AS_GOOD_AS_NORMAL else float(df)
 
 
 class BetaBinomialQuantile(NamedTuple):

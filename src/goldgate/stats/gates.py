@@ -69,6 +69,13 @@ class _Bound(NamedTuple):
     least: bool  # whether values below the limit are out of bounds
     needed: Callable[[float], int | None]
 
+    def end(self, interval: Interval, *, passes: bool) -> float:
+        """The end of an interval that decides: for a pass the end nearest to the forbidden side, else the other."""
+        return interval.low if self.least == passes else interval.high
+
+    def is_met(self, value: Fraction) -> bool:
+        return value >= self.limit if self.least else value <= self.limit
+
 
 def judge_gates(
     gates: Mapping[str, Gate],
@@ -102,27 +109,28 @@ def _failing(
 
     At each step what is left shares the chance; those that fail nevertheless are taken out, and the rest shares anew.
     """
-    found: dict[str, int] = {}
+    failed: dict[str, int] = {}
     left = list(family)
     while left:
         sharing = len(left)
         new = [name for name in left if _fails(gates[name], metrics[name], pairs.get(name), sharing)]
         if not new:
             break
-        found |= dict.fromkeys(new, sharing)
+        failed |= dict.fromkeys(new, sharing)
         left = [name for name in left if name not in new]
     for name, gate in gates.items():
         alone = gate.confidence is not None and name not in family
         if alone and _fails(gate, metrics[name], pairs.get(name), 1):
-            found[name] = 1  # it only warns, and stands for itself
-    return found
+            failed[name] = 1  # it only warns, and stands for itself
+    return failed
 
 
 def _fails(gate: Gate, measured: Metric | Mean, paired: PairedRun | None, sharing: int) -> bool:
     if measured.exact is None:
         return False
     bounds = _bounds(gate, measured, paired)
-    return any(_is_out(bound, _shared(gate.confidence, sharing * len(bounds))) for bound in bounds)
+    confidence = _shared(gate.confidence, sharing * len(bounds)) if bounds else 0.0
+    return any(_is_decided(bound, confidence, passes=False) for bound in bounds)
 
 
 def _shared(confidence: Decimal | None, sharing: int) -> float:
@@ -145,19 +153,22 @@ def _judged(
     sharing, is_failed = failure
     if is_failed:
         reached = _shared(gate.confidence, sharing * len(bounds))
-        out = [_fail_reason(bound, reached) for bound in bounds if _is_out(bound, reached)]
-        return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(out), more)
+        percent = confidence_percent(Decimal(format_number(reached)))
+        out = [bound for bound in bounds if _is_decided(bound, reached, passes=False)]
+        reason = "; ".join(_reason(bound, reached, percent, passes=False) for bound in out)
+        return GateResult(name, gate, measured, Verdict.FAIL, reason, more)
     confidence = float(gate.confidence)
     if gate.on_inconclusive != "fail" and (missed := _missed_without_interval(bounds, confidence)):
         return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(missed), more)
-    open_bounds = [bound for bound in bounds if not _is_in(bound, confidence)]
+    open_bounds = [bound for bound in bounds if not _is_decided(bound, confidence, passes=True)]
     if open_bounds:
         reason = "; ".join(_open_reason(bound, gate.confidence, unit) for bound in open_bounds)
         return GateResult(name, gate, measured, Verdict.INCONCLUSIVE, reason, more)
-    reason = "; ".join(_pass_reason(bound, gate.confidence) for bound in bounds)
+    percent = confidence_percent(gate.confidence)
+    reason = "; ".join(_reason(bound, confidence, percent, passes=True) for bound in bounds)
     if paired is not None and paired.same:
         reason += f"; {paired.against} judges the same bytes, so there is nothing to compare"
-    return GateResult(name, gate, measured, Verdict.PASS, reason or f"{counts_text(measured, gate)}", more)
+    return GateResult(name, gate, measured, Verdict.PASS, reason or counts_text(measured, gate), more)
 
 
 def _by_value(
@@ -180,22 +191,21 @@ def _by_value(
         reasons = [plain.reason] if plain.verdict is Verdict.FAIL else []
         reasons += [f"{words} is not ≤ {bound}" for words, bound in broken]
         return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(reasons), more)
-    has_bounds = not (gate.min is None and gate.max is None and gate.equals is None)
     values = Gate(gate.min, gate.max, gate.equals).bounds()
-    reasons = [f"{counts_text(measured, gate)} is {values}"] if has_bounds else []
+    reasons = [f"{counts_text(measured, gate)} is {values}"] if values else []
     reasons += [f"{words} is ≤ {bound}" for words, bound in held]
     return GateResult(name, gate, measured, Verdict.PASS, "; ".join(reasons), more)
 
 
 def _bounds(gate: Gate, measured: Metric | Mean, paired: PairedRun | None) -> list[_Bound]:
     """Every bound of a gate, with the interval that it is held against."""
-    found = []
+    bounds = []
     sums = None if isinstance(measured, (Mean, Count, Ratio)) else measured.sums
     value = Fraction(measured.exact or 0)  # what has none is not judged
     for sign, limit, least in (("≥", gate.min, True), ("≤", gate.max, False)):
         if limit is not None:
             threshold = Fraction(limit)
-            found.append(
+            bounds.append(
                 _Bound(
                     counts_text(measured, gate),
                     value,
@@ -207,7 +217,7 @@ def _bounds(gate: Gate, measured: Metric | Mean, paired: PairedRun | None) -> li
                     lambda level, at=threshold: None if sums is None else units_to_decide(sums, at, level),  # type: ignore[misc]
                 )
             )
-    return found + [bound for each in _both_ways(paired) for bound in _difference_bounds(gate, each)]
+    return bounds + [bound for each in _both_ways(paired) for bound in _difference_bounds(gate, each)]
 
 
 def _both_ways(paired: PairedRun | None) -> Iterator[PairedRun]:
@@ -238,58 +248,43 @@ def _difference_bounds(gate: Gate, paired: PairedRun) -> Iterator[_Bound]:
             )
 
 
-def _is_in(bound: _Bound, confidence: float) -> bool:
-    found = bound.at(one_sided(confidence))
-    if isinstance(found, NoInterval):
-        return False
-    return exact_end(found.low) >= bound.limit if bound.least else exact_end(found.high) <= bound.limit
-
-
-def _is_out(bound: _Bound, confidence: float) -> bool:
-    found = bound.at(one_sided(confidence))
-    if isinstance(found, NoInterval):
-        return False
-    return exact_end(found.high) < bound.limit if bound.least else exact_end(found.low) > bound.limit
+def _is_decided(bound: _Bound, confidence: float, *, passes: bool) -> bool:
+    """Whether the whole interval is within the bound (for a pass) or out of it; False where there is none."""
+    interval = bound.at(one_sided(confidence))
+    return isinstance(interval, Interval) and bound.is_met(exact_end(bound.end(interval, passes=passes))) is passes
 
 
 def _missed_without_interval(bounds: list[_Bound], confidence: float) -> list[str]:
     """What is out of bounds by its value and has no interval. Were it let pass as open, the gate could never fail."""
-    missed = [bound for bound in bounds if (bound.value < bound.limit if bound.least else bound.value > bound.limit)]
     return [
-        f"{bound.words} is not {bound.sign} {bound.shown} by its value, and there is no interval: {found.reason}"
-        for bound in missed
-        if isinstance(found := bound.at(one_sided(confidence)), NoInterval)
+        f"{bound.words} is not {bound.sign} {bound.shown} by its value, and there is no interval: {interval.reason}"
+        for bound in bounds
+        if not bound.is_met(bound.value) and isinstance(interval := bound.at(one_sided(confidence)), NoInterval)
     ]
 
 
-def _pass_reason(bound: _Bound, confidence: Decimal) -> str:
-    found = bound.at(one_sided(float(confidence)))
-    assert isinstance(found, Interval)
-    end = f"at least {_end(found.low, bound)}" if bound.least else f"at most {_end(found.high, bound)}"
-    return f"{bound.words} is {bound.sign} {bound.shown}: {end} with {confidence_percent(confidence)} confidence"
-
-
-def _fail_reason(bound: _Bound, confidence: float) -> str:
-    found = bound.at(one_sided(confidence))
-    assert isinstance(found, Interval)
-    end = f"at most {_end(found.high, bound)}" if bound.least else f"at least {_end(found.low, bound)}"
-    return f"{bound.words} is not {bound.sign} {bound.shown}: {end} with {_percent(confidence)} confidence"
+def _reason(bound: _Bound, confidence: float, percent: str, *, passes: bool) -> str:
+    interval = bound.at(one_sided(confidence))
+    assert isinstance(interval, Interval)
+    verb, side = "is" if passes else "is not", "at least" if bound.least == passes else "at most"
+    end = _end(bound.end(interval, passes=passes), bound)
+    return f"{bound.words} {verb} {bound.sign} {bound.shown}: {side} {end} with {percent} confidence"
 
 
 def _open_reason(bound: _Bound, confidence: Decimal, unit: str) -> str:
     level = one_sided(float(confidence))
-    found = bound.at(level)
-    if isinstance(found, NoInterval):
-        return f"{bound.words} may or may not be {bound.sign} {bound.shown}: {found.reason}"
-    ends = f"from {_end(found.low, bound)} to {_end(found.high, bound)}"
-    sure = f"{confidence_percent(confidence)} confidence at each end"
-    said = f"{bound.words} may or may not be {bound.sign} {bound.shown}: {ends} with {sure}"
-    if _is_out(bound, float(confidence)):
-        return f"{said}; this gate alone would fail, beside the others it takes more"
+    interval = bound.at(level)
+    reason = f"{bound.words} may or may not be {bound.sign} {bound.shown}"
+    if isinstance(interval, NoInterval):
+        return f"{reason}: {interval.reason}"
+    ends = f"from {_end(interval.low, bound)} to {_end(interval.high, bound)}"
+    reason += f": {ends} with {confidence_percent(confidence)} confidence at each end"
+    if _is_decided(bound, float(confidence), passes=False):
+        return f"{reason}; this gate alone would fail, beside the others it takes more"
     needed = bound.needed(level)
-    if needed is None or needed <= found.units:
-        return said
-    return f"{said}; {needed:,} {unit}s like these {found.units:,} would decide it"
+    if needed is None or needed <= interval.units:
+        return reason
+    return f"{reason}; {needed:,} {unit}s like these {interval.units:,} would decide it"
 
 
 def _conservative_interval(paired: PairedRun, level: float) -> Interval | NoInterval:
@@ -333,10 +328,6 @@ def _more(gate: Gate, paired: PairedRun | None) -> dict[str, object]:
 
 def _end(end: float, bound: _Bound) -> str:
     return str(end) if isinstance(end, int) else format_number(end, limits=[Limit(bound.sign, bound.limit)])
-
-
-def _percent(confidence: float) -> str:
-    return confidence_percent(Decimal(format_number(confidence)))
 
 
 CONFIDENCE = 0.95

@@ -13,16 +13,17 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, floor, sqrt
+from math import ceil, floor, inf, sqrt
 from typing import NamedTuple
 
 from goldgate.core.metric import Count, Mean, Metric, Ratio
-from goldgate.core.sums import MeanSums, Products, RatioSums, pair_sums
+from goldgate.core.sums import MeanSums, Products, RatioSums
 from goldgate.stats.distributions import t_quantile
 
 LEVEL = 0.95
 METHOD = "wilson-t.v1"  # in the signature; raised when the same sums may give another interval
 DIGITS = 9  # of a bound, cut outwards
+ANY_VALUES, SHARES, SHARE_DIFFERENCES = (-inf, inf), (0.0, 1.0), (-1.0, 1.0)  # the values that a measure can have
 WHOLE_UNIT_WEIGHT = Fraction(1, 5)  # chosen by simulation: 0.1 covers too little at a rate of 0.98, 0.4 too much
 
 _LEAST_DF = 0.1  # below, t is above 10¹² and the bounds are 0 and 1
@@ -71,13 +72,9 @@ class UnitSpread(NamedTuple):
     trials: Fraction
 
 
+@lru_cache(maxsize=4096)  # of hundreds of rates more than half have the sums of another, such as strict and relaxed
 def share_interval(sums: RatioSums, level: float = LEVEL, at: int | None = None) -> Interval | NoInterval:
     """Of a rate from 0 to 1. `at` asks what it would be with that many units like these."""
-    return _share_interval(sums, level, at)
-
-
-@lru_cache(maxsize=4096)  # of hundreds of rates more than half have the sums of another, such as strict and relaxed
-def _share_interval(sums: RatioSums, level: float, at: int | None) -> Interval | NoInterval:
     if sums.b == 0:
         return NoInterval(_NOTHING)
     if not 0 <= sums.a <= sums.b:
@@ -115,9 +112,9 @@ def wilson(rate: Fraction, trials: Fraction, df: float, level: float, units: int
     centre = (share + t * t / (2 * n)) / scale
     half = t / scale * sqrt(share * (1 - share) / n + t * t / (4 * n * n))
     # At 0 and 1 the formula gives the end itself, but for rounding.
-    low = 0.0 if rate == 0 else max(0.0, centre - half)
-    high = 1.0 if rate == 1 else min(1.0, centre + half)
-    return outward_interval(level, low, high, "wilson-t", units)
+    low = 0.0 if rate == 0 else centre - half
+    high = 1.0 if rate == 1 else centre + half
+    return outward_interval(level, low, high, "wilson-t", units, SHARES)
 
 
 def ratio_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterval:
@@ -140,8 +137,7 @@ def ratio_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterv
         return NoInterval("the sizes vary too much between so few units")
     root = sqrt((middle * middle - square * rest) / (square * square))
     centre = float(middle / square)
-    low = max(0.0, centre - root) if sums.a >= 0 else centre - root
-    return outward_interval(level, low, centre + root, "fieller-t", n)
+    return outward_interval(level, centre - root, centre + root, "fieller-t", n, (0.0 if sums.a >= 0 else -inf, inf))
 
 
 def count_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterval:
@@ -171,8 +167,11 @@ def exact_end(end: float) -> Fraction:
     return Fraction(repr(end))
 
 
-def outward_interval(level: float, low: float, high: float, method: str, units: int) -> Interval:
-    """An interval whose bounds have few digits, the lower rounded down and the upper up."""
+def outward_interval(
+    level: float, low: float, high: float, method: str, units: int, within: tuple[float, float] = ANY_VALUES
+) -> Interval:
+    """An interval whose bounds lie `within` these and have few digits, the lower rounded down and the upper up."""
+    low, high = max(within[0], low), min(within[1], high)
     return Interval(level, _cut(low, ROUND_FLOOR), _cut(high, ROUND_CEILING), method, units)
 
 
@@ -190,84 +189,6 @@ def _cut(bound: float, rounding: str) -> float:
     return float(Decimal(bound).quantize(_STEP, rounding, _ANY_FLOAT))
 
 
-Classes = Mapping[str, tuple[int, int]]  # a and b of each class that occurs in a unit
-
-
-class MacroSums:
-    """Adds up what the macro average of one rate needs. Units of one group are added before they are multiplied.
-
-    This is the simple way, for whoever has the counts of one rate; a report's tally sums for all rates at once.
-    """
-
-    __slots__ = ("_groups", "_pairs", "_products", "_units")
-
-    def __init__(self) -> None:
-        self._units = 0
-        self._pairs: dict[str, dict[tuple[int, int], int]] = {}
-        self._products: dict[tuple[str, str], Products] = {}
-        self._groups: dict[str, dict[str, tuple[int, int]]] = {}
-
-    def add(self, classes: Classes, group: str | None = None) -> None:
-        """One unit, or a part of the unit `group`."""
-        if group is None:
-            self._add_unit(classes)
-            return
-        known = self._groups.setdefault(group, {})
-        for name, (a, b) in classes.items():
-            had = known.get(name, (0, 0))
-            known[name] = (had[0] + a, had[1] + b)
-
-    def __iadd__(self, other: MacroSums) -> MacroSums:
-        self._units += other._units
-        for name, pairs in other._pairs.items():
-            mine = self._pairs.setdefault(name, {})
-            for pair, times in pairs.items():
-                mine[pair] = mine.get(pair, 0) + times
-        for names, products in other._products.items():
-            had = self._products.get(names, Products())
-            self._products[names] = Products(*(x + y for x, y in zip(had, products, strict=True)))
-        for group, classes in other._groups.items():
-            self.add(classes, group)
-        return self
-
-    def finished(self) -> MacroSums:
-        """The same with every group a unit of its own."""
-        whole = MacroSums()
-        whole += self
-        for classes in self._groups.values():
-            whole._add_unit(classes)
-        whole._groups = {}
-        return whole
-
-    def sums(self) -> dict[str, RatioSums]:
-        """The six sums of each class, sorted by its name."""
-        whole = self.finished()
-        return {name: pair_sums(pairs) for name, pairs in sorted(whole._pairs.items())}
-
-    def products(self) -> dict[tuple[str, str], Products]:
-        return self.finished()._products
-
-    @property
-    def units(self) -> int:
-        return self.finished()._units
-
-    def _add_unit(self, classes: Classes) -> None:
-        present = sorted((name, pair) for name, pair in classes.items() if pair != (0, 0))
-        self._units += bool(present)
-        for index, (name, (a, b)) in enumerate(present):
-            pairs = self._pairs.setdefault(name, {})
-            pairs[a, b] = pairs.get((a, b), 0) + 1
-            for other, (c, d) in present[index + 1 :]:
-                had = self._products.get((name, other), Products())
-                self._products[name, other] = Products(had.aa + a * c, had.ab + a * d, had.ba + b * c, had.bb + b * d)
-
-
-def macro_interval(sums: MacroSums, level: float = LEVEL) -> Interval | NoInterval:
-    """Of the mean of the classes' rates, each from 0 to 1."""
-    whole = sums.finished()
-    return mean_interval(MeanSums(whole.sums(), whole.products(), whole.units), level)
-
-
 def mean_interval(sums: MeanSums, level: float = LEVEL) -> Interval | NoInterval:
     """Of the mean of rates from 0 to 1; those with nothing to divide by are left out."""
     classes = {name: one for name, one in sorted(sums.rates.items()) if one.b}
@@ -283,7 +204,7 @@ def mean_interval(sums: MeanSums, level: float = LEVEL) -> Interval | NoInterval
     links = _correlations(classes, sums.products)
     mean = float(sum((Fraction(one.a, one.b) for one in classes.values()), Fraction(0)) / len(classes))
     low, high = mean - _together(below, links), mean + _together(above, links)
-    return outward_interval(level, max(0.0, low), min(1.0, high), "mover-wilson-t", sums.units)
+    return outward_interval(level, low, high, "mover-wilson-t", sums.units, SHARES)
 
 
 def _together(widths: Mapping[str, float], links: Mapping[tuple[str, str], float]) -> float:
@@ -300,22 +221,28 @@ def _correlations(
     classes: Mapping[str, RatioSums], products: Mapping[tuple[str, str], Products]
 ) -> dict[tuple[str, str], float]:
     """Of the linearized rates of two classes: Σ(a - Rb)(c - Qd) over the root of both sums of squares."""
-    found = {}
+    correlations = {}
     for (name, other), met in products.items():
         one, two = classes.get(name), classes.get(other)
         if one is None or two is None:
             continue
-        joint = one.b * two.b * met.aa - one.b * two.a * met.ab - one.a * two.b * met.ba + one.a * two.a * met.bb
-        squares = _squares(one) * _squares(two)
+        joint = residual_product(one, two, met)
+        squares = residual_square(one) * residual_square(two)
         if joint and squares:
             # joint² / squares in integers first: the root of a ratio below 1, however large the numbers.
             size = sqrt(Fraction(joint * joint, squares))
-            found[name, other] = size if joint > 0 else -size
-    return found
+            correlations[name, other] = size if joint > 0 else -size
+    return correlations
 
 
-def _squares(sums: RatioSums) -> int:
-    return sums.b**2 * sums.aa - 2 * sums.a * sums.b * sums.ab + sums.a**2 * sums.bb
+def residual_product(one: RatioSums, two: RatioSums, met: Products) -> int:
+    """Σ(a - R b)(c - Q d), times Σb Σd."""
+    return one.b * two.b * met.aa - one.b * two.a * met.ab - one.a * two.b * met.ba + one.a * two.a * met.bb
+
+
+def residual_square(sums: RatioSums) -> int:
+    """Σ(a - R b)², times (Σb)²."""
+    return residual_product(sums, sums, Products(sums.aa, sums.ab, sums.ab, sums.bb))
 
 
 GROUP = "group"  # the unit, where records name the group that they belong to

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import fsum, sqrt
+from math import fsum, inf, sqrt
 
 from goldgate.stats.distributions import t_quantile, t_tail
-from goldgate.stats.interval import LEVEL, Interval, NoInterval, UnitSpread, effective_units, outward_interval, wilson
+from goldgate.stats.interval import (
+    ANY_VALUES,
+    LEVEL,
+    SHARE_DIFFERENCES,
+    Interval,
+    NoInterval,
+    UnitSpread,
+    effective_units,
+    outward_interval,
+    wilson,
+)
 
 Runs = tuple[tuple[int, int], ...]  # a and b of one unit in each run
 RunUnits = Mapping[Runs, int]  # and how often that occurred
@@ -115,7 +125,7 @@ def _ratio_interval(parts: _Parts, variance: float, df: float, level: float) -> 
         return NoInterval("one unit shows no spread" if df == 0 else _NO_SPREAD)
     half = t_quantile((1 + level) / 2, df) * sqrt(variance)
     mean = float(parts.mean)
-    return outward_interval(level, max(0.0, mean - half), mean + half, "runs-t", parts.units)
+    return outward_interval(level, mean - half, mean + half, "runs-t", parts.units, (0.0, inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +153,8 @@ def compare_runs(
     totals = [_totals(_side(units, side)) for side in (0, 1)]
     squares = []
     for sides, times in units.items():
-        d = fsum(_deviations(sides[0], totals[0])) / len(totals[0]) - fsum(_deviations(sides[1], totals[1])) / len(
-            totals[1]
-        )
+        one, other = (fsum(_deviations(runs, total)) / len(total) for runs, total in zip(sides, totals, strict=True))
+        d = one - other
         squares.append(times * (d * d))
     of_units = fsum(squares) * n / (n - 1)
     variance = fsum((of_units, first.extra, second.extra))  # the same with the systems exchanged
@@ -156,10 +165,8 @@ def compare_runs(
         variance, [(of_units, n - 1.0), *((side.of_runs, len(side.rates) - 1.0) for side in (first, second))]
     )
     half = t_quantile((1 + level) / 2, df) * se
-    low, high = float(value) - half, float(value) + half
-    if share:
-        low, high = max(-1.0, low), min(1.0, high)
-    interval = outward_interval(level, low, high, "runs-t", n)
+    within = SHARE_DIFFERENCES if share else ANY_VALUES
+    interval = outward_interval(level, float(value) - half, float(value) + half, "runs-t", n, within)
     return RunsDifference(value, se, df, interval, min(1.0, 2 * t_tail(abs(float(value)) / se, df)))
 
 
@@ -195,10 +202,10 @@ def _parts(units: RunUnits) -> _Parts | None:
 
 
 def _side(units: Mapping[tuple[Runs, Runs], int], side: int) -> dict[Runs, int]:
-    found: dict[Runs, int] = {}
+    counts: dict[Runs, int] = {}
     for sides, times in units.items():
-        found[sides[side]] = found.get(sides[side], 0) + times
-    return found
+        counts[sides[side]] = counts.get(sides[side], 0) + times
+    return counts
 
 
 def _totals(units: RunUnits) -> Runs:
@@ -222,10 +229,10 @@ def _satterthwaite(variance: float, parts: Sequence[tuple[float, float]]) -> flo
 
     The part of the runs is taken in full, though V has less of it: with two runs it is too uncertain to be taken off.
     """
-    given = [(part, df) for part, df in parts if part]
-    if not given:
+    positive = [(part, df) for part, df in parts if part]
+    if not positive:
         return parts[0][1]
-    least = min(df for _, df in given)
+    least = min(df for _, df in positive)
     if least <= 0:
         return 0.0
-    return max(least, variance * variance / fsum(part * part / df for part, df in given))
+    return max(least, variance * variance / fsum(part * part / df for part, df in positive))

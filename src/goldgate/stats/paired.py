@@ -22,9 +22,19 @@ from fractions import Fraction
 from hashlib import shake_128
 from math import comb, sqrt
 
-from goldgate.core.sums import RatioSums
+from goldgate.core.sums import Products, RatioSums, pair_sums
 from goldgate.stats.distributions import t_quantile, t_tail
-from goldgate.stats.interval import LEVEL, Interval, NoInterval, outward_interval, share_interval
+from goldgate.stats.interval import (
+    ANY_VALUES,
+    LEVEL,
+    SHARE_DIFFERENCES,
+    Interval,
+    NoInterval,
+    outward_interval,
+    residual_product,
+    residual_square,
+    share_interval,
+)
 
 UnitPair = tuple[int, int, int, int]  # a and b of the first system, a and b of the second, in one unit
 UnitPairs = Mapping[UnitPair, int]  # and how often it occurred
@@ -160,28 +170,13 @@ _NOTHING = "one of the two rates has nothing to divide by"
 
 @dataclass(frozen=True, slots=True)
 class PairedSums:
-    """The sums of both systems and of their products: all that the difference and its interval need. They add up."""
+    """The sums of both systems and of their products: all that the difference and its interval need."""
 
     units: int  # where at least one system has something to count
     differing: int  # units whose counts are not the same in both
     first: RatioSums
     second: RatioSums
-    a1a2: int
-    a1b2: int
-    b1a2: int
-    b1b2: int
-
-    def __add__(self, other: PairedSums) -> PairedSums:
-        return PairedSums(
-            self.units + other.units,
-            self.differing + other.differing,
-            self.first + other.first,
-            self.second + other.second,
-            self.a1a2 + other.a1a2,
-            self.a1b2 + other.a1b2,
-            self.b1a2 + other.b1a2,
-            self.b1b2 + other.b1b2,
-        )
+    products: Products
 
     @property
     def value(self) -> Fraction | None:
@@ -196,13 +191,8 @@ class PairedSums:
         one, two = self.first, self.second
         if self.units < 2 or one.b == 0 or two.b == 0:
             return None
-        own = Fraction(_squares(one), one.b**4) + Fraction(_squares(two), two.b**4)
-        product = (
-            one.b * two.b * self.a1a2
-            - one.b * two.a * self.a1b2
-            - one.a * two.b * self.b1a2
-            + one.a * two.a * self.b1b2
-        )
+        own = Fraction(residual_square(one), one.b**4) + Fraction(residual_square(two), two.b**4)
+        product = residual_product(one, two, self.products)
         return Fraction(self.units, self.units - 1) * (own - Fraction(2 * product, one.b**2 * two.b**2))
 
 
@@ -216,28 +206,23 @@ class WinCounts:
 
 
 def paired_sums(pairs: UnitPairs) -> PairedSums:
-    """The sums of these units; those of several splits add up to those of the whole."""
-    n = n1 = n2 = differing = 0
-    a1s = b1s = a2s = b2s = 0
-    a1a1 = a1b1 = b1b1 = a2a2 = a2b2 = b2b2 = a1a2 = a1b2 = b1a2 = b1b2 = 0
-    for (a1, b1, a2, b2), k in pairs.items():
-        n += k if a1 or b1 or a2 or b2 else 0
-        n1 += k if a1 or b1 else 0
-        n2 += k if a2 or b2 else 0
-        differing += k if a1 != a2 or b1 != b2 else 0
-        ka1, kb1, ka2, kb2 = k * a1, k * b1, k * a2, k * b2
-        a1s, b1s, a2s, b2s = a1s + ka1, b1s + kb1, a2s + ka2, b2s + kb2
-        a1a1, a1b1, b1b1 = a1a1 + ka1 * a1, a1b1 + ka1 * b1, b1b1 + kb1 * b1
-        a2a2, a2b2, b2b2 = a2a2 + ka2 * a2, a2b2 + ka2 * b2, b2b2 + kb2 * b2
-        a1a2, a1b2, b1a2, b1b2 = a1a2 + ka1 * a2, a1b2 + ka1 * b2, b1a2 + kb1 * a2, b1b2 + kb1 * b2
-    first, second = RatioSums(n1, a1s, b1s, a1a1, a1b1, b1b1), RatioSums(n2, a2s, b2s, a2a2, a2b2, b2b2)
-    return PairedSums(n, differing, first, second, a1a2, a1b2, b1a2, b1b2)
+    """The sums of these units."""
+    units = differing = aa = ab = ba = bb = 0
+    first: dict[tuple[int, int], int] = {}
+    second: dict[tuple[int, int], int] = {}
+    for (a1, b1, a2, b2), times in pairs.items():
+        units += times if a1 or b1 or a2 or b2 else 0
+        differing += times if a1 != a2 or b1 != b2 else 0
+        first[a1, b1] = first.get((a1, b1), 0) + times
+        second[a2, b2] = second.get((a2, b2), 0) + times
+        aa, ab, ba, bb = aa + times * a1 * a2, ab + times * a1 * b2, ba + times * b1 * a2, bb + times * b1 * b2
+    return PairedSums(units, differing, pair_sums(first), pair_sums(second), Products(aa, ab, ba, bb))
 
 
 def difference_interval(
     sums: PairedSums, level: float = LEVEL, share: bool = True, df: int | None = None
 ) -> Interval | NoInterval:
-    """Student's interval of the difference, with n - 1 degrees of freedom if nobody gives others.
+    """Student's interval of the difference, with n - 1 degrees of freedom unless `df` is set.
 
     Where every unit has the same counts in both systems it is 0 to 0: there is no difference, not a small one. Where
     the units differ but all in the same way, there is no spread to judge by; the bounds are then put together from
@@ -250,10 +235,8 @@ def difference_interval(
         return Interval(level, 0.0, 0.0, "equal", sums.units)
     if variance:
         half = t_quantile((1 + level) / 2, sums.units - 1 if df is None else df) * sqrt(variance)
-        low, high = float(value) - half, float(value) + half
-        if share:
-            low, high = max(-1.0, low), min(1.0, high)
-        return outward_interval(level, low, high, "paired-t", sums.units)
+        within = SHARE_DIFFERENCES if share else ANY_VALUES
+        return outward_interval(level, float(value) - half, float(value) + half, "paired-t", sums.units, within)
     if not share:
         return NoInterval("the units show no spread")
     return _from_both(sums, float(value), level)
@@ -267,14 +250,13 @@ def conservative_interval(
     That two systems came out alike on three documents does not say that they are alike. Only where both have made the
     `same` bytes is there no difference at all, and nothing to leave open.
     """
-    found = difference_interval(sums, level, share, df)
-    if isinstance(found, NoInterval) or same or sums.differing >= FEW_DIFFERING:
-        return found
+    interval = difference_interval(sums, level, share, df)
+    if isinstance(interval, NoInterval) or same or sums.differing >= FEW_DIFFERING:
+        return interval
     room, value = max_unseen_difference(sums, level), float(sums.value or 0)
-    low, high = min(found.low, value - room), max(found.high, value + room)
-    if share:
-        low, high = max(-1.0, low), min(1.0, high)
-    return outward_interval(level, low, high, f"{found.method}-few", sums.units)
+    low, high = min(interval.low, value - room), max(interval.high, value + room)
+    within = SHARE_DIFFERENCES if share else ANY_VALUES
+    return outward_interval(level, low, high, f"{interval.method}-few", sums.units, within)
 
 
 def max_unseen_difference(sums: PairedSums, level: float = LEVEL) -> float:
@@ -316,11 +298,6 @@ def count_wins(pairs: UnitPairs) -> WinCounts:
     return WinCounts(wins, ties, losses)
 
 
-def _squares(sums: RatioSums) -> int:
-    """Σ(a - R b)², times (Σb)²."""
-    return sums.b**2 * sums.aa - 2 * sums.a * sums.b * sums.ab + sums.a**2 * sums.bb
-
-
 def _from_both(sums: PairedSums, value: float, level: float) -> Interval | NoInterval:
     first, second = share_interval(sums.first, level), share_interval(sums.second, level)
     if isinstance(first, NoInterval) or isinstance(second, NoInterval):
@@ -328,7 +305,7 @@ def _from_both(sums: PairedSums, value: float, level: float) -> Interval | NoInt
     rate1, rate2 = sums.first.a / sums.first.b, sums.second.a / sums.second.b
     below = _hypotenuse(rate1 - first.low, second.high - rate2)
     above = _hypotenuse(first.high - rate1, rate2 - second.low)
-    return outward_interval(level, max(-1.0, value - below), min(1.0, value + above), "newcombe", sums.units)
+    return outward_interval(level, value - below, value + above, "newcombe", sums.units, SHARE_DIFFERENCES)
 
 
 def _hypotenuse(one: float, other: float) -> float:

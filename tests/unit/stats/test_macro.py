@@ -4,7 +4,8 @@ import pickle
 
 import pytest
 
-from goldgate.stats.interval import Interval, MacroSums, NoInterval, macro_interval, share_interval
+from goldgate.stats.interval import Interval, NoInterval, share_interval
+from tests.unit.stats.macro import MacroSums, macro_interval
 
 
 def test_one_class_is_its_own_interval() -> None:

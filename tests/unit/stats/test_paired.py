@@ -138,9 +138,3 @@ def test_an_undefined_rate_is_said() -> None:
 def test_a_needless_prediction_loses_the_document() -> None:
     # Equal hits, but the first system predicted one more (F1: 2 hits over predicted + gold)
     assert count_wins({(4, 7, 4, 6): 1, (4, 6, 4, 6): 3}) == WinCounts(wins=0, ties=3, losses=1)
-
-
-def test_sums_of_a_split_add_up() -> None:
-    one: dict[UnitPair, int] = {(1, 2, 0, 2): 3}
-    other: dict[UnitPair, int] = {(1, 2, 0, 2): 1, (2, 2, 1, 1): 4}
-    assert paired_sums(one) + paired_sums(other) == paired_sums(Counter(one) + Counter(other))
