@@ -84,7 +84,7 @@ def test_a_suite_of_another_distribution_has_every_command(python: Path, tmp_pat
         (("compare", "a", "b", "--format", "json"), '"suite": "qa"'),
         (("compare", paths["predictions"], "fewer.jsonl", "--gold", paths["gold"], "--suite", "qa"), "exact_match"),
         (("view", "a", "b", "--export", "site"), "site"),
-        (("verify", "a"), "VERIFIED"),
+        (("verify", "a"), "verified"),
         (("contracts",), "qa_gold.schema.json"),
         (("--help",), "Score stored answers with citations."),
     ):
