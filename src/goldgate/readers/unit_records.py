@@ -81,6 +81,10 @@ class CountIndex:
             self.counts.append(counts)
         return number
 
+    def table_number(self, key: TableKey) -> int:
+        """Of a table; -1 while no unit counted in it."""
+        return self._by_key.get(key, -1)
+
     def numbers(self, unit: UnitCounts) -> list[int]:
         """Those of all counts of a unit."""
         return [self.number(key, counts) for key, counts in unit.items()]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations, zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 from goldgate.core.sums import Counts, RatioForm
 from goldgate.core.tally import MAX_PAIRED_PARTS, TableKey, UnitCounts
@@ -31,7 +31,6 @@ from goldgate.readers.unit_records import (
 from goldgate.stats.multiple_testing import Runs
 
 NO_ENTRY = -1  # in place of a number: a run has no such table
-_MAX_LAYOUTS = 50_000  # orders of tables that are remembered: 10 MB
 
 _BITS = 96  # of a sum: products of counts below 2³², of as many units
 _COUNT_LIMIT = 1 << 32
@@ -193,7 +192,8 @@ class UnitJoin:
         self._sums: dict[Any, list[UnitCounts | None]] = {}  # by identity, where several records are added up
         self._groups: dict[str, list[UnitCounts]] = {}
         self._joints: Counter[Joint] = Counter()  # of all tables: each number is of one
-        self._layouts: dict[tuple[int, ...], _Layout] = {}
+        self._parts: set[int] = set()  # the tables of those that are averaged, among the first so many
+        self._tables_seen = 0
         if averaged is not None:
             self.joined.meetings = PartProducts(widths[averaged] * len(runs))
 
@@ -266,21 +266,23 @@ class UnitJoin:
         """Count units that all runs have: for each run the numbers of every unit."""
         table_of, joints = self.index.tables.__getitem__, list[Joint]()
         layouts = [[tuple(map(table_of, numbers)) for numbers in run] for run in runs]
+        watched, averaged = self._watched_table(), self._averaged_tables()
         self.joined.units += len(ids)
         for identity, unit, tables in zip(ids, zip(*runs, strict=True), zip(*layouts, strict=True), strict=True):
-            first = tables[0]
-            watched, averaged, is_plain = self._layouts.get(first) or self._layout(first)
-            if is_plain and tables.count(first) == len(tables):
+            order = tables[0]
+            present = {*order}
+            if tables.count(order) == len(tables) and len(present) == len(order):
                 own = [*zip(*unit, strict=True)]
             else:
                 own = self._merged(unit)
-                watched, averaged, _ = self._layout(tuple([table_of(max(joint)) for joint in own]))
+                order = tuple([table_of(max(joint)) for joint in own])
+                present = {*order}
             joints += own
-            if watched is not None:
-                self._watch(identity, own[watched])
-            if len(averaged) > 1:
+            if watched in present:
+                self._watch(identity, own[order.index(watched)])
+            if averaged and len(parts := present & averaged) > 1:
                 assert self.joined.meetings is not None  # only what is averaged meets
-                self.joined.meetings.meet([own[place] for place in averaged], self._in_a_row)
+                self.joined.meetings.meet([own[order.index(table)] for table in parts], self._in_a_row)
         self._joints.update(joints)
 
     def _count_sums(self, identity: str | None, runs: list[UnitCounts], group: str | None = None) -> None:
@@ -303,19 +305,19 @@ class UnitJoin:
         tables = sorted({table for numbers in by_table for table in numbers})
         return [tuple([numbers.get(table, NO_ENTRY) for numbers in by_table]) for table in tables]
 
-    def _layout(self, tables: tuple[int, ...]) -> _Layout:
-        """Of these tables; most units have one of a few."""
-        layout = self._layouts.get(tables)
-        if layout is None:
-            if len(self._layouts) >= _MAX_LAYOUTS:
-                self._layouts = {}
-            keys = [self.index.keys[table] for table in tables]
-            layout = self._layouts[tables] = _Layout(
-                next((place for place, key in enumerate(keys) if key == self._watched), None),
-                tuple(place for place, key in enumerate(keys) if len(key) == 2 and key[0] == self._averaged),
-                len({*tables}) == len(tables),
-            )
-        return layout
+    def _watched_table(self) -> int:
+        """The number of the table whose changes are listed; -1 while there is none."""
+        return -1 if self._watched is None else self.index.table_number(self._watched)
+
+    def _averaged_tables(self) -> set[int]:
+        """The numbers of the parts that are averaged."""
+        keys = self.index.keys
+        if self._averaged is not None:
+            for table in range(self._tables_seen, len(keys)):
+                if len(keys[table]) == 2 and keys[table][0] == self._averaged:
+                    self._parts.add(table)
+            self._tables_seen = len(keys)
+        return self._parts
 
     def _watch(self, identity: str | None, joint: Joint) -> None:
         if identity is not None and joint.count(joint[0]) != len(joint):
@@ -347,11 +349,3 @@ class UnitJoin:
         nothing = (0,) * self._widths[key[0]]
         values = [nothing if number == NO_ENTRY else counts[number] for number in joint]
         return key, tuple([count for counts in values for count in counts])
-
-
-class _Layout(NamedTuple):
-    """The order of tables in a unit: which is watched, which are averaged, and whether none occurs twice."""
-
-    watched: int | None
-    averaged: tuple[int, ...]
-    is_plain: bool
