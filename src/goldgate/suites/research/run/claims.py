@@ -106,7 +106,7 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: EvidenceDema
             failed[identity] = "conflicting_id"
             message = f"{identity} is there twice, with different content"
             findings.add("conflicting_id", "error", OUTPUT, message, pointer)
-    ledger.empty = _empty_records(filed, sources)
+    ledger.empty, thin = _weak_records(filed, sources)
     if unstored and sources.chunks:
         message = f"{unstored} record(s) cite chunks whose text is not among those stored: only their form was checked"
         findings.add("chunk_not_stored", "warning", CHUNKS, message)
@@ -114,21 +114,23 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: EvidenceDema
     if outside and sources.anchors:
         message = f"{outside} record(s) rest on stored artifacts that are not in the evaluator's corpus"
         findings.add("not_in_corpus", "warning", OUTPUT, message, "/evidence")
-    thin = sum(map(_is_thin, filed))
     if thin:
         message = f"{thin} record(s) quote fewer than {_FEW_CHARACTERS} letters or digits, which any source has"
         findings.add("thin_quote", "warning", OUTPUT, message, "/evidence")
     return ledger
 
 
-def _empty_records(records: list[dict[str, Any]], sources: Sources) -> dict[str, str]:
-    """The ids of valid records that quote nothing in particular, and why."""
+def _weak_records(records: list[dict[str, Any]], sources: Sources) -> tuple[dict[str, str], int]:
+    """The ids of valid records that quote nothing in particular, and why; how many quote hardly a letter."""
     empty: dict[str, str] = {}
+    thin = 0
     ids_by_quote: dict[str, dict[str, list[str]]] = {}  # of short quotes, and by chunk
     for record in records:
         quote, identity, chunk_id = record.get("quote"), record["evidence_id"], record["chunk_id"]
         chunk = sources.chunks.get(chunk_id)
-        size = _quote_size(record)
+        size = len(quote) if quote is not None else record["span"]["end"] - record["span"]["start"]
+        if size < _SHORT_QUOTE:
+            thin += _is_thin(quote) if quote is not None else size < _FEW_CHARACTERS
         if chunk is not None and size >= _NEARLY_ALL * len(chunk["text"]) and sources.has_several_sentences(chunk_id):
             empty[identity] = "whole chunks"
             continue
@@ -143,19 +145,10 @@ def _empty_records(records: list[dict[str, Any]], sources: Sources) -> dict[str,
     for by_chunk in ids_by_quote.values():
         if len(by_chunk) >= _BOILERPLATE_CHUNKS:
             empty |= {identity: "boilerplate" for ids in by_chunk.values() for identity in ids}
-    return empty
+    return empty, thin
 
 
-def _quote_size(record: dict[str, Any]) -> int:
-    """How many characters a valid record quotes, or has at its span."""
-    quote, span = record.get("quote"), record.get("span")
-    return len(quote) if quote is not None else span["end"] - span["start"]  # type: ignore[index]
-
-
-def _is_thin(record: dict[str, Any]) -> bool:
-    quote, size = record.get("quote"), _quote_size(record)
-    if quote is None or size >= _SHORT_QUOTE:
-        return size < _FEW_CHARACTERS
+def _is_thin(quote: str) -> bool:
     signs = "".join(filter(is_letter_or_digit, quote))
     return len(signs) < _FEW_CHARACTERS and signs.isascii()  # a word may be a single character elsewhere
 
@@ -183,7 +176,6 @@ def _note_chunk(line: int, value: object, findings: RunFindings) -> None:
 
 MANY_RECORDS = 8  # records; fewer are no sign of anything
 _MANY_CLAIMS = 16
-_UNREADABLE = "unreadable"
 
 
 class CountedClaim(NamedTuple):
@@ -210,24 +202,19 @@ class Claims:
 
 def check_claims(listed: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings) -> Claims:
     """Count the claims that the output lists, and those that only the log shows."""
-    claims = _listed_claims(listed, log, ledger, findings)
-    _add_unlisted(claims, listed, log, findings)
-    _note_repetition(claims, ledger, findings)
-    return claims
-
-
-def _listed_claims(listed: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings) -> Claims:
     claims = Claims()
-    conflicting, copies = _repeated_ids(listed, findings)
-    for number, claim in enumerate(listed):
+    names = [claim.get("claim_id") if type(claim) is dict else None for claim in listed]
+    names = [name if type(name) is str else None for name in names]  # None: it has none that can be read
+    conflicting, copies = _repeated_ids(listed, names, findings)
+    for number, (name, claim) in enumerate(zip(names, listed, strict=True)):
         if number in copies:
             continue
-        status = _claim_status(claim, number, log, findings)
-        if status == _UNREADABLE:
+        status = _claim_status(claim, name, number, log, findings)
+        if status is None:
             claims.unreadable += 1
             claims.verified += 1
             continue
-        name, statement, cited = _claim_id(claim), claim.get("statement"), cited_ids(claim)
+        statement, cited = claim.get("statement"), cited_ids(claim)
         claims.read.append(CountedClaim(statement if type(statement) is str else "", status, cited))
         if name in conflicting and (conflicting[name] or status == "verified"):
             claims.verified += 1  # uncovered, whatever this copy of it says
@@ -235,19 +222,21 @@ def _listed_claims(listed: list[Any], log: EventLog | None, ledger: Ledger, find
         _count_claim(claims, status, cited)
         if status == "verified":
             _count_coverage(claims, cited, number, ledger, findings, named=name is not None and name.strip() != "")
+    _add_unlisted(claims, {*names}, log, findings)
+    _note_repetition(claims, ledger, findings)
     return claims
 
 
-def _repeated_ids(listed: list[Any], findings: RunFindings) -> tuple[dict[str, bool], set[int]]:
+def _repeated_ids(
+    listed: list[Any], names: list[str | None], findings: RunFindings
+) -> tuple[dict[str, bool], set[int]]:
     """Ids under which claims differ, and whether one of them is verified; and the numbers of equal copies."""
     first: dict[str, int] = {}
     conflicting: dict[str, bool] = {}
     copies: set[int] = set()
-    names = [name for claim in listed if (name := _claim_id(claim)) is not None]
     if len(set(names)) == len(names):  # as nearly always
         return conflicting, copies
-    for number, claim in enumerate(listed):
-        name = _claim_id(claim)
+    for number, (name, claim) in enumerate(zip(names, listed, strict=True)):
         if name is None or not name.strip():
             continue
         original = first.setdefault(name, number)
@@ -263,20 +252,20 @@ def _repeated_ids(listed: list[Any], findings: RunFindings) -> tuple[dict[str, b
             message = f"the claim {name} is there twice, with different content: none of them is covered"
             findings.add("conflicting_claim", "error", OUTPUT, message, f"/claims/{number}")
     if conflicting:
-        for claim in listed:
-            if (name := _claim_id(claim)) in conflicting:
+        for name, claim in zip(names, listed, strict=True):
+            if name in conflicting:
                 conflicting[name] |= normalize_status(claim.get("status")) in ("verified", None)
         # Copies of what is in conflict are no proof of anything: they count as well.
-        copies = {number for number in copies if listed[number]["claim_id"] not in conflicting}
+        copies = {number for number in copies if names[number] not in conflicting}
     return conflicting, copies
 
 
-def _claim_status(claim: object, number: int, log: EventLog | None, findings: RunFindings) -> str:
-    """The worse of what output and log say."""
-    if type(claim) is not dict or (stated := normalize_status(claim.get("status"))) is None:
-        return _UNREADABLE
-    name = _claim_id(claim)
-    if log is None or name is None:
+def _claim_status(
+    claim: object, name: str | None, number: int, log: EventLog | None, findings: RunFindings
+) -> str | None:
+    """The worse of what output and log say; None if the output's cannot be read."""
+    stated = normalize_status(claim.get("status")) if type(claim) is dict else None
+    if log is None or name is None or stated is None:
         return stated
     logged = log.statuses(name)
     if logged in ([], [stated], [stated, stated]):
@@ -318,13 +307,12 @@ def _count_coverage(
         findings.add("claim_not_covered", "error", OUTPUT, words, f"/claims/{number}")
 
 
-def _add_unlisted(claims: Claims, listed: list[Any], log: EventLog | None, findings: RunFindings) -> None:
+def _add_unlisted(claims: Claims, listed: set[str | None], log: EventLog | None, findings: RunFindings) -> None:
     """Verified claims that the log shows and the output does not list are uncovered claims."""
     if log is None:
         return
-    names = {_claim_id(claim) for claim in listed}
     for name in log.own.statuses | log.foreign.statuses:
-        if name not in names and "verified" in log.statuses(name):
+        if name not in listed and "verified" in log.statuses(name):
             claims.verified += 1
             claims.unreadable += 1
             message = f"the log has the claim {name} verified; the output does not list it"
@@ -348,12 +336,6 @@ def _note_repetition(claims: Claims, ledger: Ledger, findings: RunFindings) -> N
     if count >= _MANY_CLAIMS and count * 2 > claims.verified:
         message = f"{count} of {claims.verified} verified claims state the same, but for numbers and punctuation"
         findings.add("repeated_statement", "warning", OUTPUT, message, "/claims")
-
-
-def _claim_id(claim: object) -> str | None:
-    """A claim's id; None if it has none that can be read."""
-    name = claim.get("claim_id") if type(claim) is dict else None
-    return name if type(name) is str else None
 
 
 def cited_ids(claim: dict[str, Any]) -> list[str]:

@@ -113,6 +113,7 @@ class _Reader:
         self.files = RunFiles()
         self.hash = hashlib.sha256()
         self.decoded = 0  # bytes, estimated
+        self.unweighed: list[tuple[bytes, bool]] = []  # files for which they are not estimated yet, and if of lines
 
     def read(self, folder: str) -> RunFiles | None:
         """Read the files in this order: large sources must not use up the limit of a run before its log was read."""
@@ -219,8 +220,18 @@ class _Reader:
             raise _RefusedError("too_large", f"with this file of {size:,} bytes the run is too large; {limit}")
 
     def _require_memory(self, data: bytes, *, lines: bool) -> None:
-        """Refuse a file of so many small values that decoding it takes far more memory than its bytes."""
+        """Refuse a file of so many small values that decoding it takes far more memory than its bytes.
+
+        Files are weighed only when nothing but braces in them would be too much: weighing takes 8 % of judging a run.
+        """
         limit = _DECODED_TIMES * self.limits.run
+        self.unweighed.append((data, lines))
+        if self.decoded + sum(len(data) for data, _ in self.unweighed) * (1 + _DECODED_BYTES[b"{"]) > limit:
+            waiting, self.unweighed = self.unweighed, []
+            for data, lines in waiting:
+                self._weigh(data, lines, limit)
+
+    def _weigh(self, data: bytes, lines: bool, limit: int) -> None:
         size = decoded_size(data, lines=lines)
         marks = data.count(b'"') - data.count(b'\\"') if self.decoded + size > limit else len(data)
         if marks * _FEW_STRINGS < len(data):
