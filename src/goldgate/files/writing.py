@@ -47,7 +47,7 @@ class FolderLock:
         raise folder_in_use_error(folder, "other processes, one after the other")
 
     def release(self) -> None:
-        """Remove the file, then let go: whoever waits for it sees that it is gone, and makes a new one."""
+        """Remove the file, then unlock it: a process that waits for it sees that it is gone, and makes a new one."""
         if self._descriptor >= 0:
             with suppress(OSError):
                 self.path.unlink()
@@ -64,31 +64,25 @@ class FolderLock:
         except FileNotFoundError:  # another run has just ended and took its empty folder with it
             return False
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not is_same_file(descriptor, self.path):  # its owner has just removed it
-                os.close(descriptor)
+            self.held = lock_file(descriptor)
+            if self.held and not is_same_file(descriptor, self.path):  # its owner has just removed it
                 return False
-        except OSError as problem:
-            who = os.pread(descriptor, _MAX_OWNER_LENGTH, 0).decode(errors="replace").strip()
-            os.close(descriptor)
-            if isinstance(problem, BlockingIOError):
-                raise folder_in_use_error(folder, f"process {who}" if who else "another process") from None
-            if problem.errno not in NO_LOCK_ERRORS:
-                raise
-            if not _LOCK_CONTENT.fullmatch(who.encode()):
-                raise _foreign_lock_error(self.path) from None
-            self.held = False
-            with suppress(OSError):  # it says nothing where nobody can lock it
-                self.path.unlink()
+            if not _LOCK_CONTENT.fullmatch(os.pread(descriptor, _MAX_LOCK_BYTES, 0)):
+                raise _foreign_lock_error(self.path)
+            if self.held:
+                self._descriptor = os.dup(descriptor)
+                with suppress(OSError):  # on a full disk the owner stays unknown
+                    os.ftruncate(descriptor, 0)
+                    os.pwrite(descriptor, f"{os.getpid()} on {platform.node()}\n".encode(errors="replace"), 0)
+            else:
+                with suppress(OSError):  # it means nothing where it cannot be locked
+                    self.path.unlink()
             return True
-        if not _LOCK_CONTENT.fullmatch(os.pread(descriptor, _MAX_LOCK_BYTES, 0)):
+        except BlockingIOError:
+            owner = os.pread(descriptor, _MAX_OWNER_LENGTH, 0).decode(errors="replace").strip()
+            raise folder_in_use_error(folder, f"process {owner}" if owner else "another process") from None
+        finally:
             os.close(descriptor)
-            raise _foreign_lock_error(self.path)
-        with suppress(OSError):  # on a full disk nobody learns who it is
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()} on {platform.node()}\n".encode(errors="replace"), 0)
-        self._descriptor = descriptor
-        return True
 
 
 def _foreign_lock_error(path: Path) -> ConfigError:
@@ -99,6 +93,17 @@ def _foreign_lock_error(path: Path) -> ConfigError:
         expected="no such file, or the number of a process and the name of its machine in it",
         advice="move it, or choose another folder for --out",
     )
+
+
+def lock_file(descriptor: int) -> bool:
+    """Lock an open file; False on a file system without locks. BlockingIOError if another process has locked it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        if problem.errno not in NO_LOCK_ERRORS:
+            raise
+        return False
+    return True
 
 
 def is_same_file(descriptor: int, path: str | Path) -> bool:
@@ -202,25 +207,17 @@ def _open_exclusive(unfinished: str) -> int:
             if os.path.islink(unfinished):
                 os.unlink(unfinished)
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-        if _is_locked_here(descriptor, unfinished):
-            return descriptor
-        os.close(descriptor)
+        try:
+            lock_file(descriptor)
+            if is_same_file(descriptor, unfinished):  # another process may have renamed it in between
+                return os.dup(descriptor)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(descriptor)
         if time.monotonic() > until:
             raise OSError(errno.EBUSY, "another process is writing it")
         time.sleep(_POLL_SECONDS)
-
-
-def _is_locked_here(descriptor: int, path: str) -> bool:
-    """Whether it is locked for us, and still there: another process may have renamed it in between."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as problem:
-        if problem.errno not in NO_LOCK_ERRORS:
-            os.close(descriptor)
-            raise
-    return is_same_file(descriptor, path)
 
 
 def is_utf8(text: str) -> bool:

@@ -40,7 +40,7 @@ _RECHECK_SECONDS = 10.0  # for which a store elsewhere need not be asked again
 
 
 class JoinedInputs:
-    """Indexes of open files. What was changed since they were opened is left out, for nobody scored it."""
+    """Indexes of open files. What was changed since they were opened is left out: it was not scored."""
 
     def __init__(self, indexes: Mapping[str, IdIndex]) -> None:
         self._indexes = indexes
@@ -74,18 +74,8 @@ NO_PREDICTION = -1
 _SERIAL_RECORDS = 20_000  # records: their join takes less time than giving it away
 
 
-class BucketColumn(NamedTuple):
-    """A bucket of an index: hashes, and places in runs, of which each has so many, counted from its base."""
-
-    hashes: bytes
-    order: bytes
-    bases: array[int]
-    counts: array[int]
-
-
-class JoinBucket(NamedTuple):
-    gold: BucketColumn
-    predictions: BucketColumn
+# A bucket of an index: of each run with records in it the base, the hashes and the places from the base on.
+BucketColumn = list[tuple[int, bytes, "array[int]"]]
 
 
 class BucketMatches(NamedTuple):
@@ -99,18 +89,18 @@ class BucketMatches(NamedTuple):
 
 
 def join_indexes(gold: IdIndex, predictions: IdIndex, engine: Mapper | None = None) -> array[int]:
-    """For each gold record the position of its prediction, or NOT_THERE.
+    """For each gold record the position of its prediction, or NO_PREDICTION.
 
     A duplicate id in either, or a prediction that no gold record asks for, is an error.
     """
     mapper = engine if engine is not None and len(gold) + len(predictions) > _SERIAL_RECORDS else SerialEngine()
     partners = array("i" if len(predictions) < 1 << 31 else "q", [NO_PREDICTION]) * len(gold)
     problems = []
-    buckets = (JoinBucket(_column(gold.runs, number), _column(predictions.runs, number)) for number in range(BUCKETS))
-    for found in mapper.map(join_bucket, buckets):
-        for position, partner in zip(found.gold, found.predictions, strict=True):
+    buckets = ((_column(gold.runs, number), _column(predictions.runs, number)) for number in range(BUCKETS))
+    for matches in mapper.map(join_bucket, buckets):
+        for position, partner in zip(matches.gold, matches.predictions, strict=True):
             partners[position] = partner
-        problems.append(found[2:])
+        problems.append(matches[2:])
     duplicate_gold, duplicate_prediction, unknown = map(_smallest, zip(*problems, strict=True))
     if duplicate_gold is not None:
         raise _duplicate_id_error("gold", gold, duplicate_gold)
@@ -123,46 +113,41 @@ def join_indexes(gold: IdIndex, predictions: IdIndex, engine: Mapper | None = No
     return partners
 
 
-def join_bucket(bucket: JoinBucket) -> BucketMatches:
-    """The pairs of one bucket. This is work for any process."""
-    gold_keys, gold_positions = _entries(bucket.gold)
-    keys, positions = _entries(bucket.predictions)
-    wanted = dict(zip(gold_keys, gold_positions, strict=True))
-    answered = dict(zip(keys, positions, strict=True))
-    known, unknown = [*answered], None
-    if not answered.keys() <= wanted.keys():
-        known = [key for key in answered if key in wanted]
-        unknown = min(position for key, position in answered.items() if key not in wanted)
+def join_bucket(bucket: tuple[BucketColumn, BucketColumn]) -> BucketMatches:
+    """The pairs of one bucket of gold and predictions. It can be sent to a worker."""
+    gold_keys, gold_positions = _entries(bucket[0])
+    keys, positions = _entries(bucket[1])
+    gold_by_key = dict(zip(gold_keys, gold_positions, strict=True))
+    predicted_by_key = dict(zip(keys, positions, strict=True))
+    matched, unknown = [*predicted_by_key], None
+    if not predicted_by_key.keys() <= gold_by_key.keys():
+        matched = [key for key in predicted_by_key if key in gold_by_key]
+        unknown = min(position for key, position in predicted_by_key.items() if key not in gold_by_key)
     return BucketMatches(
-        array("q", [wanted[key] for key in known]),
-        array("q", [answered[key] for key in known]),
-        _first_duplicate(gold_keys, gold_positions) if len(wanted) < len(gold_keys) else None,
-        _first_duplicate(keys, positions) if len(answered) < len(keys) else None,
+        array("q", [gold_by_key[key] for key in matched]),
+        array("q", [predicted_by_key[key] for key in matched]),
+        _first_duplicate(gold_keys, gold_positions) if len(gold_by_key) < len(gold_keys) else None,
+        _first_duplicate(keys, positions) if len(predicted_by_key) < len(keys) else None,
         unknown,
     )
 
 
 def _column(runs: Iterable[HashRun], bucket: int) -> BucketColumn:
-    hashes, order = [], []
-    bases, counts = array("q"), array("q")
-    for run in runs:
-        begin, end = run.bounds[bucket], run.bounds[bucket + 1]
-        if begin < end:
-            hashes.append(run.hashes[begin * HASH_BYTES : end * HASH_BYTES])
-            order.append(run.order[begin:end].tobytes())
-            bases.append(run.base)
-            counts.append(end - begin)
-    return BucketColumn(b"".join(hashes), b"".join(order), bases, counts)
+    return [
+        (run.base, run.hashes[begin * HASH_BYTES : end * HASH_BYTES], run.order[begin:end])
+        for run in runs
+        if (begin := run.bounds[bucket]) < (end := run.bounds[bucket + 1])
+    ]
 
 
 def _entries(column: BucketColumn) -> tuple[array[int], list[int]]:
     """The hashes as numbers, and the positions of their records."""
-    order, begin = array("I", column.order), 0
+    keys = array("Q")
     positions: list[int] = []
-    for base, count in zip(column.bases, column.counts, strict=True):
-        positions += map(base.__add__, order[begin : begin + count])
-        begin += count
-    return array("Q", column.hashes), positions
+    for base, hashes, order in column:
+        keys.frombytes(hashes)
+        positions += map(base.__add__, order)
+    return keys, positions
 
 
 def _first_duplicate(keys: Iterable[int], positions: Iterable[int]) -> int:
