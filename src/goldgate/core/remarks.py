@@ -78,8 +78,8 @@ def _no_gates(report: dict[str, Any]) -> Iterator[Remark]:
 def _open_gates(report: dict[str, Any]) -> Iterator[Remark]:
     """Gates that were not decided and that the protocol lets pass."""
     allowed = ("warn", "pass")
-    found = [gate for gate in report["gates"] if gate["verdict"] == "INCONCLUSIVE" and gate["severity"] == "error"]
-    names = [gate["metric"] for gate in found if gate["on_inconclusive"] in allowed]
+    undecided = [gate for gate in report["gates"] if gate["verdict"] == "INCONCLUSIVE" and gate["severity"] == "error"]
+    names = [gate["metric"] for gate in undecided if gate["on_inconclusive"] in allowed]
     if names:
         holds = "is open and holds" if len(names) == 1 else "are open and hold"
         yield remark("open_gates", f"{_join_names(names)} {holds} by on_inconclusive alone", gates=len(names))
@@ -113,8 +113,8 @@ def _zero(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Remark]:
 
 
 def _metric(report: dict[str, Any], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = report["metrics"]["main"][name]
-    return found
+    metric: dict[str, Any] = report["metrics"]["main"][name]
+    return metric
 
 
 def _join_names(names: list[str]) -> str:

@@ -132,8 +132,8 @@ def default_report_page(report: Mapping[str, Any], unit: str, records: str) -> P
 
 def findings_section(report: Mapping[str, Any]) -> Section:
     """A few findings, for suites in which each names one unit."""
-    found = finding_lines(report["findings"])
-    return Section("Findings", (FindingList(found, limit=SHOWN_FINDINGS),) if found else ())
+    findings = finding_lines(report["findings"])
+    return Section("Findings", (FindingList(findings, limit=SHOWN_FINDINGS),) if findings else ())
 
 
 def error_page(report: Mapping[str, Any]) -> Page:
@@ -260,14 +260,15 @@ def _gate(gate: Mapping[str, Any]) -> GateLine:
 
 def _inputs(inputs: Mapping[str, Any]) -> Iterator[InputLine]:
     """A digest, an object with a digest and a count, or a list of those. What came from memory has no digest."""
-    for kind, given in inputs.items():
-        for entry in given if isinstance(given, list) else [given]:
+    for kind, entries in inputs.items():
+        for entry in entries if isinstance(entries, list) else [entries]:
             if isinstance(entry, str):
                 yield InputLine(kind, entry)
             elif entry is not None:
-                said = {things: size for things, size in entry.items() if things != "sha256"}
+                counts = {things: size for things, size in entry.items() if things != "sha256"}
                 sizes = (
-                    s if isinstance(s, str) else count_text(s, _singular(things), things) for things, s in said.items()
+                    s if isinstance(s, str) else count_text(s, _singular(things), things)
+                    for things, s in counts.items()
                 )
                 yield InputLine(kind, entry["sha256"], ", ".join(sizes))
 

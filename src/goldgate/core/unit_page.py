@@ -69,7 +69,7 @@ class InputLookup(Protocol):
 
 
 class EmptyInputLookup:
-    """A lookup that has nothing."""
+    """Inputs that cannot be looked up: each lookup is empty."""
 
     def for_unit(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}
@@ -85,19 +85,19 @@ TextRange = tuple[int, int]
 
 def marked_text(text: str, marks: Iterable[Mark], notes: Iterable[str] = (), most: int = MOST_CHARACTERS) -> MarkedText:
     """The text with its marks in order; errors first where there are too many, or where the text is too long."""
-    said = [*notes]
-    known = sorted({_within(mark, len(text)) for mark in marks} if text else (), key=_order)
-    if len(known) > MOST_MARKS:
-        said.append(f"{len(known) - MOST_MARKS:,} more places are not marked.")
-        known = sorted(sorted(known, key=lambda mark: not mark.wrong)[:MOST_MARKS], key=_order)
+    sentences = [*notes]
+    ordered = sorted({_within(mark, len(text)) for mark in marks} if text else (), key=_order)
+    if len(ordered) > MOST_MARKS:
+        sentences.append(f"{len(ordered) - MOST_MARKS:,} more places are not marked.")
+        ordered = sorted(sorted(ordered, key=lambda mark: not mark.wrong)[:MOST_MARKS], key=_order)
     if len(text) <= most:
-        return MarkedText(text, tuple(known), " ".join(said))
-    windows = _windows(len(text), known, most)
-    shown, unseen = _cut(text, known, windows)
+        return MarkedText(text, tuple(ordered), " ".join(sentences))
+    windows = _windows(len(text), ordered, most)
+    cut, unseen = _cut(text, ordered, windows)
     left_out = len(text) - sum(end - start for start, end in windows)
     also = f", with {unseen:,} of the places that would be marked" if unseen else ""
-    said.append(f"{left_out:,} of {len(text):,} characters are left out{also}.")
-    return MarkedText(shown.text, shown.marks, " ".join(said))
+    sentences.append(f"{left_out:,} of {len(text):,} characters are left out{also}.")
+    return MarkedText(cut.text, cut.marks, " ".join(sentences))
 
 
 def _within(mark: Mark, size: int) -> Mark:
@@ -116,20 +116,20 @@ def _windows(size: int, marks: Sequence[Mark], most: int) -> list[TextRange]:
     kept = [(0, min(size, CONTEXT_CHARACTERS))]
     for wrong in (True, False):
         points = sorted({at for mark in marks if bool(mark.wrong) == wrong for at in (mark.start, mark.end)})
-        wanted = [(max(0, at - CONTEXT_CHARACTERS), min(size, at + CONTEXT_CHARACTERS)) for at in points]
-        fewest, many = 0, len(wanted)
+        around = [(max(0, at - CONTEXT_CHARACTERS), min(size, at + CONTEXT_CHARACTERS)) for at in points]
+        fewest, many = 0, len(around)
         while fewest < many:
             middle = (fewest + many + 1) // 2
-            if sum(end - start for start, end in _joined([*kept, *wanted[:middle]])) <= most:
+            if sum(end - start for start, end in _joined([*kept, *around[:middle]])) <= most:
                 fewest = middle
             else:
                 many = middle - 1
-        kept = _joined([*kept, *wanted[:fewest]])
+        kept = _joined([*kept, *around[:fewest]])
     return kept
 
 
 def _joined(spans: Iterable[TextRange]) -> list[TextRange]:
-    """The same without overlaps, in order."""
+    """The ranges in order, those that overlap or touch joined."""
     joined: list[TextRange] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:
@@ -167,10 +167,10 @@ def _cut(text: str, marks: Sequence[Mark], windows: Sequence[TextRange]) -> tupl
     return MarkedText("".join(parts), tuple(sorted(moved, key=_order))), len(marks) - seen
 
 
-def default_unit_page(record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
+def default_unit_page(record: Mapping[str, Any], inputs: Mapping[str, Any]) -> UnitPage:
     """The record and what it was made from, each under its name."""
-    known = {**given, "record": record}
-    sections = tuple(UnitSection(name, (marked_text(_as_json(value), ()),)) for name, value in known.items())
+    values = {**inputs, "record": record}
+    sections = tuple(UnitSection(name, (marked_text(_as_json(value), ()),)) for name, value in values.items())
     return UnitPage(str(record["id"]), sections)
 
 

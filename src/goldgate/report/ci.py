@@ -17,15 +17,15 @@ _NO_TIME = 'timestamp="1970-01-01T00:00:00" time="0" hostname="localhost"'
 def render_junit(page: Page) -> str:
     """One suite, whose cases are the gates: `failure` where a gate failed, `skipped` where it only warns, `error` where
     nothing could be measured."""
-    found = gate_outcomes(page)
-    counts = {name: sum(_ELEMENTS.get(each.kind) == name for each in found) for name in _ELEMENTS.values()}
+    outcomes = gate_outcomes(page)
+    counts = {name: sum(_ELEMENTS.get(each.kind) == name for each in outcomes) for name in _ELEMENTS.values()}
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         "<testsuites>",
-        f'  <testsuite id="0" name="{_value(_class_name(page))}" package="goldgate" {_NO_TIME} tests="{len(found)}"'
+        f'  <testsuite id="0" name="{_value(_class_name(page))}" package="goldgate" {_NO_TIME} tests="{len(outcomes)}"'
         f' failures="{counts["failure"]}" errors="{counts["error"]}" skipped="{counts["skipped"]}">',
         *_properties(page),
-        *(line for each in found for line in _case(page, each)),
+        *(line for each in outcomes for line in _case(page, each)),
         f"    <system-out>{_lines(page.remarks)}</system-out>",
         "    <system-err></system-err>",
         "  </testsuite>",
@@ -85,10 +85,10 @@ _CUT = "\n\n… cut here: GitHub shows one megabyte. `report.md` has all of it.\
 def render_github(page: Page) -> str:
     """An `error` for each gate that failed, a `warning` for each that only warns, a `notice` with the verdict and for
     what stands out; of each kind at most as many as are shown, of which the last says how many there are more."""
-    found = gate_outcomes(page)
+    outcomes = gate_outcomes(page)
     title = f"goldgate {page.suite}"
     by_level: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
-    for each in found:
+    for each in outcomes:
         if each.kind in _LEVELS:
             about = [each.reason] if each.kind == "failed" else [each.reason, *each.details]
             word, text = each.word, f"{each.name}: {'; '.join(about)}"

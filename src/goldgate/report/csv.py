@@ -52,10 +52,10 @@ def render_csv(page: Page) -> str:
 
 def _gates(page: Page) -> Iterator[CsvRow]:
     for gate in page.gates or ():
-        shown = {"metric": _text(gate.metric), **_measured("value", gate.measured), "gate": _text(gate.gate.bounds())}
+        row = {"metric": _text(gate.metric), **_measured("value", gate.measured), "gate": _text(gate.gate.bounds())}
         yield {
             "section": "Gates",
-            **shown,
+            **row,
             "verdict": _text(gate.verdict),
             "text": _text(gate.reason if gate.says_more else ""),
         }
@@ -120,5 +120,5 @@ def _measured(name: str, value: MeasuredValue, *, with_counts: bool = True) -> C
 
 
 def _text(text: str) -> str:
-    shown = visible(text)
-    return f"'{shown}" if shown.lstrip(" ").startswith(_FORMULA) else shown
+    plain = visible(text)
+    return f"'{plain}" if plain.lstrip(" ").startswith(_FORMULA) else plain

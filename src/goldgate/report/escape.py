@@ -200,7 +200,7 @@ def shorten_middle(text: str, columns: int) -> str:
 
 
 def shorten_with_digest(text: str, columns: int) -> str:
-    """The same, with some digits of a digest behind the `…`: texts that differ only in what was cut look different."""
+    """The text in so many columns, with a digest behind the `…`: texts with other cut parts look different."""
     if shorten(text, columns) == text:
         return text
     digest = sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGEST]

@@ -74,10 +74,10 @@ def gate_outcomes(page: Page) -> list[GateOutcome]:
     """Of every gate, in their order; of an evaluation that could not be carried out, the error alone."""
     if page.verdict == Verdict.SYSTEM_ERROR:
         return [_error(page)]
-    found = [_gate(line) for line in page.gates or ()]
+    outcomes = [_gate(line) for line in page.gates or ()]
     if page.verdict == Verdict.NO_GATES:
-        found.append(GateOutcome("gates", "warning", Verdict.NO_GATES, NOTHING_JUDGED))
-    return found
+        outcomes.append(GateOutcome("gates", "warning", Verdict.NO_GATES, NOTHING_JUDGED))
+    return outcomes
 
 
 def _gate(line: GateLine) -> GateOutcome:
@@ -113,11 +113,11 @@ SHOWN_FINDINGS = 50
 
 def describe_check(report: Mapping[str, Any], summary: str) -> Page:
     """The verdict and the summary, the worst findings, and how many there were of each code."""
-    found = finding_lines(report["findings"])
-    codes = Counter(finding.code for finding in found)
+    findings = finding_lines(report["findings"])
+    codes = Counter(finding.code for finding in findings)
     by_code = Table((Column("code"), Column("times")), tuple((Name(c), MeasuredValue(n)) for c, n in codes.items()))
     sections = (
-        Section("Findings, the worst first", (FindingList(found, limit=SHOWN_FINDINGS),)),
+        Section("Findings, the worst first", (FindingList(findings, limit=SHOWN_FINDINGS),)),
         Section("How often", (by_code,)),
     )
-    return Page(suite=report["suite"], verdict=report["status"], subject=summary, sections=sections if found else ())
+    return Page(suite=report["suite"], verdict=report["status"], subject=summary, sections=sections if findings else ())

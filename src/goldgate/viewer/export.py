@@ -132,14 +132,14 @@ def _pair_pages(
 
 def _lists(folder: ViewedFolder) -> dict[str, UnitQuery]:
     """The lists that are written, by the query of each: that of all, and those of the most frequent values."""
-    found = [
+    values_by_count = [
         (-having.units, facet, at, value)
         for facet, values in folder.index.facets.items()
         for at, (value, having) in enumerate(values.items())
     ]
     choices = [
         UnitQuery(),
-        *(UnitQuery({facet: value_key(value, at)}) for _, facet, at, value in sorted(found)[:MOST_LISTS]),
+        *(UnitQuery({facet: value_key(value, at)}) for _, facet, at, value in sorted(values_by_count)[:MOST_LISTS]),
     ]
     return {choice.query(): choice for choice in choices}
 

@@ -49,11 +49,11 @@ Value = TypeVar("Value")
 
 def cache_identity(files: Iterable[Path]) -> CacheIdentity:
     """What tells whether files are still the same: path, size, time and inode of each, and our version."""
-    found: CacheIdentity = [__version__]
+    identity: CacheIdentity = [__version__]
     for file in files:
         status = os.stat(file)
-        found.append([os.path.realpath(file), status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev])
-    return found
+        identity.append([os.path.realpath(file), status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev])
+    return identity
 
 
 class CachedValue:
@@ -101,7 +101,7 @@ def load_cached(kind: str, of: CacheIdentity, unpack: Callable[[CachedValue], Va
 def store_cached(kind: str, of: CacheIdentity, head: dict[str, Any], body: Iterable[bytes]) -> bool:
     """Keep a value for the next time; False where it cannot be written: then it is made again each time."""
     file = _cache_file(kind, of)
-    shown = orjson.dumps({**head, "of": [str(part) for part in of]})
+    head_bytes = orjson.dumps({**head, "of": [str(part) for part in of]})
     check = 0
     try:
         os.makedirs(file.parent, mode=0o700, exist_ok=True)  # it has names of samples in it: only for this user
@@ -109,7 +109,7 @@ def store_cached(kind: str, of: CacheIdentity, head: dict[str, Any], body: Itera
             return False
         with atomic_file(file, "", make_folder=False) as stream:
             os.fchmod(stream.fileno(), 0o600)
-            for part in (_MAGIC, len(shown).to_bytes(_LENGTH, "little"), shown, *body):
+            for part in (_MAGIC, len(head_bytes).to_bytes(_LENGTH, "little"), head_bytes, *body):
                 check = zlib.crc32(part, check)
                 stream.write(part)
             stream.write(check.to_bytes(4, "little"))
@@ -148,13 +148,13 @@ def _is_ours(status: os.stat_result) -> bool:
 
 
 def _make_room(newest: Path) -> None:
-    found = []
+    files = []
     for file in newest.parent.glob(f"*{_ENDING}"):
         with suppress(OSError):
             status = file.stat()
-            found.append((file == newest, status.st_mtime_ns, status.st_size, file))
+            files.append((file == newest, status.st_mtime_ns, status.st_size, file))
     left = MAX_CACHE_BYTES
-    for is_newest, _, size, file in sorted(found, reverse=True):
+    for is_newest, _, size, file in sorted(files, reverse=True):
         left -= size
         if left < 0 and not is_newest:
             with suppress(OSError):

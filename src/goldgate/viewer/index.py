@@ -30,10 +30,10 @@ _CHUNK = 4_096  # bytes that are counted at once
 
 def bitset(places: Iterable[int], size: int) -> int:
     """The set of these places, all below `size`."""
-    found = bytearray(size // 8 + 1)
+    bits = bytearray(size // 8 + 1)
     for place in places:
-        found[place >> 3] |= 1 << (place & 7)
-    return int.from_bytes(found, "little")
+        bits[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(bits, "little")
 
 
 def full_bitset(size: int) -> int:
@@ -43,7 +43,7 @@ def full_bitset(size: int) -> int:
 
 def nth_places(bits: int, first: int, count: int) -> list[int]:
     """The places of a set in their order, `count` of them, without the `first` ones."""
-    found: list[int] = []
+    places: list[int] = []
     data = bits.to_bytes((bits.bit_length() + 7) // 8, "little")
     skipped = 0
     for start in range(0, len(data), _CHUNK):
@@ -53,12 +53,12 @@ def nth_places(bits: int, first: int, count: int) -> list[int]:
             for place in _places(chunk, start * 8):
                 skipped += 1
                 if skipped > first:
-                    found.append(place)
-                if len(found) == count:
-                    return found
+                    places.append(place)
+                if len(places) == count:
+                    return places
         else:
             skipped += here
-    return found
+    return places
 
 
 def count_below(bits: int, place: int) -> int:
@@ -131,28 +131,28 @@ class UnitIndex:
 
     def having(self, facet: str, value: str, order: Order) -> int:
         """The set of the places of units that have a value."""
-        found = self.facets.get(facet, {}).get(value)
-        if found is None:
+        units = self.facets.get(facet, {}).get(value)
+        if units is None:
             return 0
-        if found.bits is not None:
-            return int.from_bytes(found.bits[order == "file"], "little")
-        return bitset(self._places(found, order), len(self))
+        if units.bits is not None:
+            return int.from_bytes(units.bits[order == "file"], "little")
+        return bitset(self._places(units, order), len(self))
 
     def selected(self, chosen: Mapping[str, str], order: Order) -> int:
         """The places of units that have all these values."""
-        found = full_bitset(len(self))
+        places = full_bitset(len(self))
         for facet, value in chosen.items():
-            found &= self.having(facet, value, order)
-        return found
+            places &= self.having(facet, value, order)
+        return places
 
     def counts(self, facet: str, selected: int, order: Order) -> dict[str, int]:
         """For each value of a facet how many of the selected places have it."""
         data = selected.to_bytes(len(self) // 8 + 1, "little")
         return {
-            value: (selected & int.from_bytes(found.bits[order == "file"], "little")).bit_count()
-            if found.bits is not None
-            else sum(data[place >> 3] >> (place & 7) & 1 for place in self._places(found, order))
-            for value, found in self.facets.get(facet, {}).items()
+            value: (selected & int.from_bytes(units.bits[order == "file"], "little")).bit_count()
+            if units.bits is not None
+            else sum(data[place >> 3] >> (place & 7) & 1 for place in self._places(units, order))
+            for value, units in self.facets.get(facet, {}).items()
         }
 
     def number(self, place: int, order: Order) -> int:
@@ -174,7 +174,7 @@ def build_index(
     """Read all records once. `explained` says which gates a unit explains: these are the facet `gate`."""
     offsets, weights = array("Q", [0]), array("q")
     listed = _ValueNumbers()
-    position = said = 0
+    position = reported = 0
     try:
         size = file.stat().st_size
         with open(file, "rb", buffering=1 << 20) as stream:
@@ -182,8 +182,8 @@ def build_index(
                 position += len(line)
                 offsets.append(position)
                 weights.append(_add_unit(suite, line, explained, number, file, listed))
-                if progress is not None and position - said >= _PROGRESS_BYTES:
-                    said = position
+                if progress is not None and position - reported >= _PROGRESS_BYTES:
+                    reported = position
                     progress(position, size)
     except OSError as problem:
         raise read_failure(str(file), "records", problem) from None

@@ -162,8 +162,8 @@ def _value(folder: ViewedFolder, facet: str, key: str) -> str:
     if not key.startswith(NUMBER_PREFIX):
         return key
     number, values = key[len(NUMBER_PREFIX) :], [*folder.index.facets.get(facet, ())]
-    known = number.isascii() and number.isdigit() and len(number) < 6 and int(number) < len(values)
-    return values[int(number)] if known else key
+    exists = number.isascii() and number.isdigit() and len(number) < 6 and int(number) < len(values)
+    return values[int(number)] if exists else key
 
 
 def _unit_pager(folder: ViewedFolder, number: int, unit: int, choice: UnitQuery, links: SiteLinks) -> Markup:
@@ -274,8 +274,8 @@ def left_out_note(folder: ViewedFolder) -> Markup | None:
     left_out = folder.index.left_out
     if not left_out:
         return None
-    said = f"Not all values of {', '.join(left_out)} can be chosen: search for the others."
-    return element("p", html_sentence(said), class_="note")
+    words = f"Not all values of {', '.join(left_out)} can be chosen: search for the others."
+    return element("p", html_sentence(words), class_="note")
 
 
 def _value_links(folder: ViewedFolder, number: int, links: SiteLinks) -> dict[str, dict[str, str]]:
@@ -314,9 +314,9 @@ def _facet(folder: ViewedFolder, facet: str, choice: UnitQuery, selected: UnitsS
     keys = {value: value_key(value, number) for number, value in enumerate(values)}
     offered = sorted((value for value in values if counts[value]), key=lambda value: (-counts[value], value))
     offered = [value for at, value in enumerate(offered) if at < MOST_OPTIONS or keys[value] == chosen]
-    shown = html_names(offered)
+    names = html_names(offered)
     options = [
-        element("option", f"{shown[value]} ({counts[value]:,})", value=keys[value], selected=keys[value] == chosen)
+        element("option", f"{names[value]} ({counts[value]:,})", value=keys[value], selected=keys[value] == chosen)
         for value in offered
     ]
     if chosen and chosen not in {keys[value] for value in offered}:
@@ -390,8 +390,8 @@ def single_unit_page(
 def _lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
     """What is in an export, and its lists."""
     most = len(folder.index) if links.most is None else links.most
-    said = f"These pages have {most:,} of {len(folder.index):,} {folder.unit}s, the worst first"
-    note = element("p", f"{said}; goldgate view shows all.", class_="note") if most < len(folder.index) else None
+    words = f"These pages have {most:,} of {len(folder.index):,} {folder.unit}s, the worst first"
+    note = element("p", f"{words}; goldgate view shows all.", class_="note") if most < len(folder.index) else None
     return element("details", element("summary", "By value"), note, value_lists(folder, number, links), class_="detail")
 
 

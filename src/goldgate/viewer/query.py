@@ -31,8 +31,8 @@ class UnitQuery:
         pairs += [(TEXT, self.text)] if self.text else []
         pairs += [(ORDER, self.order)] if self.order != "weight" else []
         pairs += [(PAGE, str(self.page))] if self.page > 1 else []
-        shown = "&".join(f"{quote(key, safe='')}={quote(value, safe='')}" for key, value in pairs)
-        return f"?{shown}" if shown else ""
+        text = "&".join(f"{quote(key, safe='')}={quote(value, safe='')}" for key, value in pairs)
+        return f"?{text}" if text else ""
 
     def at(self, page: int) -> UnitQuery:
         """Another page of the same."""

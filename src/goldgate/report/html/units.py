@@ -54,16 +54,16 @@ def unit_anchor(identity: str) -> str:
 
 def section_anchors(titles: Iterable[str]) -> list[str]:
     """`errors-by-name`; the second of that name gets a number, and none is that of a unit or of our own."""
-    found: list[str] = []
+    anchors: list[str] = []
     for title in titles:
         slug = _slug(title) or "section"
         slug = f"section-{slug}" if slug.startswith("sample") or slug in _OWN else slug
         number, anchor = 1, slug
-        while anchor in found:
+        while anchor in anchors:
             number += 1
             anchor = f"{slug}-{number}"
-        found.append(anchor)
-    return found
+        anchors.append(anchor)
+    return anchors
 
 
 def _slug(text: str) -> str:
@@ -98,7 +98,7 @@ def verdict_mark(word: str, shown: str | None = None) -> Markup:
     return element("span", sign, html_sentence(shown or word), class_=f"verdict {_LOOKS.get(word, 'plain')}")
 
 
-def gate_table(page: Page, looked: UnitSelection) -> Markup | None:
+def gate_table(page: Page, selection: UnitSelection) -> Markup | None:
     """The gates of a page, or that there are none; None where a page has none to show."""
     if page.gates is None:
         return None
@@ -107,11 +107,11 @@ def gate_table(page: Page, looked: UnitSelection) -> Markup | None:
     columns = gate_columns(page.gates)
     own, shared = gate_notes(page.gates)
     titles = [title or "verdict" for title in columns]
-    explained = any(gate.metric in looked.explains for gate in page.gates)
+    explained = any(gate.metric in selection.explains for gate in page.gates)
     rows = []
     for gate in page.gates:
         cells = [_cell(title, show(gate), gate) for title, show in columns.items()]
-        cells += [element("td", _explaining_units(gate, looked), class_="why")] if explained else []
+        cells += [element("td", _explaining_units(gate, selection), class_="why")] if explained else []
         rows.append(element("tr", *cells))
         if gate.metric in own:
             rows.append(
@@ -140,19 +140,19 @@ def _cell(title: str, shown: str, gate: GateLine) -> Markup:
     return element("td", html_sentence(shown), class_="num" if title in _NUMBERS else None)
 
 
-def _explaining_units(gate: GateLine, looked: UnitSelection) -> Content:
+def _explaining_units(gate: GateLine, selection: UnitSelection) -> Content:
     """Links to the units that cost it most, and to all that are shown."""
-    if gate.verdict == Verdict.PASS or gate.metric not in looked.explains:
+    if gate.verdict == Verdict.PASS or gate.metric not in selection.explains:
         return None
-    count, shown = looked.explains[gate.metric]
+    count, shown = selection.explains[gate.metric]
     if not shown:
         return None
     links: list[Content] = []
     for identity in shown[:FIRST_UNITS]:
-        href = looked.unit_links.get((gate.metric, identity)) or f"#{unit_anchor(identity)}"
+        href = selection.unit_links.get((gate.metric, identity)) or f"#{unit_anchor(identity)}"
         links += [element("a", element("bdi", html_name(identity)), href=href), " "]
-    if gate.metric in looked.gate_links:
-        links.append(element("a", f"all {count}", href=looked.gate_links[gate.metric]))
+    if gate.metric in selection.gate_links:
+        links.append(element("a", f"all {count}", href=selection.gate_links[gate.metric]))
     elif len(shown) > FIRST_UNITS or count > len(shown):
         of = f"all {len(shown)}" if count == len(shown) else f"{len(shown)} of {count} shown"
         links.append(element("a", of, href=f"#{SAMPLES}", data_facet=GATE_FACET, data_value=html_name(gate.metric)))
@@ -179,54 +179,54 @@ def _sections(unit: UnitPage, limits: DisplayLimits = PAGE_LIMITS, level: int = 
         yield element("section", element(f"h{level}", html_sentence(section.title)), *blocks)
 
 
-def unit_list(looked: UnitSelection, limit: int = SIZE_LIMIT) -> tuple[Markup, UnitSelection]:
+def unit_list(selection: UnitSelection, limit: int = SIZE_LIMIT) -> tuple[Markup, UnitSelection]:
     """Units that can be opened one by one, until the page would be too large; and what of them is in it."""
     reasons: dict[str, list[str]] = {}
-    for metric, (_, identities) in looked.explains.items():
+    for metric, (_, identities) in selection.explains.items():
         for identity in identities:
             reasons.setdefault(identity, []).append(metric)
-    shown = html_names(summary.id for summary, _ in looked.units)
-    first = {identity for _, identities in looked.explains.values() for identity in identities[:FIRST_UNITS]}
-    found: dict[int, Markup] = {}
+    shown = html_names(summary.id for summary, _ in selection.units)
+    first = {identity for _, identities in selection.explains.values() for identity in identities[:FIRST_UNITS]}
+    items_by_place: dict[int, Markup] = {}
     left = limit
     # Those that a gate names find room before all others.
-    for place in sorted(range(len(looked.units)), key=lambda place: looked.units[place][0].id not in first):
-        summary, unit = looked.units[place]
-        item = _item(summary, unit, shown[summary.id], reasons.get(summary.id, ()), left if found else None)
-        if item is None or (found and len(item) > left):  # a smaller one may still find room
+    for place in sorted(range(len(selection.units)), key=lambda place: selection.units[place][0].id not in first):
+        summary, unit = selection.units[place]
+        item = _item(summary, unit, shown[summary.id], reasons.get(summary.id, ()), left if items_by_place else None)
+        if item is None or (items_by_place and len(item) > left):  # a smaller one may still find room
             continue
         left -= len(item)
-        found[place] = item
-    kept = tuple(looked.units[place] for place in sorted(found))
-    items = [found[place] for place in sorted(found)]
-    return element("div", *items, class_="units"), looked._replace(
-        units=kept, explains=_explanations_on_page(looked, kept)
+        items_by_place[place] = item
+    kept = tuple(selection.units[place] for place in sorted(items_by_place))
+    items = [items_by_place[place] for place in sorted(items_by_place)]
+    return element("div", *items, class_="units"), selection._replace(
+        units=kept, explains=_explanations_on_page(selection, kept)
     )
 
 
-def shown_count_text(looked: UnitSelection) -> str:
+def shown_count_text(selection: UnitSelection) -> str:
     """How many of how many are shown."""
-    shown = sum(1 for summary, _ in looked.units if summary.weight)
-    rest = len(looked.units) - shown
-    things = f"{looked.unit}s"
-    if not looked.wrong and looked.units:  # the suite does not say what went wrong in a unit
-        count = len(looked.units)
-        said = "is shown that costs" if count == 1 else "are shown that cost"
-        return f"{count_text(count, looked.unit)} {said} a gate; of {looked.total} in all."
-    if not looked.wrong:
-        return f"In none of {count_text(looked.total, looked.unit)} anything went wrong."
-    said = f"{shown} of {looked.wrong} {things} with errors are shown, the worst first"
-    said += f", and {rest} without" if rest else ""
-    return f"{said}; of {looked.total} in all."
+    shown = sum(1 for summary, _ in selection.units if summary.weight)
+    rest = len(selection.units) - shown
+    things = f"{selection.unit}s"
+    if not selection.wrong and selection.units:  # the suite does not say what went wrong in a unit
+        count = len(selection.units)
+        words = "is shown that costs" if count == 1 else "are shown that cost"
+        return f"{count_text(count, selection.unit)} {words} a gate; of {selection.total} in all."
+    if not selection.wrong:
+        return f"In none of {count_text(selection.total, selection.unit)} anything went wrong."
+    words = f"{shown} of {selection.wrong} {things} with errors are shown, the worst first"
+    words += f", and {rest} without" if rest else ""
+    return f"{words}; of {selection.total} in all."
 
 
-def facets_of(looked: UnitSelection) -> Facets:
+def facets_of(selection: UnitSelection) -> Facets:
     """By what the units can be filtered, and with which values."""
-    found: dict[str, set[str]] = {}
-    for summary, _ in looked.units:
+    values_by_facet: dict[str, set[str]] = {}
+    for summary, _ in selection.units:
         for facet, values in summary.facets.items():
-            found.setdefault(facet, set()).update(values)
-    return {facet: dict.fromkeys(values, f"#{SAMPLES}") for facet, values in found.items()}
+            values_by_facet.setdefault(facet, set()).update(values)
+    return {facet: dict.fromkeys(values, f"#{SAMPLES}") for facet, values in values_by_facet.items()}
 
 
 def _item(
@@ -262,36 +262,40 @@ def _item(
     )
 
 
-def _without_repetition(unit: UnitPage, said: str) -> UnitPage:
+def _without_repetition(unit: UnitPage, words: str) -> UnitPage:
     """Without a first section that only says again what stands above it."""
     first = unit.sections[0].blocks if unit.sections else ()
     match first:
-        case (Paragraph(text=text),) if text.rstrip(".").lower() == said.lower():
+        case (Paragraph(text=text),) if text.rstrip(".").lower() == words.lower():
             return unit._replace(sections=unit.sections[1:])
     return unit
 
 
 def _facets(summary: UnitSummary, gates: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    found = {GATE_FACET: tuple(gates), **summary.facets}
-    return {html_name(facet): tuple(dict.fromkeys(map(html_name, values))) for facet, values in found.items() if values}
+    values_by_facet = {GATE_FACET: tuple(gates), **summary.facets}
+    return {
+        html_name(facet): tuple(dict.fromkeys(map(html_name, values)))
+        for facet, values in values_by_facet.items()
+        if values
+    }
 
 
 def _explanations_on_page(
-    looked: UnitSelection, kept: Iterable[tuple[UnitSummary, UnitPage]]
+    selection: UnitSelection, kept: Iterable[tuple[UnitSummary, UnitPage]]
 ) -> dict[str, tuple[int, tuple[str, ...]]]:
     """What explains a gate, of the units that are in the page."""
     inside = {summary.id for summary, _ in kept}
     return {
         metric: (number, tuple(identity for identity in identities if identity in inside))
-        for metric, (number, identities) in looked.explains.items()
+        for metric, (number, identities) in selection.explains.items()
     }
 
 
-def filter_placeholder(looked: UnitSelection) -> Content:
+def filter_placeholder(selection: UnitSelection) -> Content:
     """The place where the page's script puts the filters; without one there is nothing to see."""
-    if not looked.units:
+    if not selection.units:
         return None
-    facets = list(dict.fromkeys(chain.from_iterable(summary.facets for summary, _ in looked.units)))
+    facets = list(dict.fromkeys(chain.from_iterable(summary.facets for summary, _ in selection.units)))
     return element("div", id="filters", data_facets=json.dumps([GATE_FACET, *map(html_name, facets)]), hidden=True)
 
 

@@ -38,7 +38,7 @@ def page_pictures(page: Page, name: str = "") -> list[Picture]:
     """
     about = ": ".join(part for part in (name, page.subject) if part)
     gates = [GatePicture(page.gates)] if page.gates else []
-    return [found._replace(about=about) for found in (*gates, *page.pictures, *_matrices(page))]
+    return [drawn._replace(about=about) for drawn in (*gates, *page.pictures, *_matrices(page))]
 
 
 def _matrices(page: Page) -> Iterator[Picture]:
@@ -57,8 +57,8 @@ def matrix_picture(matrix: Matrix, kind: str, title: str) -> CountPicture:
     rows, counts = [], []
     for grid in grids:
         for row, own in zip(grid.rows, grid.counts, strict=True):
-            known = dict(zip(grid.columns, own, strict=True))
+            by_column = dict(zip(grid.columns, own, strict=True))
             rows.append(f"{grid.group} / {row}" if matrix.group_title else row)
-            counts.append(tuple(known.get(name, 0) for name in columns))
+            counts.append(tuple(by_column.get(name, 0) for name in columns))
     row_title = f"{matrix.group_title} / {matrix.row_title}" if matrix.group_title else matrix.row_title
     return CountPicture(kind, title, row_title, matrix.column_title, tuple(rows), columns, tuple(counts))

@@ -180,12 +180,12 @@ def _largest(drawn: CountPicture) -> CountPicture:
 
 def _map_description(drawn: CountPicture) -> str:
     """The largest counts off the diagonal."""
-    found = [
+    largest = [
         (-count, row, column)
         for row, counts in zip(drawn.rows, drawn.counts, strict=True)
         for column, count in zip(drawn.columns, counts, strict=True)
         if count and row != column
     ]
-    listed = [f"{-count} {row} → {column}" for count, row, column in sorted(found)[:_LISTED]]
+    listed = [f"{-count} {row} → {column}" for count, row, column in sorted(largest)[:_LISTED]]
     head = f"{drawn.row_title} → {drawn.column_title}, but for those of one name: {'none' if not listed else ''}"
     return description_text([drawn.about, head + "; ".join(listed), *drawn.notes])

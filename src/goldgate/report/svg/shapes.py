@@ -162,8 +162,8 @@ def fit_scale(values: Iterable[Number], *, whole: bool = False) -> Scale:
 
     Round steps divide 1, so that a line for shares ends at 0 and 1.
     """
-    found = [as_fraction(value) for value in values]
-    low, high = min(found, default=Fraction(0)), max(found, default=Fraction(1))
+    fractions = [as_fraction(value) for value in values]
+    low, high = min(fractions, default=Fraction(0)), max(fractions, default=Fraction(1))
     if low == high:
         low, high = (Fraction(0), Fraction(1)) if 0 <= low <= 1 else (min(low, Fraction(0)), max(high, Fraction(0)))
     step = _round_step((high - low) / _STEPS, whole)

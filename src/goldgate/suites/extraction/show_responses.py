@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -92,15 +92,10 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\r\n]+')
 
 
 def render_answer_json(answer: ReadAnswer, *, on_one_line: bool) -> str:
-    """One object."""
+    """What was read as one object, by the names of the samples' records."""
     option = orjson.OPT_APPEND_NEWLINE | (0 if on_one_line else orjson.OPT_INDENT_2)
-    return escape_json(orjson.dumps(answer_as_json(answer), option=option).decode())
-
-
-def answer_as_json(answer: ReadAnswer) -> dict[str, Any]:
-    """What was read, by the names of the samples' records."""
     parsed, places = answer.parsed, TextPositions(answer.response)
-    return {
+    fields = {
         "id": answer.id,
         "status": parsed.status,
         "method": parsed.method,
@@ -125,13 +120,10 @@ def answer_as_json(answer: ReadAnswer) -> dict[str, Any]:
             }
             for event in answer.written
         ],
-        "violations": [
-            {"violation": found.violation, "path": found.path}
-            for found in answer.events.violations
-            if found.violation != Violation.NOT_PARSED
-        ],
+        "violations": [{"violation": place.violation, "path": place.path} for place in _violations(answer)],
         "value": orjson.Fragment(value_text(answer.response, parsed)),
     }
+    return escape_json(orjson.dumps(fields, option=option).decode())
 
 
 def value_text(response: str, parsed: Parsed) -> str:
@@ -181,7 +173,7 @@ class ReadingSummary:
 
     @property
     def unread(self) -> int:
-        """How many could not be read."""
+        """How many answers could not be read."""
         return self.counts["status"][Status.ERROR]
 
 
@@ -190,23 +182,23 @@ def render_summary(summary: ReadingSummary, columns: int = DEFAULT_COLUMNS) -> s
     lines = [f"{count_text(summary.answers, 'response')}, {summary.unread} could not be read"]
     for label, counts in summary.counts.items():
         entries = [f"{name} {count}" for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
-        lines += labelled_lines(label, entries or ["none"], columns, _LABEL_COLUMNS)
+        lines += _labelled(label, entries or ["none"], columns)
     return "\n".join(lines) + "\n"
 
 
 def render_answer_line(answer: ReadAnswer, columns: int = DEFAULT_COLUMNS) -> str:
     """A line on an answer, and one for each kind of thing that was odd about it."""
     parsed, places = answer.parsed, TextPositions(answer.response)
-    found = [parsed.status, parsed.method]
+    parts = [parsed.status, parsed.method]
     if parsed.start is not None and parsed.end is not None:
-        found.append(places.stretch(parsed.start, parsed.end))
+        parts.append(places.stretch(parsed.start, parsed.end))
     if parsed.status != Status.ERROR:
         events = answer.written
-        found.append(count_text(len(events), "event"))
-        found.append(count_text(sum(len(event.arguments) for event in events), "argument"))
+        parts.append(count_text(len(events), "event"))
+        parts.append(count_text(sum(len(event.arguments) for event in events), "argument"))
     if parsed.thought_state != ThoughtState.NONE:
-        found.append(f"thought {parsed.thought_state}")
-    lines = wrap_parts(found, columns, f"{_name(answer.id or '-')}  ", INDENT, ", ")
+        parts.append(f"thought {parsed.thought_state}")
+    lines = wrap_parts(parts, columns, f"{_name(answer.id or '-')}  ", INDENT, ", ")
     steps = [
         f"{step} {places.position(min(place.at for place in parsed.places if place.step == step))}"
         for step in parsed.repairs
@@ -216,8 +208,8 @@ def render_answer_line(answer: ReadAnswer, columns: int = DEFAULT_COLUMNS) -> st
     for label, entries in (("repairs", steps), ("left out", left_out), ("violations", violations)):
         if entries:
             more = len(entries) - SHOWN_PLACES if label != "repairs" else 0
-            shown = entries if more <= 0 else [*entries[:SHOWN_PLACES], f"{more} more"]
-            lines += labelled_lines(label, shown, columns, _LABEL_COLUMNS)
+            listed = entries if more <= 0 else [*entries[:SHOWN_PLACES], f"{more} more"]
+            lines += _labelled(label, listed, columns)
     return "\n".join(lines) + "\n"
 
 
@@ -238,18 +230,14 @@ def _headline(answer: ReadAnswer, places: TextPositions, columns: int) -> list[s
     parsed = answer.parsed
     name = "" if answer.id is None else f"{_name(answer.id)}  "
     lines = [shorten(f"{name}{parsed.status.upper()}: {reading_words.STATUS_MEANINGS[parsed.status]}", columns)]
-    lines += labelled_lines(
-        "found", [f"{parsed.method}: {reading_words.METHOD_MEANINGS[parsed.method]}"], columns, _LABEL_COLUMNS
-    )
+    lines += _labelled("found", [f"{parsed.method}: {reading_words.METHOD_MEANINGS[parsed.method]}"], columns)
     if parsed.start is not None and parsed.end is not None:
         stretch = places.stretch(parsed.start, parsed.end)
-        lines += labelled_lines(
-            "place", [f"{stretch} (characters {parsed.start} to {parsed.end})"], columns, _LABEL_COLUMNS
-        )
+        lines += _labelled("place", [f"{stretch} (characters {parsed.start} to {parsed.end})"], columns)
     if parsed.method != Method.STRUCTURED:
         state = f"{parsed.thought_state}: {reading_words.THOUGHT_MEANINGS[parsed.thought_state]}"
         length = f", {count_text(len(parsed.thought), 'character')}" if parsed.thought else ""
-        lines += labelled_lines("thought", [state + length], columns, _LABEL_COLUMNS)
+        lines += _labelled("thought", [state + length], columns)
     return lines
 
 
@@ -260,12 +248,12 @@ def _repairs(parsed: Parsed, places: TextPositions, columns: int) -> list[str]:
     by_step = {step: [place.at for place in parsed.places if place.step == step] for step in parsed.repairs}
     gutter = 4 + max(len(str(places.position(place.at))) for place in parsed.places)
     lines = ["Repairs"]
-    for step, found in sorted(by_step.items(), key=lambda item: (item[1][0], item[0])):
-        times = "" if len(found) == 1 else f", {len(found)} times"
+    for step, offsets in sorted(by_step.items(), key=lambda item: (item[1][0], item[0])):
+        times = "" if len(offsets) == 1 else f", {len(offsets)} times"
         lines += word_parts(f"{step}{times}: {reading_words.STEP_MEANINGS[step]}", columns, INDENT * 2, INDENT)
-        for at in found[:SHOWN_PLACES]:
+        for at in offsets[:SHOWN_PLACES]:
             lines += _marked(places, at, gutter, columns)
-        lines += more_line(len(found) - SHOWN_PLACES, INDENT * 2)
+        lines += more_line(len(offsets) - SHOWN_PLACES, INDENT * 2)
     return lines
 
 
@@ -323,23 +311,27 @@ def _cut_lines(text: str, columns: int) -> list[str]:
 
 
 def _violation_lines(answer: ReadAnswer, columns: int) -> list[str]:
-    found = _violations(answer)
-    if not found:
+    violations = _violations(answer)
+    if not violations:
         return []
     rows = [
         TextRow((TextCell((str(item.violation),)), TextCell((visible(item.path),), "name", item.path)))
-        for item in found[:SHOWN_ITEMS]
+        for item in violations[:SHOWN_ITEMS]
     ]
     return [
         "Not in the expected form",
         *text_table([ColumnHead(), ColumnHead()], rows, columns),
-        *more_line(len(found) - SHOWN_ITEMS, INDENT * 2),
+        *more_line(len(violations) - SHOWN_ITEMS, INDENT * 2),
     ]
 
 
 def _violations(answer: ReadAnswer) -> list[ViolationPlace]:
     """What is not as it should be, but for the answer that was not read at all: its status says so."""
     return [found for found in answer.events.violations if found.violation != Violation.NOT_PARSED]
+
+
+def _labelled(label: str, parts: Sequence[str], columns: int) -> list[str]:
+    return labelled_lines(label, parts, columns, _LABEL_COLUMNS)
 
 
 def _name(text: str, columns: int = _NAME_COLUMNS) -> str:
