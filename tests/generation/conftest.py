@@ -13,7 +13,7 @@ import pytest
 from goldgate.generation.answerer import Listener
 from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer, fleet, pacing
 from goldgate.generation.openai.pacing import EndpointLimits
-from goldgate.generation.run import GenerationOptions, PreparedRun, RunResult, generate, open_journal, prepare
+from goldgate.generation.run import GenerationOptions, GenerationResult, PreparedRun, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.extraction.task import TaskOptions, load_task
@@ -70,7 +70,7 @@ class Data:
             options, answerer, protocol.generation, lambda: load_task(task, options.all_seeds, response, asked_for)
         )
 
-    def generate(self, url: str, secret: Secret | None = None, **changes: Any) -> tuple[RunResult, list[str]]:
+    def generate(self, url: str, secret: Secret | None = None, **changes: Any) -> tuple[GenerationResult, list[str]]:
         """Ask in this process; what came of it, and what was said."""
         said: list[str] = []
         prepared = self.prepare(url, secret, **changes)

@@ -20,7 +20,7 @@ from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
 from goldgate.generation.openai.fleet import LONGEST_REST, Fleet, FleetMember
 from goldgate.generation.openai.pacing import EndpointLimits
 from goldgate.generation.request import ModelAnswer, NoAnswer
-from goldgate.generation.run import GenerationOptions, RunResult, generate, given_up_error, open_journal, prepare
+from goldgate.generation.run import GenerationOptions, GenerationResult, generate, given_up_error, open_journal, prepare
 from goldgate.generation.secret import Secret, redact_arguments
 from goldgate.protocol import GenerationSettings
 from goldgate.suites.extraction.settings import ExtractionSettings
@@ -38,7 +38,7 @@ def ask(
     limits: EndpointLimits | None = None,
     say: Callable[[str], None] | None = None,
     **changes: Any,
-) -> tuple[RunResult, list[str]]:
+) -> tuple[GenerationResult, list[str]]:
     """Ask several endpoints in this process; what came of it, and what was said."""
     said: list[str] = []
 

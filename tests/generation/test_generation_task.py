@@ -16,7 +16,7 @@ from goldgate.generation.answerer import Answerer, Assignment, Ending, Listener
 from goldgate.generation.checkpoint import CheckpointAnswerer
 from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
 from goldgate.generation.request import ModelAnswer, Usage
-from goldgate.generation.run import GenerationOptions, PreparedRun, RunResult, generate, open_journal, prepare
+from goldgate.generation.run import GenerationOptions, GenerationResult, PreparedRun, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
 from goldgate.pipeline import evaluate_suite
 from goldgate.protocol import GenerationSettings, Price
@@ -104,7 +104,7 @@ class FirstWord:
         return None
 
 
-def ask(out: Path, task: Task, answerer: Answerer, **changes: Any) -> tuple[RunResult, PreparedRun, list[str]]:
+def ask(out: Path, task: Task, answerer: Answerer, **changes: Any) -> tuple[GenerationResult, PreparedRun, list[str]]:
     said: list[str] = []
     settings = GenerationSettings(prices={"m": Price(input=1_000_000)})  # type: ignore[arg-type]
     options = GenerationOptions(out, "m", parameters={"max_tokens": 64}, **changes)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from goldgate.generation.answerer import StopRule
     from goldgate.generation.artifacts import SeedSummary
     from goldgate.generation.journal import Journal
-    from goldgate.generation.run import DryRun, GenerationOptions, PreparedRun, RunResult
+    from goldgate.generation.run import DryRun, GenerationOptions, GenerationResult, PreparedRun
     from goldgate.pipeline import Finished
 
 
@@ -173,7 +173,7 @@ class _GenerateCommand:
                 return self._report_error(outcome) if score else self._fail(outcome)
             return self._after(prepared, outcome, score=score)
 
-    def _generate(self, prepared: PreparedRun, held: ExitStack, *, score: bool) -> RunResult:
+    def _generate(self, prepared: PreparedRun, held: ExitStack, *, score: bool) -> GenerationResult:
         from goldgate.generation.answerer import Listener
         from goldgate.generation.merge import lock_shards, merge
         from goldgate.generation.run import GenerationProgress, generate, given_up_error, open_journal
@@ -199,7 +199,7 @@ class _GenerateCommand:
             raise given_up_error(outcome.ending, prepared.answerer)
         return outcome
 
-    def _after(self, prepared: PreparedRun, outcome: RunResult, *, score: bool) -> int:
+    def _after(self, prepared: PreparedRun, outcome: GenerationResult, *, score: bool) -> int:
         ending = outcome.ending
         if ending.reason == "interrupted":
             if score and any((folder / REPORT_JSON).exists() for folder in self.options.folders()):
@@ -225,7 +225,7 @@ class _GenerateCommand:
             status = EXIT_SYSTEM_ERROR
         return status if self.quiet else print_output(summary_text(self.options, outcome.summary), status)
 
-    def _score(self, prepared: PreparedRun, outcome: RunResult) -> int:
+    def _score(self, prepared: PreparedRun, outcome: GenerationResult) -> int:
         """A report for each seed. Of several, what they come to together is printed, and where each report is."""
         from goldgate.generation.run import write_summary
 
@@ -250,7 +250,7 @@ class _GenerateCommand:
         return max(statuses)
 
     def _score_seed(
-        self, prepared: PreparedRun, outcome: RunResult, summary: SeedSummary, keep: Callable[[Evaluation], None]
+        self, prepared: PreparedRun, outcome: GenerationResult, summary: SeedSummary, keep: Callable[[Evaluation], None]
     ) -> int:
         from goldgate.generation.scoring import missing_error, score_answers
         from goldgate.pipeline import evaluate_suite
@@ -352,7 +352,7 @@ class _GenerateCommand:
             return self._fail(planned)
         return print_output(dry_run_text(prepared, planned), EXIT_PASSED)
 
-    def _say_cost(self, outcome: RunResult) -> None:
+    def _say_cost(self, outcome: GenerationResult) -> None:
         from goldgate.generation.artifacts import cost_line
 
         if not self.quiet:

@@ -11,14 +11,7 @@ from typing import Any
 
 import click
 
-from goldgate.cli.options import (
-    COMMON,
-    RESULT_FORMATS,
-    SYSTEM_NAMES,
-    MultiValueCommand,
-    format_option,
-    out_option,
-)
+from goldgate.cli.options import COMMON, RESULT_FORMATS, SYSTEM_NAMES, MultiValueCommand, format_option, out_option
 from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.runner import Result, exit_with
 from goldgate.errors import ConfigError, Place

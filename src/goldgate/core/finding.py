@@ -29,10 +29,10 @@ class Finding(NamedTuple):
             "file": self.file,
             "line": self.line,
             "pointer": self.pointer,
-            "message": shorten(self.message),
+            "message": cut_text(self.message),
         }
         if self.id is not None:
-            shown["id"] = shorten(self.id)
+            shown["id"] = cut_text(self.id)
         return shown
 
 
@@ -45,7 +45,7 @@ def finding_entries(findings: list[Finding]) -> list[dict[str, object]]:
     return entries
 
 
-def shorten(text: str, longest: int = 500) -> str:
+def cut_text(text: str, longest: int = 500) -> str:
     """The text, or its beginning: what comes from a run can be of any length."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
@@ -76,7 +76,7 @@ class RunFindings:
         self._counts[code, severity] = count = self._counts.get((code, severity), 0) + 1
         if count <= MAX_PER_CODE:
             name = self._names.get(file) or self._names.setdefault(file, f"{self.folder}/{file}")
-            self._found.append(Finding(code, severity, name, line, pointer, shorten(message)))
+            self._found.append(Finding(code, severity, name, line, pointer, cut_text(message)))
 
     def listed(self) -> list[Finding]:
         """All of them, in the order in which they were found."""

@@ -25,8 +25,8 @@ from goldgate.generation.journal import (
 from goldgate.generation.journal_contents import FormatLadder, JournalContents
 from goldgate.generation.request import RequestPlan
 from goldgate.generation.run import (
+    GenerationResult,
     PreparedRun,
-    RunResult,
     differing_settings,
     model_notices,
     require_own_predictions,
@@ -51,7 +51,7 @@ def lock_shards(out: Path) -> Iterator[None]:
         lock.release()
 
 
-def merge(prepared: PreparedRun, listener: Listener) -> RunResult:
+def merge(prepared: PreparedRun, listener: Listener) -> GenerationResult:
     """The predictions and the summary of all shards together, as one process would have written them."""
     out = prepared.options.out
     found = shard_journals(out)
@@ -77,7 +77,7 @@ def merge(prepared: PreparedRun, listener: Listener) -> RunResult:
     summaries, report = write_artifacts(prepared, contents, ladder)
     for line in (*_missing_notices(prepared, found, contents, summaries), *model_notices(summaries)):
         listener.say(line)
-    return RunResult(Ending("done"), ladder, summaries, report)
+    return GenerationResult(Ending("done"), ladder, summaries, report)
 
 
 def _plan_for_all_endpoints(plan: RequestPlan, contents: JournalContents) -> RequestPlan:

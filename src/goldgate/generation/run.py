@@ -273,7 +273,7 @@ class PreparedRun:
         return whole.part(len(self.documents), max(1, len(self.task)), f"shard {options.shard}")
 
 
-class RunResult(NamedTuple):
+class GenerationResult(NamedTuple):
     """What there is after a run."""
 
     ending: Ending
@@ -371,7 +371,7 @@ def require_own_predictions(options: GenerationOptions) -> None:
         )
 
 
-def generate(prepared: PreparedRun, journal: Journal, listener: Listener) -> RunResult:
+def generate(prepared: PreparedRun, journal: Journal, listener: Listener) -> GenerationResult:
     """Ask for every answer that the journal does not have, then write the predictions and the summary from it.
 
     It may end early (`ending.reason`); what was answered until then is in the journal in any case.
@@ -394,7 +394,7 @@ def generate(prepared: PreparedRun, journal: Journal, listener: Listener) -> Run
     if stopping is not None and ending.reason == "decided":
         return _write_decided(prepared, journal.contents, ladder, stopping, ending)
     remove_artifact(prepared.options.out / ASKED_GOLD)  # an earlier run's
-    outcome = RunResult(ending, ladder, *write_artifacts(prepared, journal.contents, ladder))
+    outcome = GenerationResult(ending, ladder, *write_artifacts(prepared, journal.contents, ladder))
     for line in model_notices(outcome.summaries):
         listener.say(line)
     return outcome
@@ -449,14 +449,14 @@ def assign(prepared: PreparedRun, journal: Journal, listener: Listener) -> Assig
 
 def _write_decided(
     prepared: PreparedRun, contents: JournalContents, ladder: FormatLadder, stopping: EarlyStopping, ending: Ending
-) -> RunResult:
+) -> GenerationResult:
     """The artifacts over the documents that decided every gate; over all of them, as ever, if all were answered."""
     whole, report = write_artifacts(prepared, contents, ladder)
     [everything] = whole
     not_asked = everything.missing[NOT_ASKED]
     if not not_asked:
         remove_artifact(prepared.options.out / ASKED_GOLD)
-        return RunResult(Ending("done"), ladder, whole, report)
+        return GenerationResult(Ending("done"), ladder, whole, report)
     out, only = prepared.options.out, stopping.decided
     with artifact_file(out / ASKED_GOLD) as asked:
         for position in only:
@@ -468,7 +468,7 @@ def _write_decided(
     report = _run_summary(prepared, contents, ladder, summaries)
     report["stopped"] = stopped
     write_summary(prepared, report)
-    return RunResult(ending, ladder, summaries, report, stopped)
+    return GenerationResult(ending, ladder, summaries, report, stopped)
 
 
 def write_artifacts(

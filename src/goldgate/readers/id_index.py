@@ -21,13 +21,7 @@ from goldgate.core.suite import Mapper
 from goldgate.engines import SerialEngine
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.guess import bad_id_error
-from goldgate.readers.records import (
-    OFFSET_BITS,
-    RecordFile,
-    RecordStore,
-    iterate_records,
-    open_records,
-)
+from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, iterate_records, open_records
 
 BUCKETS = 64  # by the first bits of the hash: a join needs a dictionary for one bucket at a time
 HASH_BYTES = 8

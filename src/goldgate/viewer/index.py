@@ -28,7 +28,7 @@ from goldgate.report.html.units import GATE_FACET
 _CHUNK = 4_096  # bytes that are counted at once
 
 
-def bitset(places: Iterable[int], size: int) -> int:
+def to_bitset(places: Iterable[int], size: int) -> int:
     """The set of these places, all below `size`."""
     bits = bytearray(size // 8 + 1)
     for place in places:
@@ -136,7 +136,7 @@ class UnitIndex:
             return 0
         if units.bits is not None:
             return int.from_bytes(units.bits[order == "file"], "little")
-        return bitset(self._places(units, order), len(self))
+        return to_bitset(self._places(units, order), len(self))
 
     def selected(self, chosen: Mapping[str, str], order: Order) -> int:
         """The places of units that have all these values."""
@@ -250,7 +250,7 @@ def _value_units(numbers: array[int], rank: array[int]) -> ValueUnits:
         return ValueUnits(len(numbers), None, numbers)
     length = size // 8 + 1
     orders = (map(rank.__getitem__, numbers), iter(numbers))
-    by_weight, by_file = (bitset(places, size).to_bytes(length, "little") for places in orders)
+    by_weight, by_file = (to_bitset(places, size).to_bytes(length, "little") for places in orders)
     return ValueUnits(len(numbers), (by_weight, by_file), None)
 
 

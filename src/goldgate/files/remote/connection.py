@@ -17,15 +17,7 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, missing_extra
-from goldgate.files.address import (
-    HIDDEN,
-    WEB_SCHEMES,
-    check_url,
-    hide_secrets,
-    normalize_url,
-    public_url,
-    scheme_of,
-)
+from goldgate.files.address import HIDDEN, WEB_SCHEMES, check_url, hide_secrets, normalize_url, public_url, scheme_of
 
 _MAX_MESSAGE = 200  # characters of a library's text
 _MAX_CAUSES = 6  # causes of causes

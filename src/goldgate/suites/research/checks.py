@@ -26,7 +26,7 @@ from goldgate.suites.research.golden import (
 from goldgate.suites.research.outputs import list_outputs
 from goldgate.suites.research.run.evidence import LEVELS
 from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run
-from goldgate.suites.research.run.files import BadLine, ReadLimits, RunFiles, decode_json, decode_lines, read_run
+from goldgate.suites.research.run.files import BadLine, ReadLimits, RunFiles, decode_lines, decode_run_json, read_run
 
 LINT_FORMAT_VERSION = 1  # of the JSON form
 LINT_COMMAND = "lint-golden"
@@ -87,7 +87,7 @@ def _ids_in_run(files: RunFiles) -> Iterator[str]:
             if not isinstance(chunk, BadLine) and type(chunk) is dict and type(chunk.get("chunk_id")) is str:
                 yield chunk["chunk_id"]
     try:
-        output = decode_json(files.output or b"")
+        output = decode_run_json(files.output or b"")
     except ValueError:
         return
     claims = output.get("claims") if type(output) is dict else None

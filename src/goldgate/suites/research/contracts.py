@@ -21,7 +21,7 @@ from goldgate.shape.kinds import AtLeast, Matching, NotEmpty
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 
 
-class GateValue(JudgedGate):
+class ResearchGateValue(JudgedGate):
     """One gate. Bounds are decimals as written."""
 
     measured: RateValue
@@ -46,7 +46,7 @@ class CompanionMetrics(TypedDict):
     uncited_evidence_rate: RateValue
 
 
-class MetricsValue(TypedDict):
+class ResearchMetricsValue(TypedDict):
     """All metrics, with the version of their definitions."""
 
     version: str
@@ -219,7 +219,7 @@ class CorpusInput(TypedDict):
     hashes: int
 
 
-class InputsValue(TypedDict):
+class ResearchInputsValue(TypedDict):
     """Digests of what the numbers come from."""
 
     golden: GoldenInput
@@ -237,10 +237,10 @@ class ResearchReport(TypedDict):
     status: Literal["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES"]
     protocol: ProtocolValue
     signature: str
-    inputs: InputsValue
-    gates: list[GateValue]
+    inputs: ResearchInputsValue
+    gates: list[ResearchGateValue]
     gates_together: NotRequired[str]
-    metrics: MetricsValue
+    metrics: ResearchMetricsValue
     stands_out: list[StandsOut]
     evidence: EvidenceValue
     conservation: Conservation
@@ -251,7 +251,7 @@ class ResearchReport(TypedDict):
     error: None
 
 
-class ErrorReport(TypedDict):
+class ResearchErrorReport(TypedDict):
     """The evaluation could not be carried out."""
 
     format_version: int
@@ -260,7 +260,7 @@ class ErrorReport(TypedDict):
     error: ErrorValue
 
 
-ReportFile = ResearchReport | ErrorReport
+ReportFile = ResearchReport | ResearchErrorReport
 
 
 class RunRecord(RunValue, CountedRecord):

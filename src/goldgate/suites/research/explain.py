@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
-from goldgate.core.finding import Finding, RunFindings, shorten
+from goldgate.core.finding import Finding, RunFindings, cut_text
 from goldgate.core.page import (
     Block,
     Cell,
@@ -39,9 +39,9 @@ from goldgate.suites.research.golden import Golden, Query, load_corpus, load_gol
 from goldgate.suites.research.outputs import OutputsListing, list_outputs
 from goldgate.suites.research.report import run_summary
 from goldgate.suites.research.run.claims import cited_ids, evidence_records, read_sources
-from goldgate.suites.research.run.evidence import LEVELS, CheckResult, Sources, check_evidence
+from goldgate.suites.research.run.evidence import LEVELS, EvidenceCheck, Sources, check_evidence
 from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run
-from goldgate.suites.research.run.files import decode_json, decode_lines, decode_unambiguous, read_run
+from goldgate.suites.research.run.files import decode_lines, decode_run_json, decode_unambiguous, read_run
 from goldgate.suites.research.run.text import fold, plain_fold
 from goldgate.suites.research.source import run_settings
 from goldgate.suites.research.suite import ResearchSettings
@@ -52,7 +52,7 @@ class CheckedRecord:
     """An evidence record, and what became of it."""
 
     record: dict[str, Any]
-    checked: CheckResult
+    checked: EvidenceCheck
 
     @property
     def id(self) -> str:
@@ -106,7 +106,7 @@ def load_run_view(root: str, name: str, golden: Golden | None, settings: RunSett
 def _readable_output(data: bytes | None) -> dict[str, Any] | None:
     """The decoded output, its lists as lists."""
     try:
-        value = decode_json(data) if data is not None else None
+        value = decode_run_json(data) if data is not None else None
     except ValueError:
         return None
     if type(value) is not dict:
@@ -122,7 +122,7 @@ class RunInputs:
         self._golden = golden
         self._settings = settings
         self._folders = {escape_name(entry.name): entry for entry in listing.directories} if listing else {}
-        self._queries = {shorten(query.objective): query for query in golden.queries} if golden else {}
+        self._queries = {cut_text(query.objective): query for query in golden.queries} if golden else {}
 
     def for_unit(self, record: Mapping[str, Any]) -> dict[str, Any]:
         inputs = {"golden": self._query(record), "outputs": self._run(record)}
@@ -244,13 +244,16 @@ def _source_text(run: RunView, chunk_id: str, cited: list[CheckedRecord]) -> tup
     """The chunk that was cited, or else the stored artifact that a record names."""
     chunk = run.sources.chunks.get(chunk_id)
     if chunk is not None:
-        return f"Chunk {shorten(chunk_id, 100)} of source {shorten(chunk['source_id'], 100)}", chunk["text"]
+        return f"Chunk {cut_text(chunk_id, 100)} of source {cut_text(chunk['source_id'], 100)}", chunk["text"]
     for each in cited:
         for name in _artifact_names(each.record.get("provenance")):
             stored = run.sources.artifacts.get(run.sources.hash_in(name) or name)
             if stored is not None and (text := stored.text()) is not None:
-                return f"Chunk {shorten(chunk_id, 100)} is not stored; this is the artifact {shorten(name, 100)}", text
-    return f"Chunk {shorten(chunk_id, 100)} is not stored: its quotes cannot be looked up", None
+                return (
+                    f"Chunk {cut_text(chunk_id, 100)} is not stored; this is the artifact {cut_text(name, 100)}",
+                    text,
+                )
+    return f"Chunk {cut_text(chunk_id, 100)} is not stored: its quotes cannot be looked up", None
 
 
 def _artifact_names(provenance: Any) -> list[str]:
@@ -263,10 +266,10 @@ def _mark_quotes(text: str, cited: list[CheckedRecord]) -> MarkedText:
     source, marks, missing = QuoteFinder(text), [], []
     for each in cited:
         places = source.places(each.quote, _text_range(each.record.get("span")))
-        marks += [Mark(*place, QUOTE_MARK, shorten(each.id, 100), each.checked.failure or "") for place in places]
+        marks += [Mark(*place, QUOTE_MARK, cut_text(each.id, 100), each.checked.failure or "") for place in places]
         if not places and each.quote is not None:
             failure = each.checked.failure or "not checked"
-            missing.append(f"“{shorten(each.quote, _MAX_QUOTE_CHARACTERS)}” ({shorten(each.id, 100)}, {failure})")
+            missing.append(f"“{cut_text(each.quote, _MAX_QUOTE_CHARACTERS)}” ({cut_text(each.id, 100)}, {failure})")
     more = [f"and {len(missing) - _MAX_MISSING_QUOTES} more"] if len(missing) > _MAX_MISSING_QUOTES else []
     notes = [f"Not in this text: {'; '.join([*missing[:_MAX_MISSING_QUOTES], *more])}."] if missing else []
     return marked_text(text, marks, notes, _MAX_SOURCE_CHARACTERS)
@@ -338,12 +341,12 @@ def _claim_table(output: Mapping[str, Any] | None, status: Mapping[str, str]) ->
     rows: list[tuple[Cell, ...]] = []
     for claim in output["claims"][:MAX_ROWS]:
         if type(claim) is not dict:
-            rows.append(("", "", shorten(str(claim)), ""))
+            rows.append(("", "", cut_text(str(claim)), ""))
             continue
-        cited = [f"{shorten(name, 100)}: {status.get(name, 'not in the ledger')}" for name in cited_ids(claim)[:50]]
+        cited = [f"{cut_text(name, 100)}: {status.get(name, 'not in the ledger')}" for name in cited_ids(claim)[:50]]
         statement = claim.get("statement")
-        words = shorten(statement, 2_000) if type(statement) is str else ""
-        name, claim_status = (shorten(str(claim.get(key))) for key in ("claim_id", "status"))
+        words = cut_text(statement, 2_000) if type(statement) is str else ""
+        name, claim_status = (cut_text(str(claim.get(key))) for key in ("claim_id", "status"))
         rows.append((Name(name), claim_status, words, ", ".join(cited)))
     columns = (Column("claim"), Column("status"), Column("statement"), Column("evidence"))
     return (Table(columns, tuple(rows), empty="no claims"), *_more_note(len(output["claims"]), "claims"))
@@ -355,10 +358,10 @@ def _evidence_table(record: Mapping[str, Any], run: RunView) -> tuple[Block, ...
         return ()
     rows = tuple(
         (
-            Name(shorten(each.id, 100)),
+            Name(cut_text(each.id, 100)),
             each.result,
-            Name(shorten(str(each.record.get("chunk_id")), 100)),
-            shorten(each.quote or "", 1_000),
+            Name(cut_text(str(each.record.get("chunk_id")), 100)),
+            cut_text(each.quote or "", 1_000),
             each.checked.message,
         )
         for each in run.evidence[:MAX_ROWS]
@@ -388,7 +391,7 @@ def _step_table(manifests: list[dict[str, Any]]) -> tuple[Block, ...]:
     rows = tuple(
         (
             MeasuredValue(step["step_id"]),
-            shorten(step["retrieval_query"]),
+            cut_text(step["retrieval_query"]),
             MeasuredValue(len(step["candidate_chunk_ids"])),
             MeasuredValue(len(step["selected_chunk_ids"])),
         )

@@ -16,18 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from goldgate.core.gate import Gate
 from goldgate.core.plan import Plan
-from goldgate.core.suite import (
-    Ability,
-    Contract,
-    Input,
-    Inputs,
-    Mapper,
-    Measure,
-    Pairing,
-    Report,
-    StoredRates,
-    Suite,
-)
+from goldgate.core.suite import Ability, Contract, Input, Inputs, Mapper, Measure, Pairing, Report, StoredRates, Suite
 from goldgate.files.address import is_url
 from goldgate.shape.kinds import Positive
 

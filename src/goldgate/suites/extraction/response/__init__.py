@@ -40,11 +40,7 @@ from goldgate.suites.extraction.response.selection import (
     select_answer,
 )
 from goldgate.suites.extraction.response.structure import BRACKETS
-from goldgate.suites.extraction.response.thoughts import (
-    DEFAULT_THOUGHT_TAGS,
-    ResponseWithoutThoughts,
-    cut_thoughts,
-)
+from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, ResponseWithoutThoughts, cut_thoughts
 
 
 def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from goldgate.core.text import LazyPattern
 from goldgate.suites.extraction.events.answer_form import Form
-from goldgate.suites.extraction.response.decode import decode_exactly, decode_json, scan_json, with_number_texts
+from goldgate.suites.extraction.response.decode import decode_answer, decode_exactly, scan_json, with_number_texts
 from goldgate.suites.extraction.response.parsed import Method, Step, TolerantReading
 from goldgate.suites.extraction.response.repair import repair_value
 from goldgate.suites.extraction.response.strings import KEY_AHEAD, QUOTES, StepBudget
@@ -329,7 +329,7 @@ def decode_stretch(text: str, start: int, end: int, method: str, *, code: bool =
     content = text[start:end].strip()
     if content[:1] not in ("[", "{", '"'):
         return None
-    decoded = decode_json(content)
+    decoded = decode_answer(content)
     if decoded is None:
         return None
     begin = text.index(content[0], start)
@@ -427,7 +427,7 @@ def _tolerant_candidate(
     """A candidate for what the tolerant reader read; it counts as sound only if it decodes as it stands."""
     value, source, places = reading.value, None, reading.places
     if not places:
-        sound = decode_json(text[start : reading.end])
+        sound = decode_answer(text[start : reading.end])
         if sound is not None:
             value, source = sound
         else:  # such as a space that JSON does not know

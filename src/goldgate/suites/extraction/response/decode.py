@@ -31,7 +31,7 @@ _LONGEST_PART = 8_192  # characters; a larger part is read in smaller ones
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def decode_json(text: str) -> DecodedValue | None:
+def decode_answer(text: str) -> DecodedValue | None:
     """The value of a JSON text, or None if it is not JSON. Blanks may stand around it."""
     try:
         return DecodedValue(orjson.loads(text), text)

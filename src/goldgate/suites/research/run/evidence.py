@@ -62,7 +62,7 @@ _Arguments = ParamSpec("_Arguments")
 _Value = TypeVar("_Value")
 
 
-class CheckResult(NamedTuple):
+class EvidenceCheck(NamedTuple):
     """What became of a record: its level, or the failure with words about it."""
 
     level: Level | None
@@ -70,11 +70,11 @@ class CheckResult(NamedTuple):
     message: str = ""
 
 
-def _failed(failure: str, message: str) -> CheckResult:
-    return CheckResult(None, failure, message)
+def _failed(failure: str, message: str) -> EvidenceCheck:
+    return EvidenceCheck(None, failure, message)
 
 
-_STRUCTURAL, _VERBATIM, _CHAIN = CheckResult("structural"), CheckResult("verbatim"), CheckResult("chain")
+_STRUCTURAL, _VERBATIM, _CHAIN = EvidenceCheck("structural"), EvidenceCheck("verbatim"), EvidenceCheck("chain")
 _SEARCH_LIMIT_REACHED = _failed("fabricated", "the quote was not found: there was too much text to search in this run")
 
 
@@ -184,13 +184,13 @@ class Sources:
         return max(_MIN_BUDGET, min(stored * _SEARCHES_PER_CHARACTER, _MAX_BUDGET))
 
     @_once
-    def check_artifact(self, chunk_id: str, artifact_name: str) -> CheckResult:
+    def check_artifact(self, chunk_id: str, artifact_name: str) -> EvidenceCheck:
         """Whether the chunk is a part of the stored artifact, and that artifact one of the evaluator's."""
         checked = self._check_part(chunk_id, artifact_name)
         anchored = checked == _CHAIN and self.artifacts[artifact_name].sha256 in self.anchors
-        return CheckResult("anchored") if anchored else checked
+        return EvidenceCheck("anchored") if anchored else checked
 
-    def _check_part(self, chunk_id: str, artifact_name: str) -> CheckResult:
+    def _check_part(self, chunk_id: str, artifact_name: str) -> EvidenceCheck:
         source, chunk = self._artifact_text(artifact_name), self.chunks[chunk_id]
         if source is None:
             return _VERBATIM  # its hash is right, and no more can be said
@@ -289,7 +289,7 @@ class EvidenceDemands(NamedTuple):
     anchored: bool = False
 
 
-def check_evidence(record: dict[str, Any], sources: Sources, demands: EvidenceDemands) -> CheckResult:
+def check_evidence(record: dict[str, Any], sources: Sources, demands: EvidenceDemands) -> EvidenceCheck:
     """The level that the record reached, or what is wrong with it."""
     checked = _form_failure(record, demands) or _check_sources(record, sources, demands)
     if demands.anchored and checked.level not in (None, "anchored"):
@@ -298,7 +298,7 @@ def check_evidence(record: dict[str, Any], sources: Sources, demands: EvidenceDe
     return checked
 
 
-def _form_failure(record: dict[str, Any], demands: EvidenceDemands) -> CheckResult | None:
+def _form_failure(record: dict[str, Any], demands: EvidenceDemands) -> EvidenceCheck | None:
     """What is wrong with the record by itself: its provenance, its quote and its span."""
     provenance, quote, span = record.get("provenance"), record.get("quote"), record.get("span")
     if type(provenance) is not dict:
@@ -321,7 +321,7 @@ def _form_failure(record: dict[str, Any], demands: EvidenceDemands) -> CheckResu
     return None
 
 
-def _span_failure(span: object) -> CheckResult | None:
+def _span_failure(span: object) -> EvidenceCheck | None:
     if type(span) is not dict or type(span.get("start")) is not int or type(span.get("end")) is not int:
         return _failed("malformed", "the span needs the integers start and end")
     if not 0 <= span["start"] < span["end"]:
@@ -329,7 +329,7 @@ def _span_failure(span: object) -> CheckResult | None:
     return None
 
 
-def _check_sources(record: dict[str, Any], sources: Sources, demands: EvidenceDemands) -> CheckResult:
+def _check_sources(record: dict[str, Any], sources: Sources, demands: EvidenceDemands) -> EvidenceCheck:
     """The level of a record whose form is right, or how the stored sources contradict it."""
     chunk_id, provenance = record["chunk_id"], record["provenance"]
     if chunk_id in sources.conflicting:
@@ -348,7 +348,9 @@ def _check_sources(record: dict[str, Any], sources: Sources, demands: EvidenceDe
     )
 
 
-def _text_failure(quote: str | None, span: dict[str, int] | None, chunk: Chunk, sources: Sources) -> CheckResult | None:
+def _text_failure(
+    quote: str | None, span: dict[str, int] | None, chunk: Chunk, sources: Sources
+) -> EvidenceCheck | None:
     """Why the quote is not where the record says, or there is no text at its span."""
     text = chunk["text"]
     start, end = (span["start"], span["end"]) if span is not None else (-1, -1)
@@ -367,7 +369,7 @@ def _text_failure(quote: str | None, span: dict[str, int] | None, chunk: Chunk, 
     return None if is_there else _quote_failure(quote, start, end, chunk, sources)
 
 
-def _quote_failure(quote: str, start: int, end: int, chunk: Chunk, sources: Sources) -> CheckResult | None:
+def _quote_failure(quote: str, start: int, end: int, chunk: Chunk, sources: Sources) -> EvidenceCheck | None:
     """Why the quote is not where the record says; None if it is, once both are folded. Without a span, start is -1."""
     chunk_id, text, folded = chunk["chunk_id"], chunk["text"], fold(quote)
     with_span = start >= 0
@@ -390,7 +392,7 @@ def _quote_failure(quote: str, start: int, end: int, chunk: Chunk, sources: Sour
     return _failed("span_shifted", f"the quote is {place}, not at {start}")
 
 
-def _foreign_quote(folded: str, chunk_id: str, sources: Sources) -> CheckResult:
+def _foreign_quote(folded: str, chunk_id: str, sources: Sources) -> EvidenceCheck:
     """Where a folded quote may come from that is not in its chunk: another one, several, none."""
     all_text, scans = sources.joined.text, len(folded).bit_length() * MAX_PIECES
     if sources.may_search(len(all_text)):
@@ -406,7 +408,7 @@ def _foreign_quote(folded: str, chunk_id: str, sources: Sources) -> CheckResult:
     return _failed("fabricated", "the quote is in no stored chunk")
 
 
-def _attribution_failure(provenance: dict[str, Any], chunk: Chunk, sources: Sources) -> CheckResult | None:
+def _attribution_failure(provenance: dict[str, Any], chunk: Chunk, sources: Sources) -> EvidenceCheck | None:
     """How provenance and chunk contradict each other, or the chunk its own hash."""
     source_id, chunk_source = provenance.get("source_id"), chunk["source_id"]
     if source_id != chunk_source and sources.is_meaningful(chunk_source) and is_meaningful_id(source_id):
@@ -418,8 +420,8 @@ def _attribution_failure(provenance: dict[str, Any], chunk: Chunk, sources: Sour
 
 
 def _check_chain(
-    reached: CheckResult, provenance: dict[str, Any], chunk: Chunk | None, sources: Sources
-) -> CheckResult:
+    reached: EvidenceCheck, provenance: dict[str, Any], chunk: Chunk | None, sources: Sources
+) -> EvidenceCheck:
     """What provenance, chunk and artifact say of each other."""
     artifact_id, content_hash = provenance.get("artifact_id"), provenance.get("content_hash")
     chunk_artifact = chunk.get("artifact_id") if chunk is not None else None

@@ -38,8 +38,8 @@ from goldgate.suites.research.run.files import (
     ReadLimits,
     RunFiles,
     UnreadFile,
-    decode_json,
     decode_lines,
+    decode_run_json,
     duplicate_key,
     read_run,
 )
@@ -366,7 +366,7 @@ class _Judge:
                 self._break("output_missing", "there is no research_output.json")
             return {}
         try:
-            value = decode_json(data)
+            value = decode_run_json(data)
             repeated_key = duplicate_key(data, value) if type(value) is dict else None
         except ValueError as reason:
             self._break("output_unreadable", str(reason))

@@ -297,7 +297,7 @@ class TornLine(BadLine):
     __slots__ = ()
 
 
-def decode_json(data: bytes) -> Any:
+def decode_run_json(data: bytes) -> Any:
     """One JSON value; ValueError, with words for a reader, if it is not."""
     try:
         return loads(data)
@@ -366,7 +366,7 @@ def fast_decode_lines(data: bytes) -> list[Any] | None:
 def decode_unambiguous(data: bytes) -> Any:
     """One JSON value, or a BadLine: for what counts only if it can be read in one way."""
     try:
-        value = decode_json(data)
+        value = decode_run_json(data)
     except ValueError as problem:
         return BadLine(problem)
     try:
