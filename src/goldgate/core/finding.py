@@ -29,10 +29,10 @@ class Finding(NamedTuple):
             "file": self.file,
             "line": self.line,
             "pointer": self.pointer,
-            "message": cut_text(self.message),
+            "message": limit_length(self.message),
         }
         if self.id is not None:
-            shown["id"] = cut_text(self.id)
+            shown["id"] = limit_length(self.id)
         return shown
 
 
@@ -45,7 +45,7 @@ def finding_entries(findings: list[Finding]) -> list[dict[str, object]]:
     return entries
 
 
-def cut_text(text: str, longest: int = 500) -> str:
+def limit_length(text: str, longest: int = 500) -> str:
     """The text, or its beginning: what comes from a run can be of any length."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
@@ -76,7 +76,7 @@ class RunFindings:
         self._counts[code, severity] = count = self._counts.get((code, severity), 0) + 1
         if count <= MAX_PER_CODE:
             name = self._names.get(file) or self._names.setdefault(file, f"{self.folder}/{file}")
-            self._found.append(Finding(code, severity, name, line, pointer, cut_text(message)))
+            self._found.append(Finding(code, severity, name, line, pointer, limit_length(message)))
 
     def listed(self) -> list[Finding]:
         """All of them, in the order in which they were found."""

@@ -18,7 +18,7 @@ from goldgate.generation.answerer import Assignment, Ending
 from goldgate.generation.openai.dispatcher import Dispatcher, run_watched
 from goldgate.generation.openai.fleet import FleetMember
 from goldgate.generation.openai.pacing import EndpointLimits
-from goldgate.generation.openai.transport import Endpoint, connect, require_aiohttp
+from goldgate.generation.openai.transport import Endpoint, open_session, require_aiohttp
 from goldgate.generation.secret import (
     DEFAULT_VARIABLE,
     NO_KEY,
@@ -123,7 +123,7 @@ class OpenAIAnswerer:
         async with AsyncExitStack() as connections:
             members = [
                 FleetMember(
-                    await connections.enter_async_context(connect(endpoint.endpoint())),
+                    await connections.enter_async_context(open_session(endpoint.endpoint())),
                     endpoint.limits,
                     endpoint.address if self.fleet else None,
                 )

@@ -160,7 +160,7 @@ def require_aiohttp() -> None:
 
 
 @asynccontextmanager
-async def connect(endpoint: Endpoint) -> AsyncIterator[Send]:
+async def open_session(endpoint: Endpoint) -> AsyncIterator[Send]:
     """A function that sends a body under a request id and gives what came of it; connections are kept and shared."""
     import aiohttp
 

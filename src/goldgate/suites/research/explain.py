@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
-from goldgate.core.finding import Finding, RunFindings, cut_text
+from goldgate.core.finding import Finding, RunFindings, limit_length
 from goldgate.core.page import (
     Block,
     Cell,
@@ -122,7 +122,7 @@ class RunInputs:
         self._golden = golden
         self._settings = settings
         self._folders = {escape_name(entry.name): entry for entry in listing.directories} if listing else {}
-        self._queries = {cut_text(query.objective): query for query in golden.queries} if golden else {}
+        self._queries = {limit_length(query.objective): query for query in golden.queries} if golden else {}
 
     def for_unit(self, record: Mapping[str, Any]) -> dict[str, Any]:
         inputs = {"golden": self._query(record), "outputs": self._run(record)}
@@ -244,16 +244,16 @@ def _source_text(run: RunView, chunk_id: str, cited: list[CheckedRecord]) -> tup
     """The chunk that was cited, or else the stored artifact that a record names."""
     chunk = run.sources.chunks.get(chunk_id)
     if chunk is not None:
-        return f"Chunk {cut_text(chunk_id, 100)} of source {cut_text(chunk['source_id'], 100)}", chunk["text"]
+        return f"Chunk {limit_length(chunk_id, 100)} of source {limit_length(chunk['source_id'], 100)}", chunk["text"]
     for each in cited:
         for name in _artifact_names(each.record.get("provenance")):
             stored = run.sources.artifacts.get(run.sources.hash_in(name) or name)
             if stored is not None and (text := stored.text()) is not None:
                 return (
-                    f"Chunk {cut_text(chunk_id, 100)} is not stored; this is the artifact {cut_text(name, 100)}",
+                    f"Chunk {limit_length(chunk_id, 100)} is not stored; this is the artifact {limit_length(name, 100)}",
                     text,
                 )
-    return f"Chunk {cut_text(chunk_id, 100)} is not stored: its quotes cannot be looked up", None
+    return f"Chunk {limit_length(chunk_id, 100)} is not stored: its quotes cannot be looked up", None
 
 
 def _artifact_names(provenance: Any) -> list[str]:
@@ -266,10 +266,12 @@ def _mark_quotes(text: str, cited: list[CheckedRecord]) -> MarkedText:
     source, marks, missing = QuoteFinder(text), [], []
     for each in cited:
         places = source.places(each.quote, _text_range(each.record.get("span")))
-        marks += [Mark(*place, QUOTE_MARK, cut_text(each.id, 100), each.checked.failure or "") for place in places]
+        marks += [Mark(*place, QUOTE_MARK, limit_length(each.id, 100), each.checked.failure or "") for place in places]
         if not places and each.quote is not None:
             failure = each.checked.failure or "not checked"
-            missing.append(f"“{cut_text(each.quote, _MAX_QUOTE_CHARACTERS)}” ({cut_text(each.id, 100)}, {failure})")
+            missing.append(
+                f"“{limit_length(each.quote, _MAX_QUOTE_CHARACTERS)}” ({limit_length(each.id, 100)}, {failure})"
+            )
     more = [f"and {len(missing) - _MAX_MISSING_QUOTES} more"] if len(missing) > _MAX_MISSING_QUOTES else []
     notes = [f"Not in this text: {'; '.join([*missing[:_MAX_MISSING_QUOTES], *more])}."] if missing else []
     return marked_text(text, marks, notes, _MAX_SOURCE_CHARACTERS)
@@ -341,12 +343,14 @@ def _claim_table(output: Mapping[str, Any] | None, status: Mapping[str, str]) ->
     rows: list[tuple[Cell, ...]] = []
     for claim in output["claims"][:MAX_ROWS]:
         if type(claim) is not dict:
-            rows.append(("", "", cut_text(str(claim)), ""))
+            rows.append(("", "", limit_length(str(claim)), ""))
             continue
-        cited = [f"{cut_text(name, 100)}: {status.get(name, 'not in the ledger')}" for name in cited_ids(claim)[:50]]
+        cited = [
+            f"{limit_length(name, 100)}: {status.get(name, 'not in the ledger')}" for name in cited_ids(claim)[:50]
+        ]
         statement = claim.get("statement")
-        words = cut_text(statement, 2_000) if type(statement) is str else ""
-        name, claim_status = (cut_text(str(claim.get(key))) for key in ("claim_id", "status"))
+        words = limit_length(statement, 2_000) if type(statement) is str else ""
+        name, claim_status = (limit_length(str(claim.get(key))) for key in ("claim_id", "status"))
         rows.append((Name(name), claim_status, words, ", ".join(cited)))
     columns = (Column("claim"), Column("status"), Column("statement"), Column("evidence"))
     return (Table(columns, tuple(rows), empty="no claims"), *_more_note(len(output["claims"]), "claims"))
@@ -358,10 +362,10 @@ def _evidence_table(record: Mapping[str, Any], run: RunView) -> tuple[Block, ...
         return ()
     rows = tuple(
         (
-            Name(cut_text(each.id, 100)),
+            Name(limit_length(each.id, 100)),
             each.result,
-            Name(cut_text(str(each.record.get("chunk_id")), 100)),
-            cut_text(each.quote or "", 1_000),
+            Name(limit_length(str(each.record.get("chunk_id")), 100)),
+            limit_length(each.quote or "", 1_000),
             each.checked.message,
         )
         for each in run.evidence[:MAX_ROWS]
@@ -391,7 +395,7 @@ def _step_table(manifests: list[dict[str, Any]]) -> tuple[Block, ...]:
     rows = tuple(
         (
             MeasuredValue(step["step_id"]),
-            cut_text(step["retrieval_query"]),
+            limit_length(step["retrieval_query"]),
             MeasuredValue(len(step["candidate_chunk_ids"])),
             MeasuredValue(len(step["selected_chunk_ids"])),
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from goldgate.core.finding import cut_text
+from goldgate.core.finding import limit_length
 from goldgate.core.gate import GateResult, counts_text
 from goldgate.core.metric import Mean, Metrics, Rate
 from goldgate.core.plan import Plan
@@ -41,12 +41,12 @@ def trial_record(trial: Trial) -> dict[str, Any]:
     query = trial.query
     if trial.run is None:
         assert query is not None  # what is owed is owed by a query
-        head = {"run": None, "objective": cut_text(query.objective), "query_id": query.id}
+        head = {"run": None, "objective": limit_length(query.objective), "query_id": query.id}
         return {**head, "status": "missing", "trials": trial.times}
     objective = query.objective if query is not None else trial.run.objective
     return {
         **run_entry(trial.run, query, trial.readings[1] - 1),
-        "objective": None if objective is None else cut_text(objective),
+        "objective": None if objective is None else limit_length(objective),
         "query_id": None if query is None else query.id,
         "failures": dict(trial.run.failures),
         "findings": trial.findings,
@@ -58,11 +58,11 @@ def run_entry(run: RunFacts, query: Query | None, copies: int = 0) -> dict[str, 
     """The counts of a run, and how many copies of it there are, if any."""
     return {
         "run": run.name,
-        "run_id": None if run.run_id is None else cut_text(run.run_id),
+        "run_id": None if run.run_id is None else limit_length(run.run_id),
         "query": None if query is None else run.query,
         "status": "evaluated" if run.broken is None else "broken",
         "reason": run.broken,
-        "stop_reason": None if run.stop_reason is None else cut_text(run.stop_reason),
+        "stop_reason": None if run.stop_reason is None else limit_length(run.stop_reason),
         "verified_claims": run.verified,
         "covered_claims": run.covered,
         "required_ids": 0 if query is None else len(query.required),

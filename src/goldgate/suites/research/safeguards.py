@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import fsum, sqrt
 
-from goldgate.core.finding import Finding, cut_text
+from goldgate.core.finding import Finding, limit_length
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_text
 from goldgate.core.metric import Metric, Metrics, Rate, format_number
 from goldgate.stats.gates import judge_gates
@@ -111,7 +111,7 @@ def fail_unknown_claims(results: list[GateResult], runs: Sequence[RunFacts]) -> 
     if not unknown:
         return results
     more = f" and of {len(unknown) - 1} more" if len(unknown) > 1 else ""
-    words = f"the claims of {cut_text(unknown[0])}{more} cannot be read: the coverage is not known"
+    words = f"the claims of {limit_length(unknown[0])}{more} cannot be read: the coverage is not known"
     return [overruled(result, words) if result.metric == "evidence_coverage_rate" else result for result in results]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import compress, pairwise
 from typing import NamedTuple
 
-from goldgate.core.finding import cut_text
+from goldgate.core.finding import limit_length
 from goldgate.core.page import count_text
 from goldgate.core.text import CharacterMemo, may_combine, segment_starts
 from goldgate.core.unit_page import MOST_MARKS, Mark, MarkedText, marked_text
@@ -200,7 +200,7 @@ def _missing_values(
     if not missing:
         return []
     words = [
-        f"{value.kind} “{cut_text(value.text, _LONGEST_VALUE)}” ({unit_label(value.unit)})"
+        f"{value.kind} “{limit_length(value.text, _LONGEST_VALUE)}” ({unit_label(value.unit)})"
         for value in missing[:_MOST_VALUES_NAMED]
     ]
     more = len(missing) - len(words)

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from goldgate.core.finding import cut_text
+from goldgate.core.finding import limit_length
 from goldgate.core.page import (
     Block,
     Cell,
@@ -120,7 +120,7 @@ def _bare_types(sample: SampleView) -> Iterator[tuple[str, str]]:
 
 
 def _unit_cells(unit: Unit | None, side: Side) -> tuple[Cell, Cell]:
-    return ("", "") if unit is None else (Name(unit_label(unit)), cut_text(side.text(unit)))
+    return ("", "") if unit is None else (Name(unit_label(unit)), limit_length(side.text(unit)))
 
 
 def _name_cells(gold: Unit | None, predicted: Unit | None) -> tuple[Cell, Cell]:
@@ -136,7 +136,7 @@ def _name_cells(gold: Unit | None, predicted: Unit | None) -> tuple[Cell, Cell]:
 
 def _value_cells(unit: Unit | None, side: Side, with_events: bool) -> tuple[Cell, ...]:
     written = side.units.get(unit) if unit is not None else None
-    text = "" if unit is None else cut_text(side.text(unit))
+    text = "" if unit is None else limit_length(side.text(unit))
     events = ", ".join(map(str, written.events[:9])) if written is not None else ""
     return (text, events) if with_events else (text,)
 
@@ -277,7 +277,9 @@ def _thought_check_pairs(check: Mapping[str, Any]) -> Iterator[LabelRow]:
     yield LabelRow("types as in the answer", ("yes" if check["type_consistent"] else "no",))
     missing = check["missing"]
     first = "" if missing is None else f": the first that it does not name is {' · '.join(missing[:2])} “{missing[2]}”"
-    yield LabelRow("arguments as in the answer", (("yes" if check["argument_consistent"] else "no") + cut_text(first),))
+    yield LabelRow(
+        "arguments as in the answer", (("yes" if check["argument_consistent"] else "no") + limit_length(first),)
+    )
     if check["copied"]:
         yield LabelRow("copied", ("the thought is the answer over again",))
 
@@ -286,10 +288,10 @@ def _unsupported_blocks(check: Mapping[str, Any] | None) -> tuple[Block, ...]:
     if check is None or not check["unsupported"]:
         return ()
     columns = (Column("event type"), Column("role"), Column("value"))
-    rows = [(Name(event_type), Name(role), cut_text(text)) for event_type, role, text in check["unsupported"]]
+    rows = [(Name(event_type), Name(role), limit_length(text)) for event_type, role, text in check["unsupported"]]
     return (Table(columns, tuple(rows[:MOST_ROWS])),)
 
 
 def _violation_blocks(violations: list[Mapping[str, Any]]) -> tuple[Block, ...]:
-    rows = tuple((Name(entry["violation"]), Name(cut_text(entry["path"]))) for entry in violations[:MOST_ROWS])
+    rows = tuple((Name(entry["violation"]), Name(limit_length(entry["path"]))) for entry in violations[:MOST_ROWS])
     return (Table((Column("violation"), Column("path")), rows),) if rows else ()
