@@ -8,7 +8,7 @@ order wait for their partners.
 from __future__ import annotations
 
 import gc
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -125,7 +125,9 @@ class JointUnits:
     tables: dict[TableKey, JointTable] = field(default_factory=dict)
     units: int = 0
     is_grouped: bool = False
-    changed: dict[Joint, list[str]] = field(default_factory=dict)  # ids by their counts in one table, where they differ
+    changed: dict[Joint, list[str]] = field(
+        default_factory=lambda: defaultdict(list)
+    )  # ids by their counts in one table, where they differ
     lacking: dict[int, list[Any]] = field(default_factory=dict)  # run → ids that others have and it has not
     meetings: PartProducts | None = None  # of parts that are averaged
     unasked: dict[TableKey, Joint] = field(default_factory=dict)  # of work that nobody asked for, part of the tables
@@ -266,7 +268,7 @@ class UnitJoin:
         """Count units that all runs have: for each run the numbers of every unit."""
         table_of, joints = self.index.tables.__getitem__, list[Joint]()
         layouts = [[tuple(map(table_of, numbers)) for numbers in run] for run in runs]
-        watched, averaged = self._watched_table(), self._averaged_tables()
+        watched, averaged, changed = self._watched_table(), self._averaged_tables(), self.joined.changed
         self.joined.units += len(ids)
         for identity, unit, tables in zip(ids, zip(*runs, strict=True), zip(*layouts, strict=True), strict=True):
             order = tables[0]
@@ -279,7 +281,9 @@ class UnitJoin:
                 present = {*order}
             joints += own
             if watched in present:
-                self._watch(identity, own[order.index(watched)])
+                joint = own[order.index(watched)]
+                if joint.count(joint[0]) != len(joint) and identity is not None:
+                    changed[joint].append(identity)
             if averaged and len(parts := present & averaged) > 1:
                 assert self.joined.meetings is not None  # only what is averaged meets
                 self.joined.meetings.meet([own[order.index(table)] for table in parts], self._in_a_row)
@@ -295,8 +299,8 @@ class UnitJoin:
         for run, (mine, theirs) in enumerate(zip(known, runs, strict=True)):
             self._add_counts(mine, theirs, run)
         for joint in self._merged(numbers):
-            if self._key(joint) == self._watched:
-                self._watch(identity, joint)
+            if self._key(joint) == self._watched and joint.count(joint[0]) != len(joint) and identity is not None:
+                self.joined.changed[joint].append(identity)
 
     def _merged(self, unit: Sequence[Sequence[int]]) -> list[Joint]:
         """The numbers of every run, table by table."""
@@ -318,10 +322,6 @@ class UnitJoin:
                     self._parts.add(table)
             self._tables_seen = len(keys)
         return self._parts
-
-    def _watch(self, identity: str | None, joint: Joint) -> None:
-        if identity is not None and joint.count(joint[0]) != len(joint):
-            self.joined.changed.setdefault(joint, []).append(identity)
 
     def _note_lacking(self, identity: Any, slots: Sequence[object]) -> None:
         for run, slot in enumerate(slots):

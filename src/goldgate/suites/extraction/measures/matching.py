@@ -12,7 +12,7 @@ from goldgate.core.metric import Metrics
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.suites.extraction.events.event import Unit, Units
-from goldgate.suites.extraction.events.match import COLUMNS, Mistake, UnitMatches, unpack_counts
+from goldgate.suites.extraction.events.match import COLUMNS, Mistake, UnitPair, unpack_counts
 from goldgate.suites.extraction.sample import Facts
 
 TABLE = "matching"
@@ -90,25 +90,22 @@ class RelaxedExcess(RatioMeasure[Facts]):
         length = len("".join(arguments))
         length -= len("".join([argument for _, _, argument in false_positives]))
         excess = shortfall = 0
-        extra = {*false_positives} if pairs else ()
+        extra = {*false_positives}
         for unit, partner in pairs:
             predicted, gold = len(unit[2]), len(partner[2])
             length += gold if unit in extra else gold - predicted
             excess += max(0, predicted - gold)
             shortfall += max(0, gold - predicted)
-        return excess, shortfall, length, count_stubs(facts.comparison), len(arguments)
+        return excess, shortfall, length, _count_stubs(extra, pairs) if extra else 0, len(arguments)
 
 
-def count_stubs(comparison: UnitMatches) -> int:
+def _count_stubs(extra: set[Unit], pairs: list[UnitPair]) -> int:
     """Predicted arguments, none of them equal to gold's, of which next to nothing is left.
 
     Paired or not, one character that is not a digit; and what is paired with an argument of `STUB` times its length.
     """
-    extra = {*comparison.false_positives}
-    if not extra:
-        return 0
     stubs = {unit for unit in extra if len(unit[2]) == 1 and not unit[2].isdigit()}
-    stubs.update([unit for unit, gold in comparison.pairs if unit in extra and STUB * len(unit[2]) <= len(gold[2])])
+    stubs.update([unit for unit, gold in pairs if unit in extra and STUB * len(unit[2]) <= len(gold[2])])
     return len(stubs)
 
 
