@@ -93,11 +93,11 @@ def _cut(text: str, marks: str) -> tuple[str, str, str]:
 def hide_secrets(text: str) -> str:
     """A text in which no URL has a user, a password or a query."""
 
-    def shown(found: re.Match[str]) -> str:
-        scheme, user, rest, query = found.groups()
+    def hidden(url: re.Match[str]) -> str:
+        scheme, user, rest, query = url.groups()
         return scheme + (f"{HIDDEN}@" if user else "") + rest + (query[0] + HIDDEN if query else "")
 
-    return _IN_TEXT.sub(shown, text)
+    return _IN_TEXT.sub(hidden, text)
 
 
 def has_query(url: str) -> bool:
@@ -133,18 +133,18 @@ def folder_of_reference(file: str | None, named: str, place: Place) -> Path:
 
 def check_url(url: str) -> str:
     """The URL, if it may be used: no password, no chain, no path of this machine."""
-    shown = public_url(url)
+    public = public_url(url)
     if _CHAINED_URL.search(url):
         raise ConfigError(
             "url.chained",
             "a URL that leads through another one is not read",
-            place=Place(shown),
+            place=Place(public),
             expected="one URL, such as s3://bucket/gold.jsonl",
             advice="packed files (.gz) are unpacked without it",
         )
     if scheme_of(url) in _LOCAL:
         raise ConfigError(
-            "url.local", "a file of this machine is named by its path", place=Place(shown), advice="leave out file://"
+            "url.local", "a file of this machine is named by its path", place=Place(public), advice="leave out file://"
         )
     try:
         place = urlsplit(url)
@@ -154,13 +154,13 @@ def check_url(url: str) -> str:
         usable = False
     if not usable:
         raise ConfigError(
-            "url.invalid", "this is not a URL that can be used", place=Place(shown), expected="s3://bucket/gold.jsonl"
+            "url.invalid", "this is not a URL that can be used", place=Place(public), expected="s3://bucket/gold.jsonl"
         )
     if "@" in place.netloc or _has_torn_password(url):
         raise ConfigError(
             "url.has_password",
             "this URL has a user or a password in it",
-            place=Place(shown),
+            place=Place(public),
             expected="a URL without them",
             advice="take them out: credentials come from the environment of each process, as docs/remote.md says",
         )
@@ -176,7 +176,7 @@ _streams_used: WeakSet[object] = WeakSet()
 def open_standard_input(kind: str) -> IO[bytes]:
     """What comes in, for the first who asks."""
     stream = sys.stdin
-    if stream is None:  # closed by whoever started us
+    if stream is None:  # closed by the process that started this one
         raise InputError(f"{kind}.unreadable", "standard input is closed", place=Place(STANDARD_INPUT_NAME))
     if stream in _streams_used:
         raise InputError(

@@ -70,12 +70,12 @@ def parse_json(text: str, file: str, code: str, first_line: int = 1) -> Any:
 
 def find_repeated_key(data: bytes | str) -> str | None:
     """A key that stands twice in one object, the innermost; None if there is none. RecursionError if it is too deep."""
-    found: list[str] = []
+    repeated: list[str] = []
     # Numbers as text: one of five thousand digits must not end the search.
     json.loads(
-        data, object_pairs_hook=lambda pairs: found.extend(_repeated_keys(pairs)), parse_int=str, parse_float=str
+        data, object_pairs_hook=lambda pairs: repeated.extend(_repeated_keys(pairs)), parse_int=str, parse_float=str
     )
-    return found[0] if found else None
+    return repeated[0] if repeated else None
 
 
 def _dotted_path(pointer: str) -> str | None:
@@ -129,8 +129,8 @@ def _flaws(value: Any, pointer: str, depth: int) -> Iterator[JsonFlaw]:
 
 
 def _half_pair(pointer: str) -> JsonFlaw:
-    found = "half of a surrogate pair"
-    return JsonFlaw("bad_text", Problem(pointer, "text", found), f"{found} is not text")
+    problem = "half of a surrogate pair"
+    return JsonFlaw("bad_text", Problem(pointer, "text", problem), f"{problem} is not text")
 
 
 def _not_json(found: str) -> JsonFlaw:
@@ -156,10 +156,10 @@ class YamlTree:
 
     def place(self, path: str) -> Place:
         """The file, line and field of a path; the nearest known line above it if it has none."""
-        known = path
-        while known and known not in self.lines:
-            known = known.rpartition(".")[0]
-        return Place(self.file, self.lines.get(known), path or None)
+        ancestor = path
+        while ancestor and ancestor not in self.lines:
+            ancestor = ancestor.rpartition(".")[0]
+        return Place(self.file, self.lines.get(ancestor), path or None)
 
 
 def parse_yaml(text: str, file: str) -> YamlTree:

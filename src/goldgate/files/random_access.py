@@ -189,7 +189,7 @@ def open_local(path: str | Path, kind: str) -> LocalFile:
 
 
 def copy_to_temporary(name: str, kind: str, read: Callable[[int], bytes], why: str = _COPY_REASON) -> LocalFile:
-    """What `read` gives, in a temporary file that has no name and so is gone when nobody has it open.
+    """What `read` gives, in a temporary file that has no name and so is gone when no process has it open.
 
     Of what lies elsewhere it is said, with the reason, that a copy is made.
     """

@@ -21,7 +21,7 @@ _UNNAMED = ("/proc/", "/dev/fd/")  # where `<(zcat …)` and standard input are:
 
 
 class NoWriterError(OSError):
-    """The file is a pipe, and nobody opened it to write."""
+    """The file is a pipe, and no process opened it to write."""
 
     def __init__(self) -> None:
         super().__init__(f"a pipe that nobody writes to: nothing came in {WRITER_SECONDS:g} seconds")
@@ -61,7 +61,7 @@ def pipe_opener(path: str, flags: int) -> int:
 
 
 def _open_pipe(path: str, flags: int) -> int:
-    """Opening blocks until somebody writes, so a thread does it; after the limit we are the writer that ends it."""
+    """Opening blocks until a process writes, so a thread does it; after the limit we are the writer that ends it."""
     opened: list[int] = []
     problems: list[OSError] = []
 
@@ -114,7 +114,7 @@ def read_text_file(path: str | Path, kind: str) -> TextFile:
 
 
 def read_stream(stream: IO[bytes], file: str, kind: str) -> TextFile:
-    """The same of a file that is open already; `file` is its name in errors."""
+    """The text and digest of a file that is open already; `file` is its name in errors."""
     data = _read_at_most(stream, file, kind, MAX_BYTES)
     return TextFile(decode_text(data, file, kind), hashlib.sha256(data).hexdigest())
 
@@ -213,12 +213,12 @@ def _directory_error(file: str, kind: str) -> InputError:
         inside = sorted(entry.name for entry in os.scandir(file) if entry.is_file())
     except OSError:
         inside = []
-    shown = ", ".join(inside[:MAX_LISTED_FILES]) + (", …" if len(inside) > MAX_LISTED_FILES else "")
+    names = ", ".join(inside[:MAX_LISTED_FILES]) + (", …" if len(inside) > MAX_LISTED_FILES else "")
     return InputError(
         f"{kind}.is_a_directory",
         f"this is a directory, not a {kind} file",
         place=Place(file),
         expected="a file",
-        found=f"a directory with {shown}" if inside else "a directory without files",
+        found=f"a directory with {names}" if inside else "a directory without files",
         advice="name the file in it" if inside else None,
     )

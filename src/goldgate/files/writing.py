@@ -154,7 +154,7 @@ def write_file(path: str, content: bytes, option: str, *, make_folder: bool = Tr
 
 
 def write_parts(path: str, parts: Iterable[bytes], option: str, *, make_folder: bool = True) -> None:
-    """The same of a content that comes in parts."""
+    """Write a file that was named by an option, from parts of its content."""
     if is_url(path):
         from goldgate.files.remote.remote_folder import write_object  # only where it is needed
 
@@ -235,7 +235,7 @@ def escape_surrogates(text: str) -> str:
 
 
 def escape_name(name: str) -> str:
-    """The same where names are told apart by it: a backslash is doubled, so that two names never become one."""
+    """A name, its odd bytes and backslashes written with a backslash, so that two names never become one."""
     return escape_surrogates(name.replace("\\", "\\\\"))
 
 

@@ -33,7 +33,7 @@ Rewrite = Callable[[bytes], bytes]  # the bytes of a record to those of another;
 
 def load_clusters(path: str | Path) -> dict[str, Any]:
     """Coreference as WikiEvents publishes it: {doc_key, clusters} a line, by `doc_key`."""
-    found: dict[str, Any] = {}
+    clusters: dict[str, Any] = {}
     file = open_records(path, "coref")
     store = RecordStore([file])
     try:
@@ -47,10 +47,10 @@ def load_clusters(path: str | Path) -> dict[str, Any]:
                     expected='{"doc_key": …, "clusters": [[an id of a mention, …], …]}',
                     found="the keys " + ", ".join(map(str, record)),
                 )
-            found[record["doc_key"]] = record["clusters"]
+            clusters[record["doc_key"]] = record["clusters"]
     finally:
         store.close()
-    return found
+    return clusters
 
 
 class RecordFlaw(NamedTuple):

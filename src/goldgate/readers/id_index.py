@@ -157,14 +157,14 @@ class IdIndex:
     def __len__(self) -> int:
         return len(self.locations)
 
-    def add(self, file: RecordFile, noted: PieceIndex) -> None:
+    def add(self, file: RecordFile, piece: PieceIndex) -> None:
         """The next piece of a file."""
-        file.records += len(noted.locations)
-        self.runs.append(HashRun(len(self), noted.hashes, noted.order, noted.bounds))
-        self.locations.extend(noted.locations)
-        if max(noted.lengths, default=0) >> 32:  # a record of 4 GiB
+        file.records += len(piece.locations)
+        self.runs.append(HashRun(len(self), piece.hashes, piece.order, piece.bounds))
+        self.locations.extend(piece.locations)
+        if max(piece.lengths, default=0) >> 32:  # a record of 4 GiB
             self.lengths = array("Q", self.lengths)
-        self.lengths.extend(array(self.lengths.typecode, noted.lengths))
+        self.lengths.extend(array(self.lengths.typecode, piece.lengths))
 
     def record(self, position: int) -> dict[str, Any]:
         location = self.locations[position]
@@ -188,7 +188,7 @@ class IdIndex:
             key = array("Q", hashed)[0]
             if key in hashes:
                 yield from sorted(
-                    run.base + run.order[begin + number] for number, known in enumerate(hashes) if known == key
+                    run.base + run.order[begin + number] for number, other in enumerate(hashes) if other == key
                 )
 
     def record_id(self, position: int) -> str:
@@ -228,14 +228,14 @@ def index_stores(stores: Sequence[RecordStore], engine: Mapper | None = None) ->
     """Read the files of each store once and note where the records are; gold without any is an error."""
     mapper, secret = engine or SerialEngine(), os.urandom(_SECRET_BYTES)
     cut = cut_pieces(stores, mapper.workers)
-    noted = mapper.map(IndexPiece(stores, secret), [piece for of_store in cut for piece in of_store])
+    piece_indexes = mapper.map(IndexPiece(stores, secret), [piece for of_store in cut for piece in of_store])
     indexes = []
     for file in (file for store in stores for file in store.files):
         file.records = 0
     for store, of_store in zip(stores, cut, strict=True):
         index = IdIndex(store, secret)
-        for piece, found in zip(of_store, islice(noted, len(of_store)), strict=True):
-            index.add(store.files[piece.file], found)
+        for piece, piece_index in zip(of_store, islice(piece_indexes, len(of_store)), strict=True):
+            index.add(store.files[piece.file], piece_index)
         if not len(index) and any(file.kind == "gold" for file in store.files):
             raise _no_gold_error(store)
         indexes.append(index)

@@ -46,7 +46,7 @@ class JoinedInputs:
         self._indexes = indexes
 
     def for_unit(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        inputs: dict[str, Any] = {}
         for name, index in self._indexes.items():
             try:
                 value = index.find(str(record["id"]))
@@ -54,8 +54,8 @@ class JoinedInputs:
             except InputError:
                 continue
             if value is not None:
-                found[name] = value
-        return found
+                inputs[name] = value
+        return inputs
 
 
 @contextmanager
@@ -356,8 +356,8 @@ def _start_hashing(stores: Sequence[RecordStore], engine: Mapper | None) -> Prom
             lambda: hashes.keep(lambda: [store.sha256s() for store in stores])
         )  # takes no turn from the rest
         return hashes
-    found = dict(zip(numbers, engine.map(HashFiles(stores), numbers), strict=True))
-    hashes.keep(lambda: [[found[number, file] for file in range(len(s.files))] for number, s in enumerate(stores)])
+    digests = dict(zip(numbers, engine.map(HashFiles(stores), numbers), strict=True))
+    hashes.keep(lambda: [[digests[number, file] for file in range(len(s.files))] for number, s in enumerate(stores)])
     return hashes
 
 

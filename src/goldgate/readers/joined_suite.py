@@ -53,7 +53,7 @@ class JoinedWork(Work[PairShard, Facts]):
         return _check_record(self.gold_kind, record, "gold")
 
     def read_prediction(self, record: LocatedRecord) -> Any:
-        """A prediction, likewise."""
+        """A prediction, checked; an InputError need only name the field."""
         return _check_record(self.prediction_kind, record, "predictions")
 
     def read_group(self, gold: Any, record: LocatedRecord) -> str | None:
@@ -64,7 +64,7 @@ class JoinedWork(Work[PairShard, Facts]):
         return (facts for facts, _ in self.grouped(shard))
 
     def compare_all(self, samples: Sequence[tuple[str, Any, Any | None]]) -> Iterable[Facts]:
-        """The same of several samples, in order."""
+        """What can be said of each of several samples, in order."""
         return [self.compare(*sample) for sample in samples]
 
     def grouped(self, shard: PairShard) -> Iterator[tuple[Facts, str | None]]:
@@ -77,14 +77,14 @@ class JoinedWork(Work[PairShard, Facts]):
     ) -> tuple[tuple[str, Any, Any | None], str | None]:
         """A sample as `compare` takes it, and its group."""
         try:
-            wanted = self.read_gold(identity, gold)
-            group = self.read_group(wanted, gold)
+            expected = self.read_gold(identity, gold)
+            group = self.read_group(expected, gold)
         except InputError as error:
             raise self.reader.gold.at(error, gold.location) from None
         if prediction is None:
-            return (identity, wanted, None), group
+            return (identity, expected, None), group
         try:
-            return (identity, wanted, self.read_prediction(prediction)), group
+            return (identity, expected, self.read_prediction(prediction)), group
         except InputError as error:
             raise self.reader.predictions.at(error, prediction.location) from None
 
@@ -114,8 +114,8 @@ class JoinedSource(Source[PairShard, Facts]):
         return self._files.shards()
 
     def finish(self) -> Outcome:
-        for kind, found in self._files.digests().items():
-            self._outcome.inputs[kind] = [digest.as_json() for digest in found]
+        for kind, digests in self._files.digests().items():
+            self._outcome.inputs[kind] = [digest.as_json() for digest in digests]
         return self._outcome
 
     def lookup(self) -> InputLookup:

@@ -54,8 +54,8 @@ def recognize_published(record: Any) -> Dialect | None:
     """The dialect that a prediction is written in; none where it has a response of its own."""
     if isinstance(record, dict) and "response" in record:
         return None
-    found = recognize_dialect(record)
-    return None if found is None or found.name in _UNCONVERTED_DIALECTS else found
+    dialect = recognize_dialect(record)
+    return None if dialect is None or dialect.name in _UNCONVERTED_DIALECTS else dialect
 
 
 def published_answer(record: Any, dialect: Dialect, gold_text: GoldText) -> LayoutAnswer:

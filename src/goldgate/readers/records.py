@@ -75,8 +75,8 @@ def json_problem(data: bytes) -> JsonProblem:
     try:
         decode_json(data.rstrip())
     except ValueError as problem:
-        found = _PROBLEM.fullmatch(str(problem))
-        return JsonProblem(found[1], int(found[2]), int(found[3])) if found else JsonProblem(str(problem), 1, 1)
+        parts = _PROBLEM.fullmatch(str(problem))
+        return JsonProblem(parts[1], int(parts[2]), int(parts[3])) if parts else JsonProblem(str(problem), 1, 1)
     return JsonProblem("not JSON", 1, 1)
 
 
@@ -160,7 +160,7 @@ class RecordStore:
         return self._read_apart(locations, lengths)
 
     def _read_apart(self, locations: array[int], lengths: array[int]) -> list[bytes]:
-        found = [b""] * len(lengths)
+        records = [b""] * len(lengths)
         chosen: dict[int, list[int]] = {}
         for at, length in enumerate(lengths):
             if length:
@@ -169,8 +169,8 @@ class RecordStore:
             offsets = [locations[at] & _OFFSET for at in places]
             read = self.files[file].plain.read_each(offsets, [lengths[at] for at in places])
             for at, data in zip(places, read, strict=True):
-                found[at] = data
-        return found
+                records[at] = data
+        return records
 
     def at(self, error: InputError, location: int) -> InputError:
         """The error, with the file and line of the record that it was found in."""
@@ -205,7 +205,7 @@ class RecordStore:
         return value
 
     def sha256s(self) -> list[str]:
-        """The digests of the stored bytes, packed or not, of files that nobody changed meanwhile."""
+        """The digests of the stored bytes, packed or not, of files that did not change meanwhile."""
         digests = [file.stored.sha256() for file in self.files]
         self.require_unchanged()
         return digests

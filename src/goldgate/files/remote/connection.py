@@ -186,12 +186,12 @@ class Connection(NamedTuple):
 def connect(url: str) -> Connection:
     """The file system of a URL; an error says which extra is not installed, or that no library reads this kind."""
     check_url(url)
-    scheme, shown = scheme_of(normalize_url(url)), public_url(url)
+    scheme, public = scheme_of(normalize_url(url)), public_url(url)
     extra = EXTRAS.get(scheme, "remote")
     try:
         from fsspec import get_filesystem_class
     except ImportError:
-        raise missing_extra(extra, shown) from None
+        raise missing_extra(extra, public) from None
     kind: Any = None
     try:
         kind = get_filesystem_class(scheme)
@@ -199,38 +199,40 @@ def connect(url: str) -> Connection:
         url = scheme + url[len(scheme_of(url)) :]
         filesystem, path = kind(**kind._get_kwargs_from_urls(url), **_options(scheme)), kind._strip_protocol(url)
     except ImportError as problem:
-        raise (missing_extra(extra, shown) if scheme in EXTRAS else _no_library_error(scheme, shown, problem)) from None
+        raise (
+            missing_extra(extra, public) if scheme in EXTRAS else _no_library_error(scheme, public, problem)
+        ) from None
     except Exception as problem:  # some ask a server already, some want settings that no URL holds
         raise (
-            _unknown_scheme_error(scheme, shown) if kind is None else _unusable_url_error(scheme, shown, problem)
+            _unknown_scheme_error(scheme, public) if kind is None else _unusable_url_error(scheme, public, problem)
         ) from None
     return Connection(filesystem, path, scheme)
 
 
-def _no_library_error(scheme: str, shown: str, problem: ImportError) -> ConfigError:
+def _no_library_error(scheme: str, public: str, problem: ImportError) -> ConfigError:
     return ConfigError(
         "url.no_library",
         f"the library that reads {scheme}:// URLs is not installed",
-        place=Place(shown),
+        place=Place(public),
         found=library_message(problem),
         advice="install it beside goldgate; no extra brings it",
     )
 
 
-def _unknown_scheme_error(scheme: str, shown: str) -> ConfigError:
+def _unknown_scheme_error(scheme: str, public: str) -> ConfigError:
     return ConfigError(
         "url.unknown_kind",
         f"nothing here reads {scheme}:// URLs",
-        place=Place(shown),
+        place=Place(public),
         expected=", ".join(f"{each}://" for each in EXTRAS),
     )
 
 
-def _unusable_url_error(scheme: str, shown: str, problem: Exception) -> ConfigError:
+def _unusable_url_error(scheme: str, public: str, problem: Exception) -> ConfigError:
     return ConfigError(
         "url.unusable",
         f"this {scheme}:// URL cannot be opened",
-        place=Place(shown),
+        place=Place(public),
         found=library_message(problem),
         advice="copy the file to this machine, and name its path",
     )

@@ -63,8 +63,8 @@ def nearest_dialect_advice(record: Mapping[str, Any]) -> str | None:
     """What an object in no dialect lacks of the dialect that it is most like; None if it is like none."""
     most: tuple[int, Dialect] | None = None
     for dialect in all_dialects():
-        found = {key for key in dialect.keys if key in record}
-        has = len(found) if found - _OWN_KEYS else 0
+        present = {key for key in dialect.keys if key in record}
+        has = len(present) if present - _OWN_KEYS else 0
         if has > 1 and 2 * has >= len(dialect.keys) and (most is None or has > most[0]):
             most = has, dialect
     if most is None:
@@ -77,8 +77,8 @@ def find_dialect(name: str) -> Dialect | None:
     """The dialect of this name, None for our own; a ConfigError if there is none."""
     if name == OWN_FORM:
         return None
-    found = next((dialect for dialect in all_dialects() if dialect.name == name), None)
-    if found is None:
+    match = next((dialect for dialect in all_dialects() if dialect.name == name), None)
+    if match is None:
         names = [OWN_FORM, *(dialect.name for dialect in all_dialects())]
         raise ConfigError(
             "dialect.unknown",
@@ -87,4 +87,4 @@ def find_dialect(name: str) -> Dialect | None:
             found=name,
             advice=did_you_mean(name, names),
         )
-    return found
+    return match

@@ -55,8 +55,8 @@ def align_tokens(tokens: Sequence[str], text: str) -> TokenText | None:
 
 def align_or_join(tokens: Sequence[str], text: object) -> TokenText:
     """The tokens in their text or, where there is none that has them all in order, joined by blanks."""
-    found = align_tokens(tokens, text) if isinstance(text, str) else None
-    return found if found is not None else join_tokens(tokens)
+    aligned = align_tokens(tokens, text) if isinstance(text, str) else None
+    return aligned if aligned is not None else join_tokens(tokens)
 
 
 def _after_marks(token: str, text: str, at: int) -> int | None:
@@ -96,7 +96,7 @@ def format_error(path: str, expected: str, found: object) -> InputError:
 
 
 def no_labels_error(path: str, found: str) -> InputError:
-    """The error for a record of a test split, whose labels nobody published."""
+    """The error for a record of a test split, whose labels are not published."""
     return InputError(
         "gold.no_labels",
         "this split was published without its labels, so there is nothing to score by",
@@ -137,11 +137,11 @@ def require_object(value: object, path: str) -> Mapping[str, Any]:
 
 def require_tokens(value: object, path: str) -> list[str]:
     """A list of tokens."""
-    found = require_list(value, path)
-    for place, token in enumerate(found):
+    items = require_list(value, path)
+    for place, token in enumerate(items):
         if not isinstance(token, str):
             raise format_error(f"{path}[{place}]", "a token", token)
-    return found
+    return items
 
 
 def token_span(start: object, end: object, path: str, tokens: Sequence[str]) -> tuple[int, int]:
@@ -154,18 +154,18 @@ def token_span(start: object, end: object, path: str, tokens: Sequence[str]) -> 
 def token_part(text: TokenText, start: int, end: int, name: str) -> JsonObject:
     """What stands at these tokens: its text under this name, and where it is."""
     first, last = text.characters(start, end)
-    found: JsonObject = {name: text.text[first:last]}
+    part: JsonObject = {name: text.text[first:last]}
     if first < last:
-        found |= {"start": first, "end": last}
-    return found | {"token_start": start, "token_end": end}
+        part |= {"start": first, "end": last}
+    return part | {"token_start": start, "token_end": end}
 
 
 def character_part(text: object, start: object, end: object, name: str) -> JsonObject:
     """A text under this name, with its offsets if they are a span."""
-    found: JsonObject = {name: text}
+    part: JsonObject = {name: text}
     if type(start) is int and type(end) is int and 0 <= start < end:
-        found |= {"start": start, "end": end}
-    return found
+        part |= {"start": start, "end": end}
+    return part
 
 
 def merge_mentions(mentions: list[JsonObject], name: str) -> JsonObject:

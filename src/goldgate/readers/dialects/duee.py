@@ -17,21 +17,21 @@ def _recognizes(record: Any) -> bool:
 
 
 def _convert(record: Any) -> JsonObject:
-    found = dict(require_object(record, ""))
-    if isinstance(found.get("event_list"), list) and found.get("events") is None:
-        found["events"] = [_event(event) for event in found.pop("event_list")]
-    return found
+    converted = dict(require_object(record, ""))
+    if isinstance(converted.get("event_list"), list) and converted.get("events") is None:
+        converted["events"] = [_event(event) for event in converted.pop("event_list")]
+    return converted
 
 
 def _event(event: Any) -> Any:
     """An event with the offsets of its trigger and arguments; what is not as it should be stays as it is."""
     if not isinstance(event, dict):
         return event
-    found = _with_offsets(event, "trigger", "trigger_start_index")
+    converted = _with_offsets(event, "trigger", "trigger_start_index")
     arguments = event.get("arguments")
     if isinstance(arguments, list):
-        found["arguments"] = [_argument(argument) for argument in arguments]
-    return found
+        converted["arguments"] = [_argument(argument) for argument in arguments]
+    return converted
 
 
 def _argument(argument: Any) -> Any:
@@ -39,12 +39,12 @@ def _argument(argument: Any) -> Any:
 
 
 def _with_offsets(part: dict[str, Any], name: str, start_name: str) -> JsonObject:
-    found = dict(part)
-    start, text = found.get(start_name), found.get(name)
-    if type(start) is int and start >= 0 and isinstance(text, str) and text and found.get("start") is None:
-        del found[start_name]
-        found |= {"start": start, "end": start + len(text)}
-    return found
+    converted = dict(part)
+    start, text = converted.get(start_name), converted.get(name)
+    if type(start) is int and start >= 0 and isinstance(text, str) and text and converted.get("start") is None:
+        del converted[start_name]
+        converted |= {"start": start, "end": start + len(text)}
+    return converted
 
 
 DUEE = Dialect(
@@ -63,15 +63,15 @@ def _recognizes_fin(record: Any) -> bool:
 
 
 def _convert_fin(record: Any) -> JsonObject:
-    found = _convert(require_object(record, ""))
-    title, text = found.get("title"), found.get("text")
+    converted = _convert(require_object(record, ""))
+    title, text = converted.get("title"), converted.get("text")
     if isinstance(title, str) and isinstance(text, str):
-        del found["title"]
-        found["text"] = f"{title}\n{text}"
-    if isinstance(title, str) and found.get("events") is None and found.get("event_list") is None:
-        found.pop("event_list", None)
-        found["events"] = []
-    return found
+        del converted["title"]
+        converted["text"] = f"{title}\n{text}"
+    if isinstance(title, str) and converted.get("events") is None and converted.get("event_list") is None:
+        converted.pop("event_list", None)
+        converted["events"] = []
+    return converted
 
 
 DUEE_FIN = Dialect(

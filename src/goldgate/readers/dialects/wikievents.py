@@ -44,14 +44,14 @@ def _convert(record: Any) -> JsonObject:
 def _mention_record(record: Mapping[str, Any], text: object) -> JsonObject:
     """Text, tokens and events of a record with entity mentions and event mentions in tokens."""
     tokens = require_tokens(record.get("tokens"), "tokens")
-    placed = align_or_join(tokens, text)
+    token_text = align_or_join(tokens, text)
     entities = _entities(record, tokens)
     others = _shared_entities(record, entities)
     events = [
-        _event(require_object(event, path), path, placed, tokens, entities, others)
+        _event(require_object(event, path), path, token_text, tokens, entities, others)
         for path, event in items_with_paths(record.get("event_mentions"), "event_mentions")
     ]
-    return {"text": placed.text, "tokens": tokens, "events": events}
+    return {"text": token_text.text, "tokens": tokens, "events": events}
 
 
 _Entities = Mapping[str, tuple[int, int]]
@@ -59,23 +59,23 @@ _Entities = Mapping[str, tuple[int, int]]
 
 def _entities(record: Mapping[str, Any], tokens: list[str]) -> _Entities:
     """The tokens of each entity mention, by its id."""
-    found: dict[str, tuple[int, int]] = {}
+    entities: dict[str, tuple[int, int]] = {}
     for path, mention in items_with_paths(record.get("entity_mentions"), "entity_mentions"):
         place = _tokens_of(require_object(mention, path), tokens)
         if place is not None:
-            found[require_text(mention.get("id"), f"{path}.id")] = place
-    return found
+            entities[require_text(mention.get("id"), f"{path}.id")] = place
+    return entities
 
 
 def _shared_entities(record: Mapping[str, Any], entities: _Entities) -> dict[str, list[tuple[int, int]]]:
     """The places of all mentions of the same entity, by the id of each; of entities with several mentions."""
-    found = {}
+    mentions = {}
     for path, cluster in items_with_paths(record.get("clusters"), "clusters"):
         names = [require_text(name, path) for name in require_list(cluster, path)]
         places = sorted({entities[name] for name in names if name in entities})
         if len(places) > 1:
-            found.update(dict.fromkeys(names, places))
-    return found
+            mentions.update(dict.fromkeys(names, places))
+    return mentions
 
 
 def _event(
@@ -105,8 +105,8 @@ def _argument(
     role, entity = require_text(argument.get("role"), f"{path}.role"), argument.get("entity_id")
     named = entities.get(entity) if isinstance(entity, str) else None
     place = named or _tokens_of(argument, tokens)
-    found = {"role": role, **_part_in_text(argument, path, "argument", text, place)}
-    return found | {"entity": entity} if isinstance(entity, str) else found
+    converted = {"role": role, **_part_in_text(argument, path, "argument", text, place)}
+    return converted | {"entity": entity} if isinstance(entity, str) else converted
 
 
 def _mentions(argument: Mapping[str, Any], text: TokenText, others: Mapping[str, list[tuple[int, int]]]) -> JsonObject:

@@ -26,8 +26,8 @@ _ATTACHMENT = "attachment://"
 def _answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, LayoutAnswer | None]]:
     epochs: dict[str, object] = {}
     for number, sample in enumerate(_samples(file), 1):
-        found = read_sample(sample, fields)
-        identity = found.id if found is not None else None
+        answer = read_sample(sample, fields)
+        identity = answer.id if answer is not None else None
         if identity is not None and epochs.setdefault(identity, sample.get("epoch")) != sample.get("epoch"):
             raise InputError(
                 "predictions.several_epochs",
@@ -37,7 +37,7 @@ def _answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, Layout
                 found=f"epochs {epochs[identity]} and {sample.get('epoch')} of {describe_value(identity)}",
                 advice="run Inspect with --epochs 1, or write the answers of one epoch to a file of predictions",
             )
-        yield number, found
+        yield number, answer
 
 
 def read_sample(sample: Any, fields: FieldPaths) -> LayoutAnswer | None:
@@ -100,8 +100,8 @@ def _archive_samples(file: RecordFile) -> Iterator[Any]:
                 raise _not_a_log_error(file, "it is a zip archive without samples/")
             for member in members:
                 if member.file_size > file.limit:
-                    found = f"{member.filename} with {member.file_size:,} bytes"
-                    raise too_large_error(file.kind, Place(file.name), found, file.limit)
+                    size = f"{member.filename} with {member.file_size:,} bytes"
+                    raise too_large_error(file.kind, Place(file.name), size, file.limit)
                 data = _unpack_member(archive, member, file)
                 check_value_count(data, file.kind, lambda: Place(file.name), file.limit)
                 yield json.loads(data)

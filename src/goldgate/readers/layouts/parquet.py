@@ -34,8 +34,8 @@ def parquet_answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int,
         ) from None
     try:
         table: Any = ParquetFile(file.plain.stream())
-        wanted = {path.split(".")[0] for path in fields if path is not None} | {*fields, *_NAMES}
-        columns = [name for name in table.schema_arrow.names if name in wanted]
+        names = {path.split(".")[0] for path in fields if path is not None} | {*fields, *_NAMES}
+        columns = [name for name in table.schema_arrow.names if name in names]
         plan = _plan(file, table.metadata, columns)
         table = ParquetFile(file.plain.stream(), read_dictionary=plan.dictionaries, buffer_size=1 << 20)
         number = 0

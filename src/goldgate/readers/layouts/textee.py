@@ -63,15 +63,15 @@ def _event(event: Any, path: str) -> dict[str, Any]:
     }
 
 
-def _part(given: Any, path: str, label: str, name: str) -> dict[str, Any]:
+def _part(value: Any, path: str, label: str, name: str) -> dict[str, Any]:
     """A trigger or an argument: its label, its words if they are there, and its tokens."""
-    if not isinstance(given, list) or len(given) < 3 or not isinstance(given[2], str):
-        raise _format_error(path, f"[start, end, {label.replace('_', ' ')}]", given)
-    start, end, said = given[:3]
+    if not isinstance(value, list) or len(value) < 3 or not isinstance(value[2], str):
+        raise _format_error(path, f"[start, end, {label.replace('_', ' ')}]", value)
+    start, end, text = value[:3]
     if type(start) is not int or type(end) is not int or not 0 <= start < end:
-        raise _format_error(path, "0 <= start < end, counted in tokens", given)
-    words = {name: given[3]} if len(given) > 3 and isinstance(given[3], str) else {}
-    return {label: said, **words, "token_start": start, "token_end": end}
+        raise _format_error(path, "0 <= start < end, counted in tokens", value)
+    words = {name: value[3]} if len(value) > 3 and isinstance(value[3], str) else {}
+    return {label: text, **words, "token_start": start, "token_end": end}
 
 
 def _format_error(path: str, expected: str, found: Any) -> InputError:
