@@ -132,10 +132,11 @@ def measures_in(package: str) -> set[type]:
     folder = importlib.import_module(package)
     if "measures" in [module.name for module in pkgutil.iter_modules(folder.__path__)]:
         folder = importlib.import_module(f"{package}.measures")
-    modules = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.name != "__main__"]
-    contents = [
-        value for module in modules for value in vars(importlib.import_module(f"{folder.__name__}.{module}")).values()
+    names = [
+        module.name for module in pkgutil.iter_modules(getattr(folder, "__path__", ())) if module.name != "__main__"
     ]
+    modules = [importlib.import_module(f"{folder.__name__}.{name}") for name in names] or [folder]
+    contents = [value for module in modules for value in vars(module).values()]
     return {
         kind
         for kind in contents
