@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from goldgate.cli.check import check_command
+from goldgate.cli.main import goldgate
 from goldgate.suites.extraction.check_gold import check_gold
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
@@ -116,3 +117,25 @@ def test_exclusive_ends_read_as_inclusive_and_links_of_two_events_are_findings(t
 
 def _line(record: object) -> str:
     return json.dumps(record) + "\n"
+
+
+def test_old_names_work_and_name_the_new_one(tmp_path: Path) -> None:
+    root = EXAMPLES.parents[1]
+    for name, words, new in (
+        ("check-gold", ["--gold", EXAMPLES / "gold.jsonl", "--schema", EXAMPLES / "schema.json"], "check"),
+        ("lint-golden", ["--golden", root / "eval" / "golden_queries.json"], "check"),
+        ("validate", [next((EXAMPLES.parent / "research" / "passing").iterdir())], "check"),
+        ("schemas", ["--out", tmp_path], "contracts"),
+    ):
+        result = CliRunner().invoke(goldgate, [name, *map(str, words)])
+        assert (result.exit_code, result.stderr) == (
+            0,
+            f"goldgate {name} is now goldgate {new}; the old name will go\n",
+        ), result.output
+    assert "check-gold" not in CliRunner().invoke(goldgate, ["--help"]).stdout
+
+
+def test_an_option_of_another_kind_of_file_is_refused() -> None:
+    result = CliRunner().invoke(check_command, [str(EXAMPLES / "gold.jsonl"), "--outputs", "x"])
+    assert result.exit_code == 2
+    assert "--outputs is not for this" in result.stderr

@@ -55,6 +55,9 @@ def write_wheel(folder: Path) -> Path:
     return wheel
 
 
+slow = pytest.mark.slow  # pip takes some seconds
+
+
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with goldgate, what it needs, and the distribution, which pip installed."""
@@ -73,6 +76,7 @@ def run(python: Path, folder: Path, *words: object) -> subprocess.CompletedProce
     return subprocess.run(command, cwd=folder, env={}, capture_output=True, text=True, encoding="utf-8", timeout=120)
 
 
+@slow
 def test_a_suite_of_another_distribution_has_every_command(python: Path, tmp_path: Path) -> None:
     paths = write_inputs("qa", tmp_path / "in")
     judged = run(python, tmp_path, "qa", *options(paths), "--out", "a", "--workers", "2")
@@ -94,12 +98,14 @@ def test_a_suite_of_another_distribution_has_every_command(python: Path, tmp_pat
     assert (tmp_path / "site" / "index.html").exists()
 
 
+@slow
 def test_a_dialect_of_another_distribution_is_recognized(python: Path, tmp_path: Path) -> None:
     (tmp_path / "gold.jsonl").write_text(json.dumps({"tagged": 1}), encoding="utf-8")
     result = run(python, tmp_path, "convert", "gold.jsonl", "--out", "ours.jsonl")
     assert result.stdout.startswith("tagged: 1 record"), result.stderr
 
 
+@slow
 def test_a_suite_that_cannot_be_loaded_is_an_error_only_where_it_is_asked_for(python: Path, tmp_path: Path) -> None:
     result = run(python, tmp_path, "torn", "--gold", "x")
     assert result.returncode == 2

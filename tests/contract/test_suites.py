@@ -124,7 +124,7 @@ def test_every_measure_in_its_folder_is_listed(name: str) -> None:
 def measures_in(package: str) -> set[type]:
     """The measures that the modules of a package define; those of its `measures`, a folder or a file, if it has one."""
     folder = importlib.import_module(package)
-    if "measures" in [module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg]:
+    if "measures" in [module.name for module in pkgutil.iter_modules(folder.__path__)]:
         folder = importlib.import_module(f"{package}.measures")
     names = [
         module.name for module in pkgutil.iter_modules(getattr(folder, "__path__", [])) if module.name != "__main__"
