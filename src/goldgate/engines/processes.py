@@ -26,23 +26,43 @@ from goldgate.engines.parts import SpooledParts
 from goldgate.errors import InternalError, MachineError
 
 
-def start_child(module: str, argument: str, alive: int, connection: int, **options: Any) -> subprocess.Popen[bytes]:
-    """Start `main(alive, connection, argument)` of a module, which ends when the pipe `alive` does."""
-    told = [str(alive), str(connection), argument, *_library_folders()]
-    return subprocess.Popen(
-        [sys.executable, *_flags(), start_worker.__file__, module, *told],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        pass_fds=(alive, connection),
-        process_group=0,  # what is typed at the terminal is for the first process
-        **options,
-    )
+class ChildProcess:
+    """A process that runs `main(alive, connection, argument)` of a module, and the socket to it.
+
+    It ends when the pipe `alive` does.
+    """
+
+    def __init__(self, module: str, argument: str, alive: int, **options: Any) -> None:
+        self.connection, theirs = socket.socketpair()
+        arguments = [str(alive), str(theirs.fileno()), argument, *_library_folders()]
+        try:
+            with theirs:
+                self.process = subprocess.Popen(
+                    [sys.executable, *_flags(), start_worker.__file__, module, *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    pass_fds=(alive, theirs.fileno()),
+                    process_group=0,  # what is typed at the terminal is for the first process
+                    **options,
+                )
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def describe_end(self) -> str | None:
+        """How the process ended: `ended with status 3`; None where it has not."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=1)
+        status = self.process.returncode
+        if status is None:
+            return None
+        return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
 
 
 def _flags() -> list[str]:
-    """`-P`: nothing is imported from the working directory. And what this process was told itself."""
-    told = (("isolated", "-I"), ("ignore_environment", "-E"), ("no_user_site", "-s"))
-    return ["-P", *(flag for name, flag in told if getattr(sys.flags, name))]
+    """`-P`: nothing is imported from the working directory. And the flags of this process."""
+    flags = (("isolated", "-I"), ("ignore_environment", "-E"), ("no_user_site", "-s"))
+    return ["-P", *(flag for name, flag in flags if getattr(sys.flags, name))]
 
 
 def _library_folders() -> list[str]:
@@ -106,10 +126,10 @@ class ProcessEngine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the workers: nobody waits for what they write, so nothing is lost if one is in the middle of a shard."""
+        """End the workers. What they write is not needed any more, so one may be in the middle of a shard."""
         with block_signals():
             for started in self._started:
-                started.kill()
+                started.process.kill()
                 self._tasks.put(None)
             for started in self._started:
                 started.close()
@@ -130,24 +150,18 @@ class _Task(NamedTuple):
     promise: Promise[Any]
 
 
-class _Worker:
-    """One process, the socket to it, and a thread that gives it one shard after the other."""
+class _Worker(ChildProcess):
+    """A worker process, and a thread that gives it one shard after the other."""
 
     def __init__(self, preload: str, alive: int, tasks: SimpleQueue[_Task | None]) -> None:
         self._work: tuple[bytes, list[int]] | None = None
-        self._connection, theirs = socket.socketpair()
-        try:
-            with theirs:
-                self._process = start_child("goldgate.engines.worker", preload, alive, theirs.fileno())
-        except BaseException:
-            self._connection.close()
-            raise
+        super().__init__(worker.__name__, preload, alive)
         try:
             self._thread = start_background_thread(partial(self._serve, tasks))
         except BaseException:  # no more threads: the process is not left to itself
-            self.kill()
-            self._process.wait()
-            self._connection.close()
+            self.process.kill()
+            self.process.wait()
+            self.connection.close()
             raise
 
     def _serve(self, tasks: SimpleQueue[_Task | None]) -> None:
@@ -157,36 +171,23 @@ class _Worker:
     def _ask(self, packed: tuple[bytes, list[int]], shard: Any) -> Any:
         try:
             if self._work is not packed:
-                worker.send(self._connection, worker.WORK, *packed)
+                worker.send(self.connection, worker.WORK, *packed)
                 self._work = packed
-            worker.send(self._connection, worker.SHARD, *worker.pack_message(shard))
-            kind, data, _ = worker.receive(self._connection)
+            worker.send(self.connection, worker.SHARD, *worker.pack_message(shard))
+            kind, data, _ = worker.receive(self.connection)
         except (EOFError, OSError):
-            raise self._died() from None
+            end = self.describe_end()
+            raise InternalError(
+                "internal.worker_died",
+                "a worker process ended before its work was done",
+                found=end and f"it {end}",
+                advice="the machine may be out of memory; try fewer --workers",
+            ) from None
         if kind == worker.RESULT:
             return pickle.loads(data)
-        problem, text = pickle.loads(data)
-        problem.__cause__ = worker.WorkerTraceback(text)
-        raise problem
-
-    def kill(self) -> None:
-        self._process.kill()
+        raise worker.unpack_error(data)
 
     def close(self) -> None:
-        self._process.wait()
+        self.process.wait()
         self._thread.join(JOIN_SECONDS)
-        self._connection.close()
-
-    def _died(self) -> InternalError:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=1)
-        status = self._process.returncode
-        found = None if status is None else f"its exit status is {status}"
-        if status is not None and status < 0:
-            found = f"it was ended by {signal.Signals(-status).name}"
-        return InternalError(
-            "internal.worker_died",
-            "a worker process ended before its work was done",
-            found=found,
-            advice="the machine may be out of memory; try fewer --workers",
-        )
+        self.connection.close()

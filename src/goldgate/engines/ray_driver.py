@@ -57,13 +57,11 @@ class Options(NamedTuple):
 def main(alive: int, connection: int, argument: str) -> None:
     """Serve one map after the other until the other end of the connection is closed, or that of the pipe `alive`."""
     options = Options(**json.loads(argument))
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the first process hears them too, and speaks of it
-        signal.signal(name, signal.SIG_IGN)
+    worker.follow_parent(alive, _leave)
     os.set_inheritable(alive, False)
     os.set_inheritable(connection, False)
     os.chdir("/")  # Ray's workers could import from where its driver stands
     sys.argv = ["goldgate"]
-    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
     with socket.socket(fileno=connection) as opened:
         try:
             early: Exception | None = None
@@ -76,12 +74,10 @@ def main(alive: int, connection: int, argument: str) -> None:
             _disconnect()
 
 
-def _end_with(alive: int) -> None:
-    """End this process when the pipe is closed: whoever started it is gone, however it ended."""
-    os.read(alive, 1)
+def _leave() -> None:
+    """Disconnect in a thread of its own, at most for `LEAVE_SECONDS`."""
     threading.Thread(target=_disconnect, daemon=True).start()
     time.sleep(LEAVE_SECONDS)
-    os._exit(0)
 
 
 def _connect(options: Options) -> None:

@@ -10,8 +10,6 @@ import json
 import os
 import pickle
 import shutil
-import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +21,7 @@ from typing import IO, Any, Self, TypeVar
 from goldgate.core.process import block_signals
 from goldgate.engines import ray_driver, worker
 from goldgate.engines.parts import SharedParts
-from goldgate.engines.processes import start_child
+from goldgate.engines.processes import ChildProcess
 from goldgate.engines.ray_task import PIECE, pack_work
 from goldgate.errors import ConfigError, MachineError, missing_extra
 from goldgate.files.address import public_url
@@ -56,15 +54,13 @@ class RayEngine:
         self._alive, self._alive_here = os.pipe()  # nothing is ever written: its end is the message
         options = ray_driver.Options(address, workers, patience, self._folder)
         with block_signals():
-            self._connection, theirs = socket.socketpair()
-            with theirs:
-                self._process = start_child(
-                    ray_driver.__name__,
-                    json.dumps(options._asdict()),
-                    self._alive,
-                    theirs.fileno(),
-                    stderr=None if os.environ.get(DEBUG) else subprocess.DEVNULL,
-                )
+            self._child = ChildProcess(
+                ray_driver.__name__,
+                json.dumps(options._asdict()),
+                self._alive,
+                stderr=None if os.environ.get(DEBUG) else subprocess.DEVNULL,
+            )
+        self._connection = self._child.connection
 
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]:
         """Work on the shards wherever there is room; results, and the first error, come in the shards' order.
@@ -91,13 +87,13 @@ class RayEngine:
                     yield pickle.loads(data)
                 else:
                     self._under_way = False
-                    raise _worker_error(data)
+                    raise worker.unpack_error(data)
             self._under_way = False
         except (EOFError, ConnectionError):
             raise self._died() from None
 
     def _stop_earlier(self) -> None:
-        """See to it that the other process listens, whatever of an earlier map nobody waits for."""
+        """End an earlier map that was left before its end, so that the other process listens."""
         if self._under_way:
             worker.send(self._connection, ray_driver.STOP, b"")
             while worker.receive(self._connection)[0] != ray_driver.STOP:
@@ -115,7 +111,7 @@ class RayEngine:
             except (EOFError, ConnectionError):
                 raise self._died() from None
             if kind == worker.ERROR:
-                raise _worker_error(data)
+                raise worker.unpack_error(data)
             self._workers = int(data)
         return self._workers
 
@@ -131,14 +127,14 @@ class RayEngine:
     def _send_copy(self, copy: LocalFile) -> int:
         """The number of a copy, which is sent once."""
         status = os.fstat(copy.file.fileno())
-        known = status.st_dev, status.st_ino
-        if known not in self._sent:
+        identity = status.st_dev, status.st_ino
+        if identity not in self._sent:
             for offset in range(0, status.st_size, PIECE):
                 piece = copy.read(offset, min(PIECE, status.st_size - offset))
                 worker.send(self._connection, ray_driver.PIECE, piece)
             worker.send(self._connection, ray_driver.COPY, b"")
-            self._sent.append(known)
-        return self._sent.index(known)
+            self._sent.append(identity)
+        return self._sent.index(identity)
 
     def __enter__(self) -> Self:
         return self
@@ -148,9 +144,9 @@ class RayEngine:
         with block_signals():
             self._connection.close()
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(timeout=ray_driver.LEAVE_SECONDS)
-            self._process.kill()
-            self._process.wait()
+                self._child.process.wait(timeout=ray_driver.LEAVE_SECONDS)
+            self._child.process.kill()
+            self._child.process.wait()
             for end in (self._alive, self._alive_here):
                 with suppress(OSError):
                     os.close(end)
@@ -160,25 +156,13 @@ class RayEngine:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
     def _died(self) -> MachineError:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=1)
-        status = self._process.returncode
-        found = None if status is None else f"the process that speaks with it ended with status {status}"
-        if status is not None and status < 0:
-            found = f"the process that speaks with it was ended by {signal.Signals(-status).name}"
+        end = self._child.describe_end()
         return MachineError(
             "ray.lost",
             "the connection to the Ray cluster was lost",
-            found=found,
+            found=end and f"the process that speaks with it {end}",
             advice="is its head, or the node on this machine, still there? ray status says so",
         )
-
-
-def _worker_error(data: bytes) -> Exception:
-    problem, text = pickle.loads(data)
-    assert isinstance(problem, Exception)
-    problem.__cause__ = worker.WorkerTraceback(text)
-    return problem
 
 
 def _short_folder() -> str | None:
@@ -190,17 +174,17 @@ def _short_folder() -> str | None:
     return None
 
 
-def _check_address(given: str | None) -> None:
+def _check_address(option: str | None) -> None:
     """A ConfigError for an address that is empty, as of a variable that is not set, or one of a Ray client server."""
     expected = "the address of the head as host:port, usually with the port 6379, or auto"
-    if given is not None and not given.strip():
+    if option is not None and not option.strip():
         raise ConfigError(
             "ray.no_address",
             "--ray-address is empty",
             expected=expected,
             advice="leave it out for a Ray of this machine's own",
         )
-    address = given or os.environ.get(ADDRESS, "")
+    address = option or os.environ.get(ADDRESS, "")
     if address.startswith(CLIENT):
         raise ConfigError(
             "ray.client_address",

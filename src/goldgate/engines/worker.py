@@ -1,4 +1,4 @@
-"""A worker process: gets work and shards over a socket, gives results back, and ends when nobody is left to ask."""
+"""A worker process: gets work and shards over a socket, gives results back, and ends with its parent process."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import socket
 import struct
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO, FileIO
 from typing import Any
 
-from goldgate.core.process import infrequent_gc
+from goldgate.core.process import ENDING_SIGNALS, infrequent_gc
 from goldgate.files.remote.remote_file import RemoteFile
 
 WORK, SHARD = b"w", b"s"  # what a message to a worker holds
@@ -71,7 +71,7 @@ def unpack_message(data: bytes, files: Sequence[int] = ()) -> Any:
 
 
 def send(connection: socket.socket, kind: bytes, data: bytes, files: Sequence[int] = ()) -> None:
-    """One message; OSError if nobody is there."""
+    """Send one message; OSError if the connection is closed."""
     connection.sendall(_HEAD.pack(kind, len(data), len(files)))
     for begin in range(0, len(files), _FILES_AT_ONCE):
         socket.send_fds(connection, [b"f"], list(files[begin : begin + _FILES_AT_ONCE]))
@@ -79,7 +79,7 @@ def send(connection: socket.socket, kind: bytes, data: bytes, files: Sequence[in
 
 
 def receive(connection: socket.socket) -> tuple[bytes, bytes, list[int]]:
-    """The next message: its kind, its bytes, its open files; EOFError or OSError if nobody is there any more."""
+    """The next message: its kind, its bytes, its open files; EOFError or OSError if the connection is closed."""
     kind, length, number = _HEAD.unpack(_receive_bytes(connection, _HEAD.size))
     files: list[int] = []
     while len(files) < number:
@@ -102,7 +102,7 @@ def _receive_bytes(connection: socket.socket, length: int) -> bytearray:
 
 
 def serve_shards(connection: socket.socket, preload: str) -> None:
-    """Apply the work to one shard after the other, until nobody asks any more.
+    """Apply the work to one shard after the other, until the connection is closed.
 
     What goes wrong before there is a shard is the answer to the first one.
     """
@@ -152,16 +152,29 @@ def packed_error(problem: Exception) -> bytes:
         return pickle.dumps((RuntimeError(f"{type(problem).__name__}: {problem}"), text))
 
 
-def _end_with(alive: int) -> None:
-    """End this process when the pipe is closed: whoever started it is gone, however it ended."""
-    os.read(alive, 1)
-    os._exit(0)
+def unpack_error(data: bytes) -> Exception:
+    """The error of a worker, with its traceback as the cause."""
+    problem, text = pickle.loads(data)
+    assert isinstance(problem, Exception)
+    problem.__cause__ = WorkerTraceback(text)
+    return problem
+
+
+def follow_parent(alive: int, at_end: Callable[[], None] = lambda: None) -> None:
+    """Ignore signals, and end this process when the pipe is closed: then the process that started it is gone."""
+
+    def wait() -> None:
+        os.read(alive, 1)
+        at_end()
+        os._exit(0)
+
+    for number in ENDING_SIGNALS:  # the first process receives them too, and reports them
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def main(alive: int, connection: int, preload: str) -> None:
     """Serve until the other end of the connection is closed, or that of the pipe `alive`."""
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the first process hears them too, and speaks of it
-        signal.signal(name, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
+    follow_parent(alive)
     with socket.socket(fileno=connection) as opened:
         serve_shards(opened, preload)

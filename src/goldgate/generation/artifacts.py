@@ -9,9 +9,10 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,9 +29,7 @@ from goldgate.protocol import Price
 _ADVICE = "everything that was answered is in the journal; the same command goes on from there"
 
 
-def artifact_file(path: Path) -> AbstractContextManager[IO[bytes]]:
-    """A file to write into. It takes the place of an older one when it is complete, and leaves nothing otherwise."""
-    return writing.atomic_file(path, _ADVICE)
+artifact_file = partial(writing.atomic_file, advice=_ADVICE)
 
 
 def write_artifact(path: Path, content: bytes) -> None:

@@ -81,7 +81,7 @@ class Journal:
     def __init__(self, path: Path, beside: Callable[[], Sequence[Path]] = tuple) -> None:
         """Lock the file, remove a torn last line, and read what is there, and in other journals that count too.
 
-        `beside` finds these when the file is locked: whoever begins later sees it, whoever began before is found.
+        `beside` finds these when the file is locked, so that of two processes at least one sees the other.
         """
         self.path = path
         self.full: str | None = None  # why nothing more should be asked: what is written now goes into the reserve
@@ -135,15 +135,15 @@ class Journal:
 
     def asked(self, request: ModelRequest, identity: str, request_id: str, endpoint: str | None = None) -> None:
         """A request is about to be sent; `endpoint` says where, if the plan does not."""
-        line = {"key": request.key, "id": request.id, "plan": identity, "request_id": request_id}
-        self._append("asked", {**line, "estimate": request.estimate, **_endpoint_field(endpoint)})
+        fields = {"request_id": request_id, "estimate": request.estimate}
+        self._append_about("asked", request, identity, fields, endpoint)
 
     def unanswered(
         self, request: ModelRequest, identity: str, cause: str, usage: Usage | None, endpoint: str | None = None
     ) -> None:
         """It came back without an answer; `usage` is what it may have cost, None for nothing."""
-        line = {"key": request.key, "id": request.id, "plan": identity, "cause": cause}
-        self._append("unanswered", {**line, "usage": _usage_list(usage), **_endpoint_field(endpoint)})
+        fields = {"cause": cause, "usage": _usage_list(usage)}
+        self._append_about("unanswered", request, identity, fields, endpoint)
 
     def answer(
         self,
@@ -154,29 +154,23 @@ class Journal:
         seconds: float,
         endpoint: str | None = None,
     ) -> None:
-        line: dict[str, Any] = {
-            "key": request.key,
-            "id": request.id,
+        fields = {
             "seed": request.seed,
-            "plan": identity,
             "response": answer.response,
             "finish_reason": answer.finish_reason,
             "usage": _usage_list(answer.usage),
             "model": answer.model,
             "attempts": attempts,
             "seconds": round(seconds, 3),
-            **_endpoint_field(endpoint),
+            **({} if answer.reasoning is None else {"reasoning": answer.reasoning}),
         }
-        if answer.reasoning is not None:
-            line["reasoning"] = answer.reasoning
-        self._append("answer", line)
+        self._append_about("answer", request, identity, fields, endpoint)
 
     def failure(
         self, request: ModelRequest, identity: str, failure: NoAnswer, attempts: int, endpoint: str | None = None
     ) -> None:
-        line = {"key": request.key, "id": request.id, "seed": request.seed, "plan": identity}
-        why = {"cause": failure.cause, "detail": failure.detail, "attempts": attempts}
-        self._append("failure", {**line, **why, **_endpoint_field(endpoint)})
+        fields = {"seed": request.seed, "cause": failure.cause, "detail": failure.detail, "attempts": attempts}
+        self._append_about("failure", request, identity, fields, endpoint)
 
     def step_down(
         self, base: str, refused: AnswerFormat, to: AnswerFormat, detail: str, key: str | None = None
@@ -199,6 +193,12 @@ class Journal:
         except OSError as problem:
             if problem.errno not in (errno.EINVAL, errno.EROFS):
                 raise _unusable_error(self.path, _reason(problem), "the journal cannot be stored") from None
+
+    def _append_about(
+        self, kind: str, request: ModelRequest, identity: str, fields: dict[str, Any], endpoint: str | None
+    ) -> None:
+        where = {} if endpoint is None else {"endpoint": endpoint}
+        self._append(kind, {"key": request.key, "id": request.id, "plan": identity, **fields, **where})
 
     def _append(self, kind: str, fields: dict[str, Any]) -> None:
         record = {"kind": kind, **fields, "at": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -249,23 +249,16 @@ def read_lines(files: Sequence[Path], places: Sequence[LineRef]) -> Iterator[dic
             try:
                 yield orjson.loads(opened[number].read(length))
             except ValueError:
-                raise _changed_error(files[number]) from None
+                place = Place(str(files[number]))
+                raise InputError("journal.changed", "the journal was changed meanwhile", place=place) from None
     finally:
         for stream in opened.values():
             stream.close()
 
 
-def _changed_error(path: Path) -> InputError:
-    return InputError("journal.changed", "the journal was changed meanwhile", place=Place(str(path)))
-
-
 def disk_full_error(path: Path, reason: str) -> ConfigError:
     """The run was ended because the disk is full; nothing that arrived is lost."""
     return _unusable_error(path, reason, "there is no more room for answers; everything that was answered is stored")
-
-
-def _endpoint_field(endpoint: str | None) -> dict[str, str]:
-    return {} if endpoint is None else {"endpoint": endpoint}
 
 
 def _usage_list(usage: Usage | None) -> list[int | bool] | None:
@@ -300,8 +293,8 @@ def _lock(file: int, path: Path) -> None:
 
 def _lock_holder(file: int) -> str | None:
     """Who holds the lock, where the system tells (Linux)."""
-    found = os.fstat(file)
-    name = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    status = os.fstat(file)
+    name = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     with suppress(OSError), open("/proc/locks") as locks:
         for line in locks:
             words = line.split()
@@ -355,8 +348,8 @@ def shard_of(document_id: str, of: int) -> int:
 
 def parse_shard_folder(name: str) -> DocumentShard | None:
     """The shard whose answers lie in a folder of this name; None if its name is another one."""
-    found = _SHARD_NAME.fullmatch(name)
-    return DocumentShard(int(found[1]), int(found[2])) if found else None
+    match = _SHARD_NAME.fullmatch(name)
+    return DocumentShard(int(match[1]), int(match[2])) if match else None
 
 
 def shard_journals(out: Path) -> list[Path]:
@@ -376,7 +369,7 @@ def other_journals(out: Path, shard: DocumentShard | None) -> list[Path]:
 
 
 def require_idle(paths: list[Path]) -> list[Path]:
-    """The same journals, if nobody is asking the same documents at this moment; ConfigError if somebody is."""
+    """These journals; ConfigError if another process is asking the same documents at this moment."""
     for path in paths:
         if journal_in_use(path):
             raise ConfigError(
@@ -388,13 +381,13 @@ def require_idle(paths: list[Path]) -> list[Path]:
     return paths
 
 
-def missing_shards(found: list[Path]) -> Iterator[DocumentShard]:
+def missing_shards(journals: list[Path]) -> Iterator[DocumentShard]:
     """The shards without a journal, where all that have one are of the same number."""
-    known = [parse_shard_folder(path.parent.name) for path in found]
-    numbers = {shard.of for shard in known if shard is not None}
-    if len(numbers) == 1 and None not in known:
+    shards = [parse_shard_folder(path.parent.name) for path in journals]
+    numbers = {shard.of for shard in shards if shard is not None}
+    if len(numbers) == 1 and None not in shards:
         of = numbers.pop()
-        yield from (shard for number in range(1, of + 1) if (shard := DocumentShard(number, of)) not in known)
+        yield from (shard for number in range(1, of + 1) if (shard := DocumentShard(number, of)) not in shards)
 
 
 def _is_sibling(path: Path, shard: DocumentShard) -> bool:

@@ -16,40 +16,46 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import orjson
 
 from goldgate.core.task import ANSWER_FORMATS, AnswerFormat, Question
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.generation.request import MAX_ANSWER_TOKENS, RequestBuilder, RequestPlan, Usage, encode_chat
+from goldgate.shape.kinds import AtLeast
+from goldgate.shape.validation import expected_text, type_test
 
 JOURNAL_VERSION = 2  # 1 had no lines `asked` and `unanswered`
 READABLE_VERSIONS = (1, 2)
 CUT_OFF = "cut_off"  # the cause of a request that a kill cut off
 MAX_ATTEMPTS = 1_000_000
 
-_TEXT, _MAYBE_TEXT = (str,), (str, type(None))
-_QUESTION = {"key": _TEXT, "plan": _TEXT}
-REQUIRED_FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
-    "plan": {"plan": _TEXT, "base": _TEXT, "format": _TEXT, "settings": (dict,)},
-    "asked": {**_QUESTION, "request_id": _TEXT, "estimate": (int,)},
-    "answer": {**_QUESTION, "id": _TEXT, "response": _TEXT},
-    "unanswered": {**_QUESTION, "cause": _TEXT},
-    "failure": {**_QUESTION, "id": _TEXT, "cause": _TEXT},
-    "step_down": {"base": _TEXT, "from": _TEXT, "to": _TEXT},
+_Count = Annotated[int, AtLeast(0)]
+FIELD_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("key", "plan", "base", "format", "request_id", "id", "response", "cause", "from", "to"), str),
+    "settings": dict[str, object],
+    "estimate": int,
+    "usage": tuple[_Count, _Count, _Count, bool] | None,
+    "attempts": int | None,
+    "seed": int | None,
+    **dict.fromkeys(("finish_reason", "model", "reasoning", "detail"), str | None),
+    "endpoint": str | None,  # where several are asked: the plan names none
 }
-_OPTIONAL_FIELDS: dict[str, tuple[type, ...]] = {
-    "key": _TEXT,
-    "usage": (list, type(None)),
-    "attempts": (int, type(None)),
-    "seed": (int, type(None)),
-    "finish_reason": _MAYBE_TEXT,
-    "model": _MAYBE_TEXT,
-    "reasoning": _MAYBE_TEXT,
-    "detail": _MAYBE_TEXT,
-    "endpoint": _MAYBE_TEXT,  # where several are asked: the plan names none
+REQUIRED_FIELDS = {
+    "plan": ("plan", "base", "format", "settings"),
+    "asked": ("key", "plan", "request_id", "estimate"),
+    "answer": ("key", "plan", "id", "response"),
+    "unanswered": ("key", "plan", "cause"),
+    "failure": ("key", "plan", "id", "cause"),
+    "step_down": ("base", "from", "to"),
 }
+_LARGEST = {"attempts": MAX_ATTEMPTS, "estimate": MAX_ANSWER_TOKENS}
+_EXPECTED = {
+    "usage": "three counts of tokens, and true or false",
+    **{name: f"a number from 0 to {most:,}" for name, most in _LARGEST.items()},
+}
+_REMOVE_LINE = "remove the line; what it held is then asked again"
 _LINE_STARTS = tuple(f'{{"kind":"{kind}",'.encode() for kind in REQUIRED_FIELDS)
 
 QuestionPosition = tuple[int, int | None]  # of a document in its task, and the seed that it is asked with
@@ -155,31 +161,33 @@ def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         record = orjson.loads(line)
     except ValueError:
-        if number == 1 and not line.startswith(
-            _LINE_STARTS
-        ):  # after lines of ours, as a power cut can leave it, it is one
+        # After lines of ours it is one of ours, as a power cut can leave it.
+        if number == 1 and not line.startswith(_LINE_STARTS):
             raise _foreign_line_error(place, "text that is not JSON") from None
         raise InputError(
             "journal.damaged",
             "this line of the journal is damaged",
             place=place,
-            advice="remove the line; what it held is then asked again",
+            advice=_REMOVE_LINE,
         ) from None
-    kind = record.get("kind") if isinstance(record, dict) else None
-    if (
-        not isinstance(kind, str)
-        or kind not in REQUIRED_FIELDS
-        or not all(name in record for name in REQUIRED_FIELDS[kind])
-    ):
-        raise _foreign_line_error(place, describe_value(kind if isinstance(record, dict) else record))
-    assert isinstance(record, dict)
+    if not isinstance(record, dict):
+        raise _foreign_line_error(place, describe_value(record))
+    kind = record.get("kind")
+    if not isinstance(kind, str) or not record.keys() >= {*REQUIRED_FIELDS.get(kind, (None,))}:
+        raise _foreign_line_error(place, describe_value(kind))
     if record.get("format_version", JOURNAL_VERSION) not in READABLE_VERSIONS:
         raise InputError("journal.other_version", "a newer goldgate wrote this journal", place=place)
-    for name, types in {**REQUIRED_FIELDS[kind], **_OPTIONAL_FIELDS}.items():
-        value = record.get(name)
-        if name in record and (not isinstance(value, types) or (isinstance(value, bool) and bool not in types)):
-            raise _wrong_field_error(place, name, describe_value(value))
-    _check_numbers(record, place)
+    for name, value in record.items():
+        in_range = name not in _LARGEST or type(value) is not int or 0 <= value <= _LARGEST[name]
+        if not in_range or not type_test(FIELD_TYPES.get(name, object))(value):
+            raise InputError(
+                "journal.wrong_field",
+                "this line of the journal has a field that goldgate did not write",
+                place=Place(place.file, place.line, name),
+                found=describe_value(value),
+                expected=_EXPECTED.get(name, expected_text(FIELD_TYPES[name])),
+                advice=_REMOVE_LINE,
+            )
     return record
 
 
@@ -197,31 +205,6 @@ def line_usage(record: dict[str, Any]) -> Usage:
     if not usage or max(usage[:3]) > MAX_ANSWER_TOKENS:
         return Usage(estimated=True)
     return Usage(*usage)
-
-
-def _check_numbers(record: dict[str, Any], place: Place) -> None:
-    usage = record.get("usage")
-    if usage is not None:
-        counts = [value for value in usage[:3] if type(value) is int and value >= 0]
-        if len(usage) != 4 or len(counts) != 3 or not isinstance(usage[3], bool):
-            raise _wrong_field_error(
-                place, "usage", "a list of something else", "three counts of tokens, and true or false"
-            )
-    for name, most in (("attempts", MAX_ATTEMPTS), ("estimate", MAX_ANSWER_TOKENS)):
-        value = record.get(name)
-        if value is not None and not 0 <= value <= most:
-            raise _wrong_field_error(place, name, describe_value(value), f"a number from 0 to {most:,}")
-
-
-def _wrong_field_error(place: Place, name: str, found: str, expected: str | None = None) -> InputError:
-    return InputError(
-        "journal.wrong_field",
-        "this line of the journal has a field that goldgate did not write",
-        place=Place(place.file, place.line, name),
-        found=found,
-        expected=expected,
-        advice="remove the line; what it held is then asked again",
-    )
 
 
 def _foreign_line_error(place: Place, found: str) -> InputError:
@@ -320,7 +303,7 @@ class FormatLadder:
         return ANSWER_FORMATS.index(self.form) < ANSWER_FORMATS.index(form)
 
     def answered_below(self, form: AnswerFormat) -> bool:
-        """Told that a question was refused above and answered in `form`; True once that is evidence enough."""
+        """Record that a question was refused above and answered in `form`; True once that is evidence enough."""
         self._evidence[form] = self._evidence.get(form, 0) + 1
         return self._evidence[form] >= REFUSALS_NEEDED and not self.settled(self.form)
 

@@ -25,7 +25,7 @@ REFUSED_IN_A_ROW = 20  # before there were any; or what is in flight, if that is
 
 @dataclass(slots=True)
 class CircuitBreaker:
-    """Told of every reply, it says when to stop and why. Times are seconds of any clock."""
+    """Records every reply and decides when to stop and why. Times are seconds of any clock."""
 
     concurrency: int
     started: float
@@ -42,23 +42,23 @@ class CircuitBreaker:
     def no_answer(self, why: NoAnswer, now: float) -> str | None:
         """The reason to stop, if this is one."""
         silent = now - (self.last_answer if self.answered else self.started)
-        said = f"{why.cause}: {why.detail}" if why.detail else why.cause
+        last = f"{why.cause}: {why.detail}" if why.detail else why.cause
         if why.means == "busy":
             self.busy += 1
             if silent >= BUSY_SECONDS:
-                return f"for {int(silent)} seconds the endpoint only said that it is busy; last: {said}"
+                return f"for {int(silent)} seconds the endpoint only said that it is busy; last: {last}"
             return None
         if why.means in ("hopeless", "final", "unclear", "format"):
-            return self._refused(why, said)
+            return self._refused(why, last)
         self.failures += 1
         few, long = (LATER_FAILURES, LATER_SECONDS) if self.answered else (FIRST_FAILURES, FIRST_SECONDS)
         if self.answered:
             few = max(few, 2 * self.concurrency)
         if self.failures >= few and silent >= long:
-            return f"{self.failures} requests in a row failed, over {int(silent)} seconds; last: {said}"
+            return f"{self.failures} requests in a row failed, over {int(silent)} seconds; last: {last}"
         return None
 
-    def _refused(self, why: NoAnswer, said: str) -> str | None:
+    def _refused(self, why: NoAnswer, last: str) -> str | None:
         self.refused += 1
         # An endpoint that answers others may refuse single documents (403 from a moderator, 400 for one too long).
         single = why.means != "hopeless" or why.cause == "http_403"
@@ -69,11 +69,9 @@ class CircuitBreaker:
             stop = why.means == "hopeless" or self.refused >= few
         if not stop:
             return None
-        return (
-            f"the endpoint refuses: {said}"
-            if self.refused == 1
-            else (f"the endpoint refused {self.refused} requests in a row; last: {said}")
-        )
+        if self.refused == 1:
+            return f"the endpoint refuses: {last}"
+        return f"the endpoint refused {self.refused} requests in a row; last: {last}"
 
 
 BUSY_ENDPOINT = "the endpoint, busy or failing"
@@ -169,7 +167,7 @@ class Fleet:
         return min(turns, default=None)
 
     def no_answer(self, member: FleetMember, why: NoAnswer, now: float, rng: random.Random) -> str | None:
-        """Told that a question was not answered: why the endpoint is given up, if it is now and was not before."""
+        """Record that a question was not answered; the reason if the endpoint is given up for it."""
         reason = member.breaker.no_answer(why, now)
         if self.alone is None:
             failing = why.means == "busy" or reason is not None or member.breaker.failures >= REST_AFTER

@@ -29,18 +29,18 @@ def retry_after_header(headers: Mapping[str, str], now: datetime) -> float | Non
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return _capped(milliseconds / 1000)
-    told = headers.get("Retry-After") or headers.get("retry-after")
-    seconds = _number(told)
+    value = headers.get("Retry-After") or headers.get("retry-after")
+    seconds = _number(value)
     if seconds is not None:
         return _capped(seconds)
-    if told:
-        try:
-            when = parsedate_to_datetime(told)
-            when = when if when.tzinfo else when.replace(tzinfo=UTC)
-            return _capped((when - now).total_seconds())
-        except (ValueError, TypeError, IndexError, OverflowError):  # no date, or one that no calendar has
-            return None
-    return None
+    if not value:
+        return None
+    try:
+        when = parsedate_to_datetime(value)
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return _capped((when - now).total_seconds())
+    except (ValueError, TypeError, IndexError, OverflowError):  # no date, or one that no calendar has
+        return None
 
 
 def retry_after_text(text: str) -> float | None:
@@ -60,9 +60,8 @@ def backoff(attempt: int, asked: float | None, rng: random.Random) -> float:
     later = asked + rng.uniform(0, min(1.0, 0.05 + 0.1 * asked))  # so that not all come back in the same moment
     if attempt <= MAX_UNCHANGED_PAUSES:
         return later
-    return max(
-        later, _exponential(attempt - MAX_UNCHANGED_PAUSES) * rng.uniform(0.5, 1.0)
-    )  # "in 0 seconds", again and again, is no time
+    # "In 0 seconds", again and again, is no time.
+    return max(later, _exponential(attempt - MAX_UNCHANGED_PAUSES) * rng.uniform(0.5, 1.0))
 
 
 @dataclass(slots=True)
@@ -124,29 +123,22 @@ class RateLimits:
     """Hands out the moments at which requests may be sent."""
 
     def __init__(self, limits: EndpointLimits) -> None:
-        requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
-        self._requests = Pace(requests) if requests else None
-        self._tokens = Pace(tokens) if tokens else None
+        per_minute = {"--rpm": limits.requests_per_minute, "--tpm": limits.tokens_per_minute}
+        self._paces = {option: Pace(limit) for option, limit in per_minute.items() if limit}
 
     def next_turn(self, now: float) -> SendTime:
         """The moment from which on a request may be sent; nothing is reserved."""
-        turns = [SendTime(now, "")]
-        if self._requests is not None:
-            turns.append(SendTime(self._requests.free_at, f"--rpm {self._requests.per_minute:g}"))
-        if self._tokens is not None:
-            turns.append(SendTime(self._tokens.free_at, f"--tpm {self._tokens.per_minute:g}"))
-        return max(turns)
+        turns = (SendTime(pace.free_at, f"{option} {pace.per_minute:g}") for option, pace in self._paces.items())
+        return max((SendTime(now, ""), *turns))
 
     def reserve(self, now: float, tokens: int) -> SendTime:
-        """The same moment, taken for a request of so many tokens."""
+        """Take the next moment for a request of so many tokens."""
         turn = self.next_turn(now)
-        if self._requests is not None:
-            self._requests.reserve(now)
-        if self._tokens is not None:
-            self._tokens.reserve(now, tokens)
+        for option, pace in self._paces.items():
+            pace.reserve(now, tokens if option == "--tpm" else 1)
         return turn
 
     def correct(self, tokens: int) -> None:
         """A request took so many more tokens than were reserved (or fewer)."""
-        if self._tokens is not None:
-            self._tokens.correct(tokens)
+        if "--tpm" in self._paces:
+            self._paces["--tpm"].correct(tokens)
