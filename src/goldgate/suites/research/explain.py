@@ -249,8 +249,8 @@ def _source_text(run: RunView, chunk_id: str, cited: list[CheckedRecord]) -> tup
         for name in _artifact_names(each.record.get("provenance")):
             stored = run.sources.artifacts.get(run.sources.hash_in(name) or name)
             if stored is not None and (text := stored.text()) is not None:
-                chunk, artifact = limit_length(chunk_id, 100), limit_length(name, 100)
-                return f"Chunk {chunk} is not stored; this is the artifact {artifact}", text
+                missing, artifact = limit_length(chunk_id, 100), limit_length(name, 100)
+                return f"Chunk {missing} is not stored; this is the artifact {artifact}", text
     return f"Chunk {limit_length(chunk_id, 100)} is not stored: its quotes cannot be looked up", None
 
 
