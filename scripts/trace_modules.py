@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -32,8 +33,8 @@ def main() -> int:
 
     def note(frame: FrameType, event: str, _argument: Any) -> None:
         name = frame.f_globals.get("__name__", "")
-        is_body = frame.f_code.co_name == "<module>" or "__qualname__" in frame.f_locals
-        if event == "call" and name.split(".")[0] == "goldgate" and not is_body:
+        is_function = frame.f_code.co_flags & CO_OPTIMIZED and frame.f_code.co_name != "__create_fn__"  # of dataclasses
+        if event == "call" and name.split(".")[0] == "goldgate" and is_function:
             modules.add(name)
 
     with tempfile.TemporaryDirectory() as folder:
