@@ -102,7 +102,7 @@ class Gate:
 
 
 def parse_bound(text: object) -> Decimal:
-    """A bound of a stored report; ValueError where it is not a number that can be computed with.
+    """A bound as it is written: 0.45 is 45/100. ValueError where it is not a number that can be computed with.
 
     One such as 1e-999999999, in a report that was edited, would take minutes.
     """
