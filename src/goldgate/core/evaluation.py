@@ -160,9 +160,9 @@ class Evaluation:
     def __repr__(self) -> str:
         """One line: the verdict, and the metrics that it rests on (the first few where no gate names any)."""
         measured = [(gate.metric, gate.measured) for gate in self.gates] or list(self.metrics.items())
-        shown = [f"{name} {metric}" for name, metric in measured[:SHOWN_METRICS]]
+        values = [f"{name} {metric}" for name, metric in measured[:SHOWN_METRICS]]
         more = ["…"] if len(measured) > SHOWN_METRICS else []
-        return f"<Evaluation: {self.report.get('suite')} {self.status}; {', '.join([*shown, *more])}>"
+        return f"<Evaluation: {self.report.get('suite')} {self.status}; {', '.join([*values, *more])}>"
 
     def to_dataframe(self) -> Any:
         """A row for each metric, with the ends of its interval and its counts; pandas has to be installed."""
@@ -199,7 +199,7 @@ def render_json(report: dict[str, Any]) -> bytes:
 
 
 def json_parts(report: dict[str, Any]) -> Iterator[bytes]:
-    """The same bytes, part by part: as a whole they would take as much memory again as a report of very many runs."""
+    """The bytes of `render_json`, part by part: at once they would take as much memory again as a very large report."""
     try:
         for _ in _parts(report):  # to see that all of it can be written so, before anything is
             pass
@@ -222,7 +222,7 @@ def _parts(report: dict[str, Any]) -> Iterator[bytes]:
 
 
 def _list_parts(name: str, entries: list[Any]) -> Iterator[bytes]:
-    """The same as `_member`, so many entries at a time."""
+    """The bytes of `_member`, so many entries at a time."""
     head, end = _member(name, [])[: -len(b"]")], b"\n  ]"
     before = head
     for begin in range(0, len(entries), _PIECE):

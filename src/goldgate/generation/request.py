@@ -81,7 +81,7 @@ class NoAnswer:
 
 TOKENS_PER_PRICE = Decimal(1_000_000)  # prices are for a million tokens
 DEFAULT_OUTPUT_TOKENS = 2_048  # tokens, where the request sets no limit
-SHARE_DIGITS = 12  # of a part of a cap on money: as many as anybody reads
+SHARE_DIGITS = 12  # of a part of a cap on money
 TOKENS_PER_MESSAGE = 8  # tokens around each message
 
 
