@@ -52,8 +52,8 @@ class Protocol:
 
     def section(self, name: str, kind: type[T]) -> T:
         """The settings of a section."""
-        found = self.sections.get(name, None)
-        return kind() if found is None else found
+        settings = self.sections.get(name, None)
+        return kind() if settings is None else settings
 
     @property
     def generation(self) -> GenerationSettings:
@@ -187,12 +187,12 @@ def obtain_protocol(source: ProtocolSource, sections: Sections) -> LoadedProtoco
 
 def _build(tree: YamlTree, sections: Sections) -> Protocol:
     """Any mistake is a ConfigError with file, line and setting."""
-    found: Any = build_dataclass(protocol_file_type(sections), tree, "protocol")
+    values: Any = build_dataclass(protocol_file_type(sections), tree, "protocol")
     protocol = Protocol(
-        found.protocol,
-        {name: getattr(found, name) for name in (*sections, GENERATION)},
-        found.gates,
-        found.baseline,
+        values.protocol,
+        {name: getattr(values, name) for name in (*sections, GENERATION)},
+        values.gates,
+        values.baseline,
     )
     _check_gates(protocol, tree)
     return protocol

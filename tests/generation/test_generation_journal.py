@@ -18,13 +18,13 @@ from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelReq
 
 
 def request(key: str) -> ModelRequest:
-    return ModelRequest(key, f"id-{key}", None, [], b"", 0)
+    return ModelRequest(key, f"id-{key}", None, [], b"", 0, "plan")
 
 
 def fill(path: Path, *keys: str) -> bytes:
     with Journal(path) as journal:
         for key in keys:
-            journal.answer(request(key), "plan", ModelAnswer(f"said {key}", Usage(3, 4, 1)), 1, 0.5)
+            journal.answer(request(key), ModelAnswer(f"said {key}", Usage(3, 4, 1)), 1, 0.5)
     return path.read_bytes()
 
 
@@ -41,7 +41,7 @@ def test_answers_are_found_again(tmp_path: Path) -> None:
 
 def test_an_answer_is_on_disk_before_the_next_thing_happens(tmp_path: Path) -> None:
     with Journal(tmp_path / "journal.jsonl") as journal:
-        journal.answer(request("a"), "plan", ModelAnswer("x"), 1, 0.1)
+        journal.answer(request("a"), ModelAnswer("x"), 1, 0.1)
         assert "a" in read_contents(tmp_path / "journal.jsonl").answers
 
 
@@ -54,7 +54,7 @@ def test_a_torn_last_line_is_dropped_wherever_it_is_torn(tmp_path: Path) -> None
         with Journal(path) as journal:
             assert "a" in journal
             assert ("b" in journal) == (length == len(whole) - 1)  # all of it but the end of the line: kept
-            journal.answer(request("c"), "plan", ModelAnswer("after"), 1, 0.1)
+            journal.answer(request("c"), ModelAnswer("after"), 1, 0.1)
         contents = read_contents(path)
         assert {"a", "c"} <= set(contents.answers)
         assert not contents.torn
@@ -89,10 +89,10 @@ def test_two_cannot_write_one_journal(tmp_path: Path) -> None:
 def test_an_answer_takes_the_place_of_a_failure_and_never_the_other_way(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
-        journal.failure(request("a"), "plan", NoAnswer("final", "http_400", "no"), 1)
+        journal.failure(request("a"), NoAnswer("final", "http_400", "no"), 1)
         assert "a" in journal.contents.failures
-        journal.answer(request("a"), "plan", ModelAnswer("yes"), 1, 0.1)
-        journal.failure(request("a"), "plan", NoAnswer("final", "http_400", "no"), 1)
+        journal.answer(request("a"), ModelAnswer("yes"), 1, 0.1)
+        journal.failure(request("a"), NoAnswer("final", "http_400", "no"), 1)
     contents = read_contents(path)
     assert set(contents.answers) == {"a"}
     assert not contents.failures
@@ -101,7 +101,7 @@ def test_an_answer_takes_the_place_of_a_failure_and_never_the_other_way(tmp_path
 def test_half_a_surrogate_pair_can_be_stored(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
-        journal.answer(request("a"), "plan", ModelAnswer("x\ud83d"), 1, 0.1)
+        journal.answer(request("a"), ModelAnswer("x\ud83d"), 1, 0.1)
     assert next(read_lines([path], [read_contents(path).answers["a"]]))["response"] == "x\ufffd"
 
 
@@ -127,11 +127,11 @@ def test_a_full_disk_is_named_and_leaves_no_half_line(tmp_path: Path, monkeypatc
     with Journal(path) as journal:
         disk = FullDisk(monkeypatch)
         with pytest.raises(ConfigError, match="cannot be stored") as caught:
-            journal.answer(request("b"), "plan", ModelAnswer("y"), 1, 0.1)
+            journal.answer(request("b"), ModelAnswer("y"), 1, 0.1)
         assert caught.value.found == "No space left on device"
         assert path.read_bytes() == before
         disk.room = lambda: True
-        journal.answer(request("c"), "plan", ModelAnswer("z"), 1, 0.1)  # room again: the journal is as good as before
+        journal.answer(request("c"), ModelAnswer("z"), 1, 0.1)  # room again: the journal is as good as before
     assert set(read_contents(path).answers) == {"a", "c"}
 
 
@@ -144,7 +144,7 @@ def test_what_is_in_flight_when_the_disk_becomes_full_goes_into_the_reserve(
         assert os.listdir(tmp_path) == ["journal.jsonl"]  # the reserve has no name that a kill could leave
         disk = FullDisk(monkeypatch)
         disk.room = lambda: journal._reserve is None
-        journal.answer(request("a"), "plan", ModelAnswer("y"), 1, 0.1)
+        journal.answer(request("a"), ModelAnswer("y"), 1, 0.1)
         assert journal.full == "No space left on device"
     assert set(read_contents(path).answers) == {"a"}
 
@@ -240,10 +240,10 @@ def test_what_was_in_flight_is_known_after_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     journal = Journal(path)
     for key in "abcd":
-        journal.asked(request(key), "plan", f"id of {key}")
-    journal.answer(request("a"), "plan", ModelAnswer("x"), 1, 0.1)
-    journal.unanswered(request("b"), "plan", "http_429", None)
-    journal.unanswered(request("c"), "plan", "timeout", Usage(7, 0, estimated=True))
+        journal.asked(request(key), f"id of {key}")
+    journal.answer(request("a"), ModelAnswer("x"), 1, 0.1)
+    journal.unanswered(request("b"), "http_429", None)
+    journal.unanswered(request("c"), "timeout", Usage(7, 0, estimated=True))
     contents = read_contents(path)  # as the next process reads it, with nothing closed
     assert contents.in_flight == {"d": InFlightRequest("id of d", 0)}
     assert contents.unanswered == {"c": [Usage(7, estimated=True)]}
@@ -255,12 +255,12 @@ def test_a_request_that_another_journal_took_over_is_counted_once(tmp_path: Path
     paths = [tmp_path / name / "journal.jsonl" for name in ("old", "new")]
     with Journal(paths[0]) as old:
         for key in "ab":
-            old.asked(request(key), "plan", f"id of {key}")
+            old.asked(request(key), f"id of {key}")
     with Journal(paths[1], lambda: paths[:1]) as new:
         for key in "ab":
-            new.unanswered(request(key), "plan", CUT_OFF, Usage(7, estimated=True))
-            new.asked(request(key), "plan", f"id of {key}")
-        new.answer(request("a"), "plan", ModelAnswer("x"), 1, 0.1)
+            new.unanswered(request(key), CUT_OFF, Usage(7, estimated=True))
+            new.asked(request(key), f"id of {key}")
+        new.answer(request("a"), ModelAnswer("x"), 1, 0.1)
     for first, last in (paths, reversed(paths)):
         contents = read_contents(last, [first])
         assert contents.in_flight == {"b": InFlightRequest("id of b", 0)}

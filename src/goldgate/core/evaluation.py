@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import orjson
 
-from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_text
+from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_text, parse_bound
 from goldgate.core.metric import Count, Metrics, NamedMetrics, Rate, UnknownMetricError, format_number
 from goldgate.core.page import IntervalEnds
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
@@ -43,11 +43,11 @@ class BoundsCheck:
     def __repr__(self) -> str:
         """Short: pytest cuts what is longer than some 200 characters in the middle."""
         held = len(self.results) - len(self.failed)
-        parts = [self._said(result) for result in self.failed or self.results]
+        parts = [self._describe(result) for result in self.failed or self.results]
         others = [f"{held} other{'s' if held > 1 else ''} held"] if self.failed and held else []
         return f"{'FAIL' if self.failed else 'PASS'}: {'; '.join([*parts, *others])}"
 
-    def _said(self, result: GateResult) -> str:
+    def _describe(self, result: GateResult) -> str:
         measured, gate = result.measured, result.gate
         if measured.exact is None:
             return f"{result.metric} is undefined ({measured.reason}), and should be {gate.bounds()}"
@@ -76,8 +76,7 @@ def _bound_gate(name: str, bound: MetricBound, metrics: Metrics) -> Gate:
     if isinstance(bound, Mapping):
         if not bound or not set(bound) <= {*_WORDS}:
             raise TypeError(f"{name}: a bound is {{'min': …}}, {{'max': …}} or {{'equals': …}}, not {dict(bound)!r}")
-        given = {word: _decimal(name, number) for word, number in bound.items()}
-        return Gate(min=given.get("min"), max=given.get("max"), equals=given.get("equals"))
+        return Gate(**{word: _decimal(name, number) for word, number in bound.items()})  # type: ignore[arg-type]
     number = _decimal(name, bound)
     if not isinstance(metric, Rate) or not name.endswith(MORE_IS_BETTER):
         raise TypeError(f"{name}: say whether more or less is better: {{'max': {bound}}} or {{'min': {bound}}}")
@@ -91,12 +90,9 @@ def _decimal(name: str, number: object) -> Decimal:
     if isinstance(number, bool) or not isinstance(number, (int, float, str, Decimal)):
         raise TypeError(f"{name}: a bound is a number, not {number!r}")
     try:
-        decimal = Decimal(repr(number) if isinstance(number, float) else number)
-    except InvalidOperation:
-        raise ValueError(f"{name}: a bound is a number, not {number!r}") from None
-    if not decimal.is_finite():
-        raise ValueError(f"{name}: a bound is a finite number, not {number!r}")
-    return decimal
+        return parse_bound(number)
+    except ValueError:
+        raise ValueError(f"{name}: a bound is a finite number, not {number!r}") from None
 
 
 FORMAT_VERSION = 1  # of report.json
@@ -145,29 +141,28 @@ class Evaluation:
 
         A number alone is the least that is good enough. The comparison is exact, and an undefined metric does not pass.
         """
-        known = {name: self.interval(name) for name in bounds}
-        intervals = {name: IntervalEnds(*found) for name, found in known.items() if found is not None}
+        intervals = {name: IntervalEnds(*ends) for name in bounds if (ends := self.interval(name)) is not None}
         return check_bounds(self.metrics, bounds, intervals)
 
     def interval(self, metric: str) -> tuple[float, float] | None:
         """The ends of a metric's 95 % interval; None where it has none (the report's `interval_reason` says why)."""
-        found = self._stored(metric).get("interval")
-        return None if found is None else (found["low"], found["high"])
+        interval = self._stored(metric).get("interval")
+        return None if interval is None else (interval["low"], interval["high"])
 
     def _stored(self, metric: str) -> dict[str, Any]:
         """A metric as it stands in the report."""
         sections = (section for section in self.report["metrics"].values() if isinstance(section, dict))
-        found: dict[str, Any] | None = next((section[metric] for section in sections if metric in section), None)
-        if found is None:
+        entry: dict[str, Any] | None = next((section[metric] for section in sections if metric in section), None)
+        if entry is None:
             raise UnknownMetricError(metric, self.metrics)
-        return found
+        return entry
 
     def __repr__(self) -> str:
         """One line: the verdict, and the metrics that it rests on (the first few where no gate names any)."""
         measured = [(gate.metric, gate.measured) for gate in self.gates] or list(self.metrics.items())
-        shown = [f"{name} {metric}" for name, metric in measured[:SHOWN_METRICS]]
+        values = [f"{name} {metric}" for name, metric in measured[:SHOWN_METRICS]]
         more = ["…"] if len(measured) > SHOWN_METRICS else []
-        return f"<Evaluation: {self.report.get('suite')} {self.status}; {', '.join([*shown, *more])}>"
+        return f"<Evaluation: {self.report.get('suite')} {self.status}; {', '.join([*values, *more])}>"
 
     def to_dataframe(self) -> Any:
         """A row for each metric, with the ends of its interval and its counts; pandas has to be installed."""
@@ -204,7 +199,7 @@ def render_json(report: dict[str, Any]) -> bytes:
 
 
 def json_parts(report: dict[str, Any]) -> Iterator[bytes]:
-    """The same bytes, part by part: as a whole they would take as much memory again as a report of very many runs."""
+    """The bytes of `render_json`, part by part: at once they would take as much memory again as a very large report."""
     try:
         for _ in _parts(report):  # to see that all of it can be written so, before anything is
             pass
@@ -227,7 +222,7 @@ def _parts(report: dict[str, Any]) -> Iterator[bytes]:
 
 
 def _list_parts(name: str, entries: list[Any]) -> Iterator[bytes]:
-    """The same as `_member`, so many entries at a time."""
+    """The bytes of `_member`, so many entries at a time."""
     head, end = _member(name, [])[: -len(b"]")], b"\n  ]"
     before = head
     for begin in range(0, len(entries), _PIECE):

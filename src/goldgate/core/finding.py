@@ -23,7 +23,7 @@ class Finding(NamedTuple):
     id: str | None = None  # of the record, where files are joined by id
 
     def as_json(self) -> dict[str, object]:
-        shown: dict[str, object] = {
+        entry: dict[str, object] = {
             "code": self.code,
             "severity": self.severity,
             "file": self.file,
@@ -32,8 +32,8 @@ class Finding(NamedTuple):
             "message": limit_length(self.message),
         }
         if self.id is not None:
-            shown["id"] = limit_length(self.id)
-        return shown
+            entry["id"] = limit_length(self.id)
+        return entry
 
 
 def finding_entries(findings: list[Finding]) -> list[dict[str, object]]:

@@ -102,7 +102,7 @@ class Gate:
 
 
 def parse_bound(text: object) -> Decimal:
-    """A bound of a stored report; ValueError where it is not a number that can be computed with.
+    """A bound as it is written: 0.45 is 45/100. ValueError where it is not a number that can be computed with.
 
     One such as 1e-999999999, in a report that was edited, would take minutes.
     """
@@ -259,12 +259,12 @@ def parse_metric_name(text: str) -> MetricName:
 
 def find_gate_target(name: str, measures: Iterable[Any]) -> GateTarget | None:
     """The part or the macro average that a name stands for; None where it is neither."""
-    wanted = parse_metric_name(name)
+    parsed = parse_metric_name(name)
     for measure in measures:
         if not isinstance(measure, RatioMeasure):
             continue
-        if wanted.metric in measure.ratios and 0 < len(wanted.part) <= len(measure.parts):
-            return GateTarget(measure, *wanted)
+        if parsed.metric in measure.ratios and 0 < len(parsed.part) <= len(measure.parts):
+            return GateTarget(measure, *parsed)
         for level, ending in enumerate(measure.parts.values(), 1):
             metric = name.removesuffix(f"_{ending}")
             if metric != name and metric in measure.ratios:
@@ -332,5 +332,5 @@ def _quote_part(name: str) -> str:
 def similar_parts(gated: GateTarget, tally: Tally, declared: Sequence[tuple[str, ...]]) -> list[str]:
     """The names of parts that a gate could be set on, at the level of this one."""
     level = len(gated.part)
-    known = {*counted_part_names(gated, tally, level), *(part for part in declared if len(part) == level)}
-    return [str(MetricName(gated.metric, part)) for part in sorted(known)]
+    parts = {*counted_part_names(gated, tally, level), *(part for part in declared if len(part) == level)}
+    return [str(MetricName(gated.metric, part)) for part in sorted(parts)]

@@ -18,9 +18,8 @@ from goldgate.errors import GoldgateError, MachineError
 from goldgate.files.writing import UNFINISHED_SUFFIX, write_failure
 
 BLOCK = 1 << 20
-PART = (
-    ".part" + UNFINISHED_SUFFIX
-)  # the end of a name that a part has for an instant, where nameless files cannot be made
+# The end of a name that a part has for an instant, where nameless files cannot be made.
+PART = ".part" + UNFINISHED_SUFFIX
 _ADVICE = "the results need a folder that can be written to, with room for them"
 
 
@@ -130,7 +129,7 @@ def stream_path(stream: IO[bytes]) -> str | None:
 
 
 def _nameless(target: str | None) -> io.FileIO:
-    """An open file that is gone when nobody has it open."""
+    """An open file without a name: it is gone when the last process has closed it."""
     try:
         if target is None:
             import tempfile
@@ -162,7 +161,7 @@ def cannot_write(target: str | None, problem: OSError) -> GoldgateError:
 
 
 FOLDER = ".parts" + UNFINISHED_SUFFIX
-_TOKEN = "token"  # a file of the folder: whoever reads the same in it sees the same folder
+_TOKEN = "token"  # a file of the folder: a process that reads the same in it sees the same folder
 
 
 class PartLocation(NamedTuple):

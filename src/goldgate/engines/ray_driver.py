@@ -27,16 +27,16 @@ from goldgate.errors import ConfigError, GoldgateError, MachineError
 from goldgate.files.address import hide_secrets
 
 NEXT, PIECE, COPY = b"n", b"p", b"c"  # so many shards are wanted; a piece of a copy; the copy has no more
-PROCESSORS, STOP = b"q", b"x"  # how many are there? nobody waits for the rest, and may something else begin?
+PROCESSORS, STOP = b"q", b"x"  # how many are there? the rest of a map is not needed, and may another begin?
 NO_GOLDGATE = b"g"  # the answer of a node that lacks it
 
 RETRIES = 4  # of a task whose worker or node died: five deaths over one piece of work are no accident
 OOM_RETRIES = "RAY_task_oom_retries"
-USAGE = "RAY_USAGE_STATS_ENABLED"  # nothing is sent to anybody
+USAGE = "RAY_USAGE_STATS_ENABLED"  # no usage statistics are sent
 AUTH_MODE, AUTH_TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"
 CONNECT_RETRIES = "RAY_NUM_REDIS_GET_RETRIES"  # each takes up to ten seconds
 TASKS_AHEAD = 2  # tasks given out for a processor: the next one waits beside the one that is worked on
-HELD = 16  # tasks for a processor that may be done before the first one is: a slow node stops nobody else
+HELD = 16  # tasks for a processor that may be done before the first one is: a slow node does not stop the others
 TASK_SECONDS = 1.0  # a task takes about so long: below, what Ray does for each task would be felt
 MOST_SHARDS = 64  # in a task: what a node that dies takes with it
 CONNECT_SECONDS = 10.0
@@ -120,7 +120,7 @@ def _set_environment(*, own: bool) -> None:
 
 
 def _require_listening(address: str) -> None:
-    """OSError where nobody listens: Ray itself would try for minutes."""
+    """OSError where no process listens: Ray itself would try for minutes."""
     host, _, port = address.rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
@@ -156,9 +156,9 @@ def _serve(connection: socket.socket, options: Options, early: Exception | None)
         elif kind == PROCESSORS:
             worker.send(connection, PROCESSORS, str(Processors(options).at_once()).encode())
         elif kind == worker.WORK:
-            packed, wanted = pickle.loads(data)
+            packed, numbers_of_copies = pickle.loads(data)
             numbers += 1
-            sent = ray.put((packed, [copies[number] for number in wanted]))
+            sent = ray.put((packed, [copies[number] for number in numbers_of_copies]))
             mapping = _Map(connection, options, f"{os.getpid()}:{time.time_ns()}:{numbers}", sent)
             try:
                 mapping.run()
@@ -172,7 +172,7 @@ def _serve(connection: socket.socket, options: Options, early: Exception | None)
 
 
 class StoppedError(Exception):
-    """Nobody waits for the rest of a map."""
+    """The rest of a map is not needed."""
 
 
 class _Map:
@@ -206,7 +206,7 @@ class _Map:
                 self._wait()
 
     def _give_out(self) -> None:
-        """Ask for shards as long as there is somebody to work on them."""
+        """Ask for shards as long as there are processors for them."""
         at_once = self._processors.at_once()
         while (
             not self._all_given and len(self._unfinished) < at_once * TASKS_AHEAD and len(self._tasks) < at_once * HELD
@@ -240,7 +240,7 @@ class _Map:
         return answers[-1][0] != worker.ERROR
 
     def give_up(self) -> None:
-        """Nobody waits for what is not done by now."""
+        """Cancel the tasks that are not done."""
         for reference in self._unfinished:
             self._ray.cancel(reference)
 

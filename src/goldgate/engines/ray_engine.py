@@ -121,8 +121,8 @@ class RayEngine:
 
     def _send_work(self, work: Any) -> None:
         packed = pack_work(work)
-        wanted = [self._send_copy(copy) for copy in packed.copies]
-        worker.send(self._connection, worker.WORK, pickle.dumps((packed.data, wanted)))
+        numbers = [self._send_copy(copy) for copy in packed.copies]
+        worker.send(self._connection, worker.WORK, pickle.dumps((packed.data, numbers)))
 
     def _send_copy(self, copy: LocalFile) -> int:
         """The number of a copy, which is sent once."""

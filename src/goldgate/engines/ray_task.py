@@ -124,34 +124,34 @@ class _SentCopy(LocalFile):
         self._piece.cache_clear()
 
 
-def _open_here(wanted: _File) -> LocalFile:
+def _open_here(expected: _File) -> LocalFile:
     """The file under its path, if it has the same size and time: to the second, as some file systems keep no more."""
     try:
-        opened = open_local(wanted.path, wanted.kind)
+        opened = open_local(expected.path, expected.kind)
     except OSError as problem:
-        raise _not_the_same(wanted, f"{problem.strerror}, on {socket.gethostname()}") from None
-    opened.name = wanted.name
+        raise _not_the_same(expected, f"{problem.strerror}, on {socket.gethostname()}") from None
+    opened.name = expected.name
     stamp = opened.stamp
     assert stamp is not None
-    if (difference := _difference(wanted, stamp)) is not None:
+    if (difference := _difference(expected, stamp)) is not None:
         opened.close()
-        raise _not_the_same(wanted, f"{difference}, on {socket.gethostname()}")
+        raise _not_the_same(expected, f"{difference}, on {socket.gethostname()}")
     return opened
 
 
-def _difference(wanted: _File, stamp: FileStamp) -> str | None:
-    if stamp.size != wanted.size:
-        return f"a file of {stamp.size:,} bytes, not {wanted.size:,}"
-    if stamp.modified // 10**9 != wanted.modified // 10**9:
+def _difference(expected: _File, stamp: FileStamp) -> str | None:
+    if stamp.size != expected.size:
+        return f"a file of {stamp.size:,} bytes, not {expected.size:,}"
+    if stamp.modified // 10**9 != expected.modified // 10**9:
         return "a file of the same size that was changed at another time"
     return None
 
 
-def _not_the_same(wanted: _File, found: str) -> InputError:
+def _not_the_same(expected_file: _File, found: str) -> InputError:
     return InputError(
-        f"{wanted.kind}.not_on_node",
+        f"{expected_file.kind}.not_on_node",
         "a node of the cluster does not have this file",
-        place=Place(wanted.name),
+        place=Place(expected_file.name),
         expected="the same file under the same path on every node",
         found=found,
         advice="put it where all nodes see it, or copy it to each of them with its time (rsync -t)",

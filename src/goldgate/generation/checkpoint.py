@@ -253,12 +253,12 @@ def _next_batch(assignment: Assignment, at: int, size: int) -> list[ModelRequest
 def _store_outcome(
     assignment: Assignment, request: ModelRequest, outcome: ModelAnswer | NoAnswer, seconds: float
 ) -> None:
-    journal, counts, identity = assignment.journal, assignment.counts, assignment.ladder.current.identity
+    journal, counts = assignment.journal, assignment.counts
     if isinstance(outcome, NoAnswer):
-        journal.failure(request, identity, outcome, 1)
+        journal.failure(request, outcome, 1)
         counts.failed += 1
         return
-    journal.answer(request, identity, outcome, 1, seconds)
+    journal.answer(request, outcome, 1, seconds)
     counts.answered += 1
     if outcome.usage is not None:
         assignment.budget.settle(Usage(), outcome.usage)

@@ -133,22 +133,19 @@ class Journal:
             line = {"plan": identity, "base": base, "format": form, "settings": settings}
             self._append("plan", {"format_version": JOURNAL_VERSION, **line})
 
-    def asked(self, request: ModelRequest, identity: str, request_id: str, endpoint: str | None = None) -> None:
+    def asked(self, request: ModelRequest, request_id: str, endpoint: str | None = None) -> None:
         """A request is about to be sent; `endpoint` says where, if the plan does not."""
         fields = {"request_id": request_id, "estimate": request.estimate}
-        self._append_about("asked", request, identity, fields, endpoint)
+        self._append_about("asked", request, fields, endpoint)
 
-    def unanswered(
-        self, request: ModelRequest, identity: str, cause: str, usage: Usage | None, endpoint: str | None = None
-    ) -> None:
+    def unanswered(self, request: ModelRequest, cause: str, usage: Usage | None, endpoint: str | None = None) -> None:
         """It came back without an answer; `usage` is what it may have cost, None for nothing."""
         fields = {"cause": cause, "usage": _usage_list(usage)}
-        self._append_about("unanswered", request, identity, fields, endpoint)
+        self._append_about("unanswered", request, fields, endpoint)
 
     def answer(
         self,
         request: ModelRequest,
-        identity: str,
         answer: ModelAnswer,
         attempts: int,
         seconds: float,
@@ -164,13 +161,11 @@ class Journal:
             "seconds": round(seconds, 3),
             **({} if answer.reasoning is None else {"reasoning": answer.reasoning}),
         }
-        self._append_about("answer", request, identity, fields, endpoint)
+        self._append_about("answer", request, fields, endpoint)
 
-    def failure(
-        self, request: ModelRequest, identity: str, failure: NoAnswer, attempts: int, endpoint: str | None = None
-    ) -> None:
+    def failure(self, request: ModelRequest, failure: NoAnswer, attempts: int, endpoint: str | None = None) -> None:
         fields = {"seed": request.seed, "cause": failure.cause, "detail": failure.detail, "attempts": attempts}
-        self._append_about("failure", request, identity, fields, endpoint)
+        self._append_about("failure", request, fields, endpoint)
 
     def step_down(
         self, base: str, refused: AnswerFormat, to: AnswerFormat, detail: str, key: str | None = None
@@ -194,11 +189,9 @@ class Journal:
             if problem.errno not in (errno.EINVAL, errno.EROFS):
                 raise _unusable_error(self.path, _reason(problem), "the journal cannot be stored") from None
 
-    def _append_about(
-        self, kind: str, request: ModelRequest, identity: str, fields: dict[str, Any], endpoint: str | None
-    ) -> None:
+    def _append_about(self, kind: str, request: ModelRequest, fields: dict[str, Any], endpoint: str | None) -> None:
         where = {} if endpoint is None else {"endpoint": endpoint}
-        self._append(kind, {"key": request.key, "id": request.id, "plan": identity, **fields, **where})
+        self._append(kind, {"key": request.key, "id": request.id, "plan": request.plan, **fields, **where})
 
     def _append(self, kind: str, fields: dict[str, Any]) -> None:
         record = {"kind": kind, **fields, "at": datetime.now(UTC).isoformat(timespec="seconds")}

@@ -36,7 +36,7 @@ from goldgate.generation.run import (
 
 @contextmanager
 def lock_shards(out: Path) -> Iterator[None]:
-    """Nobody else puts the shards of this folder together, or asks for what they lack, until this ends."""
+    """Lock the shards of a folder while a block runs: no other process merges them or asks for what they lack."""
     if not (out / SHARDS_FOLDER).is_dir():
         yield
         return
@@ -54,8 +54,8 @@ def lock_shards(out: Path) -> Iterator[None]:
 def merge(prepared: PreparedRun, listener: Listener) -> GenerationResult:
     """The predictions and the summary of all shards together, as one process would have written them."""
     out = prepared.options.out
-    found = shard_journals(out)
-    if not found:
+    journals = shard_journals(out)
+    if not journals:
         raise ConfigError(
             "shards.none",
             "there is nothing to merge",
@@ -64,18 +64,18 @@ def merge(prepared: PreparedRun, listener: Listener) -> GenerationResult:
             found="none",
             advice="run the same command with --shard 1/N … N/N and this --out first, or copy their folders here",
         )
-    contents = read_contents(prepared.journal, found)
+    contents = read_contents(prepared.journal, journals)
     require_idle([prepared.journal])
     if not contents.size:
         require_own_predictions(prepared.options)
     _require_each_answered_once(contents)
     ladder = FormatLadder(_plan_for_all_endpoints(prepared.plan, contents), contents)
     _require_one_run(contents, ladder)
-    for path in found:
+    for path in journals:
         if journal_in_use(path):
             listener.say(f"{path.parent} is still being asked: what comes later is not in this report")
     summaries, report = write_artifacts(prepared, contents, ladder)
-    for line in (*_missing_notices(prepared, found, contents, summaries), *model_notices(summaries)):
+    for line in (*_missing_notices(prepared, journals, contents, summaries), *model_notices(summaries)):
         listener.say(line)
     return GenerationResult(Ending("done"), ladder, summaries, report)
 
@@ -121,11 +121,11 @@ def _require_one_run(contents: JournalContents, ladder: FormatLadder) -> None:
 
 
 def _missing_notices(
-    prepared: PreparedRun, found: list[Path], contents: JournalContents, summaries: list[SeedSummary]
+    prepared: PreparedRun, journals: list[Path], contents: JournalContents, summaries: list[SeedSummary]
 ) -> Iterator[str]:
     """Which shards have no journal, which lack answers and how many, and which are of no use."""
     task, seeds = prepared.task, len(summaries)
-    for shard in missing_shards(found):
+    for shard in missing_shards(journals):
         documents = sum(shard.holds(task.id(position)) for position in prepared.documents)
         yield f"shard {shard} has no journal here: {documents * seeds:,} answers are missing"
     unanswered = [task.id(position) for summary in summaries for position in summary.unanswered]

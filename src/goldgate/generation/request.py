@@ -81,7 +81,7 @@ class NoAnswer:
 
 TOKENS_PER_PRICE = Decimal(1_000_000)  # prices are for a million tokens
 DEFAULT_OUTPUT_TOKENS = 2_048  # tokens, where the request sets no limit
-SHARE_DIGITS = 12  # of a part of a cap on money: as many as anybody reads
+SHARE_DIGITS = 12  # of a part of a cap on money
 TOKENS_PER_MESSAGE = 8  # tokens around each message
 
 
@@ -187,6 +187,8 @@ class ModelRequest:
     messages: list[Message]
     body: bytes
     estimate: int  # of its tokens
+    plan: str = ""  # the identity of its builder
+    form: AnswerFormat = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +272,8 @@ class RequestBuilder:
         encoded = encode_chat(chat)
         estimate = estimate_tokens(encoded) + TOKENS_PER_MESSAGE * len(chat)
         body = b'{"messages":' + encoded + self._tail[seed]
-        return ModelRequest(self.key(question.id, seed, encoded), question.id, seed, chat, body, estimate)
+        key = self.key(question.id, seed, encoded)
+        return ModelRequest(key, question.id, seed, chat, body, estimate, self.identity, self.form)
 
     def key(self, document_id: str, seed: int | None, encoded: bytes) -> str:
         """The key of the request with this chat."""

@@ -139,8 +139,8 @@ def model_notices(summaries: Iterable[SeedSummary]) -> Iterator[str]:
         for address, models in summary.endpoints.items():
             named.setdefault(address, set()).update(models)
     if len({frozenset(models) for models in named.values()}) > 1:
-        told = "; ".join(f"{address}: {', '.join(sorted(models))}" for address, models in sorted(named.items()))
-        yield f"warning: the endpoints do not name the same model ({told}); the score is that of a mixture"
+        models_text = "; ".join(f"{address}: {', '.join(sorted(models))}" for address, models in sorted(named.items()))
+        yield f"warning: the endpoints do not name the same model ({models_text}); the score is that of a mixture"
 
 
 def closing_notices(counts: ProgressCounts, seconds: float) -> Iterator[str]:
@@ -202,7 +202,7 @@ class GenerationProgress:
 
 
 def _write_stderr(text: str) -> None:
-    with suppress(OSError):  # nobody reads it any more (`| head`, a terminal that was closed): the run goes on
+    with suppress(OSError):  # stderr was closed (`| head`, a terminal that is gone): the run goes on
         sys.stderr.write(text)
         sys.stderr.flush()
 
@@ -302,7 +302,7 @@ def prepare(
 ) -> PreparedRun:
     """Check everything before anything is paid for; what is in the task's files comes last, as there is most of it.
 
-    `watch` says when enough was asked, where somebody wants to stop before the end.
+    `watch` decides when enough was asked, for a run that may stop before the end.
     """
     price = find_price(settings, options.model, needed=options.max_cost is not None)
     source = answerer.identify()
@@ -344,7 +344,7 @@ def dry_run(prepared: PreparedRun) -> DryRun:
 
 
 def open_journal(prepared: PreparedRun) -> Journal:
-    """Take the folder: until the journal is closed, nobody else asks, scores or reports there.
+    """Take the folder: until the journal is closed, no other process asks, scores or reports there.
 
     A folder with results of the same names and no journal that they could come from is left alone.
     """

@@ -117,9 +117,9 @@ def summarize_seeds(
     first = next(iter(evaluations.values()))
     metrics: dict[str, Any] = {}
     for name in first.metrics:
-        found = {seed: evaluation.metrics[name] for seed, evaluation in evaluations.items()}
-        rates = [metric for metric in found.values() if isinstance(metric, Rate)]
-        values = [float(metric.value) for metric in found.values() if metric.value is not None]
+        by_seed = {seed: evaluation.metrics[name] for seed, evaluation in evaluations.items()}
+        rates = [metric for metric in by_seed.values() if isinstance(metric, Rate)]
+        values = [float(metric.value) for metric in by_seed.values() if metric.value is not None]
         average = mean(rates).value if rates else (statistics.fmean(values) if values else None)
         metrics[name] = {
             "mean": average,
@@ -127,7 +127,7 @@ def summarize_seeds(
             "min": min(values, default=None),
             "max": max(values, default=None),
             **{key: (spreads or {}).get(name, {}).get(key) for key in ("se_runs", "se_units", "interval")},
-            "by_seed": {str(seed): metric.as_json() for seed, metric in found.items()},
+            "by_seed": {str(seed): metric.as_json() for seed, metric in by_seed.items()},
         }
     return {
         "format_version": SEEDS_VERSION,

@@ -17,7 +17,7 @@ DEFAULT_VARIABLE = "OPENAI_API_KEY"
 REDACTED = "[hidden]"
 NO_KEY = "none"  # instead of a variable's name: an endpoint that gets no key
 
-_PIECE_LENGTH = 8  # characters of a key that nobody writes by chance
+_PIECE_LENGTH = 8  # characters of a key that do not occur by chance
 _MASKED = re.compile(r"\S*\*{3,}\S*")  # how servers quote a wrong key: its ends, and stars
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,60}")
 _SECRET_FIELD = re.compile(r"(?:^|&)[^=&]*(?:key|token|secret|password|sig)[^=&]*=", re.IGNORECASE)
@@ -29,7 +29,7 @@ _LONG_VALUE = 16  # characters of a query's value that no answer has by chance
 
 
 class Secret:
-    """A key that shows itself to nobody but the header that needs it."""
+    """A key that only the header of a request contains; its `repr` does not show it."""
 
     __slots__ = ("_hidden", "_key", "_query", "variable")
 
@@ -49,7 +49,7 @@ class Secret:
         return f"Secret(from {self.variable})" if self._key else "Secret(none)"
 
     def with_address(self, address: str) -> Secret:
-        """The same key, and what stands in the query of an address."""
+        """This key, and what the query of an address contains."""
         return Secret(self._key, self.variable, address)
 
     @property
@@ -86,7 +86,7 @@ def read_secret(variable: str | None) -> Secret:
     key = os.environ.get(name, "").strip()
     if not key:
         if variable is not None and variable != DEFAULT_VARIABLE:
-            if not _VARIABLE.fullmatch(name):  # more likely the key itself, which is shown to nobody
+            if not _VARIABLE.fullmatch(name):  # more likely the key itself, which must not be printed
                 raise ConfigError(
                     "key.no_variable",
                     "--api-key-env does not name an environment variable that is set",
@@ -110,7 +110,7 @@ def read_secret(variable: str | None) -> Secret:
 
 
 def default_key_is_set() -> bool:
-    """Whether there is a key that is sent where nobody names one."""
+    """Whether there is a key for endpoints without one of their own."""
     return bool(os.environ.get(DEFAULT_VARIABLE, "").strip())
 
 
@@ -155,7 +155,7 @@ def _is_host(name: str) -> bool:
 
 def redact_arguments(arguments: Sequence[str]) -> list[str]:
     """A command line without what may be secret in its addresses: user, password, query and fragment."""
-    shown, option = [], ""
+    words, option = [], ""
     for word in arguments:
         name, equals, value = word.partition("=")
         if word.startswith("-"):
@@ -169,9 +169,9 @@ def redact_arguments(arguments: Sequence[str]) -> list[str]:
         elif equals and is_url(value):
             word = name + equals + public_url(value)
         else:
-            word = _ADDRESS.sub(lambda found: _redact_url(found[0]), word)
-        shown.append(word)
-    return shown
+            word = _ADDRESS.sub(lambda match: _redact_url(match[0]), word)
+        words.append(word)
+    return words
 
 
 def _redact_url(address: str) -> str:

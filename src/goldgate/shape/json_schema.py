@@ -1,4 +1,4 @@
-"""Types as JSON Schemas, for whoever reads or writes our files with other programs."""
+"""Types as JSON Schemas, for other programs that read or write our files."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 The language: str, int, float (any number), bool, None, object (anything), Decimal, Share and Positive; Literal of
 texts; list[X], tuple[X, ...] and dict[str, X]; tuple[X, Y] for a list of just so many; unions; Annotated with the
-rules below; and TypedDicts and dataclasses. An object may have keys that its TypedDict does not name: whoever wrote
-the file may record more. A dataclass is settings, and there an unknown key is a mistake.
+rules below; and TypedDicts and dataclasses. An object may have keys that its TypedDict does not name: the
+program that wrote the file may record more. A dataclass is settings, and there an unknown key is a mistake.
 """
 
 from __future__ import annotations

@@ -191,10 +191,9 @@ def problems(kind: Any, value: object, pointer: str = "", most: int | None = Non
         case kinds.WithRules(base, _) if _inside(base, value) and not type_test(base)(value):
             yield from problems(base, value, pointer, most)
         case kinds.Either(options) if any(_inside(option, value) for option in options):
-            # The one that was meant: it knows the most of the value's keys, and has the least against it.
-            meant = [option for option in options if _inside(option, value)]
-            found = {option: [*problems(option, value, pointer)] for option in meant}
-            yield from found[min(meant, key=lambda option: (-_known_keys(option, value), len(found[option])))]
+            # The likely one: it knows the most of the value's keys, and has the fewest problems.
+            likely = [(option, [*problems(option, value, pointer)]) for option in options if _inside(option, value)]
+            yield from min(likely, key=lambda each: (-_known_keys(each[0], value), len(each[1])))[1]
         case _:
             yield Problem(pointer, expected_text(kind), describe_value(value))
 
@@ -250,8 +249,8 @@ def _inside(kind: Any, value: object) -> bool:
 
 def _known_keys(kind: Any, value: object) -> int:
     parts = kind_of(kind)
-    known = parts.fields if isinstance(parts, kinds.ObjectOf) else ()
-    return sum(name in value for name in known) if isinstance(value, dict) else 0
+    fields = parts.fields if isinstance(parts, kinds.ObjectOf) else ()
+    return sum(name in value for name in fields) if isinstance(value, dict) else 0
 
 
 T = TypeVar("T")
@@ -279,8 +278,8 @@ class _Builder:
             case MappingOf(_, inner):
                 is_gates = getattr(kind_of(inner), "fields", {}).keys() >= _BOUNDS
                 expected = "a mapping, such as {METRIC: {min: 0.8}}" if is_gates else "a mapping"
-                given = self._mapping({} if value is None else value, path, expected)
-                return {key: self.build(inner, item, _join(path, key)) for key, item in given.items()}
+                settings = self._mapping({} if value is None else value, path, expected)
+                return {key: self.build(inner, item, _join(path, key)) for key, item in settings.items()}
             case ListOf(inner):
                 if not isinstance(value, list):
                     self._refuse(path, "a list", value)
@@ -292,7 +291,7 @@ class _Builder:
                 return text if text in allowed else self._refuse(path, " or ".join(allowed), value, allowed)
             case Plain(python):
                 return self._scalar(python, value, path)
-        raise TypeError(f"no rule to read {kind}")  # a setting of a kind that nobody wrote a rule for
+        raise TypeError(f"no rule to read {kind}")  # a setting of a kind that has no rule here
 
     def _union(self, options: tuple[Any, ...], value: Any, path: str) -> Any:
         """`X | None`, or a plain value that may also be a mapping."""
@@ -303,8 +302,8 @@ class _Builder:
         return self.build((fitting or kinds)[0], value, path)
 
     def _record(self, python: Any, fields: Mapping[str, Field], value: Any, path: str) -> Any:
-        given = self._mapping(value, path, f"a mapping{self._example(fields, value)}")
-        for key in given:
+        settings = self._mapping(value, path, f"a mapping{self._example(fields, value)}")
+        for key in settings:
             if key not in fields:
                 inner = _join(path, key)
                 raise ConfigError(
@@ -313,10 +312,10 @@ class _Builder:
                     place=self.tree.place(inner),
                     expected="one of " + ", ".join(fields),
                     found=key,
-                    advice=_home(fields, key, given[key]) or did_you_mean(_SIGNS.get(key, key), fields),
+                    advice=_home(fields, key, settings[key]) or did_you_mean(_SIGNS.get(key, key), fields),
                 )
         for key, field in fields.items():
-            if field.required and key not in given:
+            if field.required and key not in settings:
                 raise ConfigError(
                     f"{self.code}.wrong_value",
                     f"{path or 'it'} needs the setting {key}",
@@ -324,7 +323,7 @@ class _Builder:
                     expected=key,
                     found="nothing",
                 )
-        return python(**{key: self.build(fields[key].kind, item, _join(path, key)) for key, item in given.items()})
+        return python(**{key: self.build(fields[key].kind, item, _join(path, key)) for key, item in settings.items()})
 
     def _example(self, fields: Mapping[str, Field], value: Any) -> str:
         """For a plain value where a mapping must stand: the first setting of it that would take the value."""
@@ -341,8 +340,8 @@ class _Builder:
                 return f", such as {{{key}: {str(value).lower() if isinstance(value, bool) else value}}}"
         return ""
 
-    def _mapping(self, value: Any, path: str, wanted: str) -> dict[str, Any]:
-        return value if isinstance(value, dict) else self._refuse(path, wanted, value)
+    def _mapping(self, value: Any, path: str, expected: str) -> dict[str, Any]:
+        return value if isinstance(value, dict) else self._refuse(path, expected, value)
 
     def _scalar(self, python: type, value: Any, path: str) -> Any:
         if python is str:
@@ -361,13 +360,13 @@ class _Builder:
         return self._refuse(path, expected_text(python), value, advice=advice)
 
     def _refuse(
-        self, path: str, wanted: str, value: Any, words: tuple[str, ...] = (), advice: str | None = None
+        self, path: str, expected: str, value: Any, words: tuple[str, ...] = (), advice: str | None = None
     ) -> typing.NoReturn:
         raise ConfigError(
             f"{self.code}.wrong_value",
             "this value is not allowed",
             place=self.tree.place(path),
-            expected=wanted,
+            expected=expected,
             found=describe_value(value),
             advice=advice or (did_you_mean(value, words) if isinstance(value, str) else None),
         )

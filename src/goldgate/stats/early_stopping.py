@@ -186,9 +186,9 @@ class _Watch:
         """Decided, and what was asked so far says the same: a report over it has the verdict that is meant."""
         if self.decision is Decision.OPEN or not self._b:
             return False
-        found = Fraction(self._a) if self.bound.is_count else Fraction(self._a, self._b)
+        value = Fraction(self._a) if self.bound.is_count else Fraction(self._a, self._b)
         threshold = Fraction(self.bound.threshold)
-        kept = found >= threshold if self.bound.side == "min" else found <= threshold
+        kept = value >= threshold if self.bound.side == "min" else value <= threshold
         return kept == (self.decision is Decision.REACHED)
 
 
@@ -284,9 +284,9 @@ def _most(
     measure: RatioMeasure[Any], name: str, counts: Mapping[str, Counts | None], most_predictions: int | None
 ) -> int:
     """The most that a metric can divide by in one document."""
-    found = counts.get(measure.table) or (0,) * len(measure.columns)
+    columns = counts.get(measure.table) or (0,) * len(measure.columns)
     largest = 0
-    for column, weight, count in zip(measure.columns, measure.forms[name].denominator, found, strict=True):
+    for column, weight, count in zip(measure.columns, measure.forms[name].denominator, columns, strict=True):
         most = count if column in measure.known else 1 if column in measure.single or column == UNITS_COLUMN else None
         largest += weight * (most if most is not None else most_predictions or 0)
     return largest

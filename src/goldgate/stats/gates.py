@@ -313,8 +313,8 @@ def _more(gate: Gate, paired: PairedRun | None) -> dict[str, object]:
     if paired is None or gate.against is None:
         return {}
     value = paired.sums.value
-    found = None if gate.confidence is None else _conservative_interval(paired, one_sided(float(gate.confidence)))
-    interval = found if isinstance(found, Interval) else None
+    difference = None if gate.confidence is None else _conservative_interval(paired, one_sided(float(gate.confidence)))
+    interval = difference if isinstance(difference, Interval) else None
     return {
         "against": {"name": paired.against, "sha256": paired.sha256},
         "difference": {
@@ -342,10 +342,10 @@ def support(gate: Gate, measured: Metric | Mean) -> Support | None:
     """
     if not gate.is_plain:
         return None
-    found = interval_of(measured, one_sided(CONFIDENCE))
-    if isinstance(found, NoInterval):
+    interval = interval_of(measured, one_sided(CONFIDENCE))
+    if isinstance(interval, NoInterval):
         return None
-    low, high = exact_end(found.low), exact_end(found.high)
+    low, high = exact_end(interval.low), exact_end(interval.high)
     least = [Fraction(bound) for bound in (gate.min, gate.equals) if bound is not None]
     most = [Fraction(bound) for bound in (gate.max, gate.equals) if bound is not None]
     if any(high < bound for bound in least) or any(low > bound for bound in most):

@@ -252,10 +252,10 @@ _NOT_PAIRED = "how its rates go together is not summed"
 
 def metric_with_interval(metric: Metric | Mean, unit: str, level: float = LEVEL) -> dict[str, object]:
     """A metric's JSON with `interval`; null, with `interval_reason`, where there is no honest one."""
-    found = interval_of(metric, level)
-    if isinstance(found, Interval):
-        return {**metric.as_json(), "interval": found.as_json(unit)}
-    return {**metric.as_json(), "interval": None, "interval_reason": found.reason}
+    interval = interval_of(metric, level)
+    if isinstance(interval, Interval):
+        return {**metric.as_json(), "interval": interval.as_json(unit)}
+    return {**metric.as_json(), "interval": None, "interval_reason": interval.reason}
 
 
 def interval_of(metric: Metric | Mean, level: float = LEVEL) -> Interval | NoInterval:

@@ -95,12 +95,12 @@ def swap_test(pairs: UnitPairs, swaps: int = SWAPS, seed: int = SEED) -> SwapTes
 
 def _differences(pairs: UnitPairs) -> list[tuple[_Difference, int]]:
     """The differences of the units, each turned so that its first count other than zero is positive; none of (0, 0)."""
-    found: dict[_Difference, int] = {}
+    counts: dict[_Difference, int] = {}
     for (a1, b1, a2, b2), times in pairs.items():
         difference = max((a1 - a2, b1 - b2), (a2 - a1, b2 - b1))
         if difference != (0, 0):
-            found[difference] = found.get(difference, 0) + times
-    return sorted(found.items())
+            counts[difference] = counts.get(difference, 0) + times
+    return sorted(counts.items())
 
 
 def _count_all(differences: list[tuple[_Difference, int]], scale: _Scale) -> float | None:
@@ -261,10 +261,10 @@ def conservative_interval(
 
 def max_unseen_difference(sums: PairedSums, level: float = LEVEL) -> float:
     """How far two systems may differ though none of so many units shows it: the bound of a rate of 0 over them."""
-    found = [
+    intervals = [
         share_interval(RatioSums(side.units, 0, side.b, 0, 0, side.bb), level) for side in (sums.first, sums.second)
     ]
-    return max([interval.high for interval in found if isinstance(interval, Interval)], default=1.0)
+    return max([interval.high for interval in intervals if isinstance(interval, Interval)], default=1.0)
 
 
 def t_test(sums: PairedSums) -> float | None:

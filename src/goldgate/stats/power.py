@@ -18,11 +18,11 @@ def detectable_difference(
     se: float, units: int, power: float = POWER, level: float = LEVEL, at: int | None = None
 ) -> float | None:
     """(t + t') · se, the smallest difference that is found with this power; `at` asks for another number of units."""
-    wanted = units if at is None else at
-    if wanted < 2 or units < 2:
+    target = units if at is None else at
+    if target < 2 or units < 2:
         return None
-    df = wanted - 1
-    return (t_quantile((1 + level) / 2, df) + t_quantile(power, df)) * (se * sqrt(units / wanted))
+    df = target - 1
+    return (t_quantile((1 + level) / 2, df) + t_quantile(power, df)) * (se * sqrt(units / target))
 
 
 def units_needed(se: float, units: int, difference: float, power: float = POWER, level: float = LEVEL) -> int | None:
@@ -48,8 +48,8 @@ def units_to_decide(sums: RatioSums, threshold: Fraction, level: float = LEVEL) 
         return None
 
     def decided(at: int) -> bool:
-        found = share_interval(sums, level, at=at)
-        return isinstance(found, Interval) and not exact_end(found.low) <= threshold <= exact_end(found.high)
+        interval = share_interval(sums, level, at=at)
+        return isinstance(interval, Interval) and not exact_end(interval.low) <= threshold <= exact_end(interval.high)
 
     return _least(decided, 1)
 
@@ -65,7 +65,7 @@ def units_to_separate(se: float, units: int, distance: float, level: float = LEV
 
 
 def unseen_difference_se(se: float, correlation: float = 0.0) -> float:
-    """Of the difference from a second system that nobody has seen yet, as uncertain as the first.
+    """Standard error of the difference from a second system that is not known yet, as uncertain as the first.
 
     Two systems mostly fail on the same documents, so that a correlation of 0 asks for more units than will be needed.
     """

@@ -55,7 +55,7 @@ def test_bounds(bounds: Any, holds: bool, said: str) -> None:
         ({"hallucination_rate": 0.02}, TypeError, "{'max': 0.02}"),
         ({"strict_f1": 45}, ValueError, "from 0 to 1"),
         ({"strict_f1": True}, TypeError, "a number"),
-        ({"strict_f1": "much"}, ValueError, "a number"),
+        ({"strict_f1": "much"}, ValueError, "a finite number"),
         ({"strict_f1": float("nan")}, ValueError, "finite"),
         ({"strict_f1": {"confidence": 0.95}}, TypeError, "min"),
         ({"strict_f1": {}}, TypeError, "min"),

@@ -17,15 +17,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from goldgate.core.process import handle_signals
-from goldgate.core.task import AnswerFormat
+from goldgate.core.task import AnswerFormat, Question
 from goldgate.generation.answerer import Assignment, Ending, EndReason, Listener
 from goldgate.generation.journal_contents import CUT_OFF
 from goldgate.generation.openai.fleet import Fleet, FleetMember
 from goldgate.generation.openai.pacing import backoff
-from goldgate.generation.request import ModelAnswer, ModelRequest, NoAnswer, RequestBuilder, Usage, estimate_tokens
+from goldgate.generation.request import ModelAnswer, ModelRequest, NoAnswer, Usage, estimate_tokens
 
 MAX_BUSY_REPLIES = 100  # times that one request is told to come back later
-PAUSE_ALL_AFTER = 10  # busy or failed replies in a row (or as many as are asked at once), and everybody waits
+PAUSE_ALL_AFTER = 10  # busy or failed replies in a row (or as many as are asked at once): all requests wait
 GRACE_SECONDS = 5.0  # for what is in flight when an endpoint is given up that never answered
 LATER_GRACE_SECONDS = 120.0  # when it did: what is in flight is probably paid for
 BYTES_PER_TOKEN = 8  # bytes of a token, at most about
@@ -44,7 +44,7 @@ class _PendingQuestion:
     last: NoAnswer | None = None
     form: AnswerFormat | None = None  # a lower format than the others are asked in
     refused: tuple[AnswerFormat, NoAnswer] | None = None  # why
-    request_id: str | None = None  # kept as long as nobody knows what became of the request
+    request_id: str | None = None  # kept as long as it is unknown what became of the request
     tried: set[FleetMember] = field(default_factory=set)  # endpoints that failed or refused it, while there are others
 
     @property
@@ -111,19 +111,21 @@ class Dispatcher:
             if self._stepped and self.ladder.find(self.journal.contents, question, work.seed).place is not None:
                 self.counts.before += 1  # answered in an earlier run, in the format that we stepped down to
                 continue
-            requests = self.ladder[work.form or self.ladder.form]
-            request = requests.make(question, work.seed)
-            expected = self.budget.expected(request.estimate, requests.plan.output_limit)
+            request = self._request(work, question)
+            expected = self.budget.expected(request.estimate, self.ladder.plan.output_limit)
             if not await self._admitted(expected, member):
                 self._delay(work, 0.0)  # it was not asked, and is given up with the others that wait
                 return
             self.counts.in_flight += 1
             member.in_flight += 1
             member.asked += 1
-            task = asyncio.create_task(self._attempt(work, member, request, expected, requests))
+            task = asyncio.create_task(self._attempt(work, member, request, expected))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
             await asyncio.sleep(0)  # it is on its way before the next prompt is put together
+
+    def _request(self, work: _PendingQuestion, question: Question) -> ModelRequest:
+        return self.ladder[work.form or self.ladder.form].make(question, work.seed)
 
     async def _next(self) -> tuple[_PendingQuestion, FleetMember] | None:
         """The next piece of work and who is asked, when there is a place for it; None when there is no more."""
@@ -190,30 +192,26 @@ class Dispatcher:
             self.counts.held_back(limit, _now() - began)
 
     async def _attempt(
-        self,
-        work: _PendingQuestion,
-        member: FleetMember,
-        request: ModelRequest,
-        expected: Usage,
-        requests: RequestBuilder,
+        self, work: _PendingQuestion, member: FleetMember, request: ModelRequest, expected: Usage
     ) -> None:
         began = _now()
         spent: Usage | None = None
         try:
-            outcome = await member.send(request.body, self._announce(work, member, request, requests))
+            outcome = await member.send(request.body, self._announce(work, member, request))
             if isinstance(outcome, ModelAnswer):
-                said = estimate_tokens(outcome.response.encode())
-                spent = outcome.usage or Usage(request.estimate, said, estimated=True)
+                output = estimate_tokens(outcome.response.encode())
+                spent = outcome.usage or Usage(request.estimate, output, estimated=True)
                 answer = replace(outcome, usage=spent)
-                self._lower(work, request, requests)
-                self.journal.answer(request, requests.identity, answer, work.asked + 1, _now() - began, member.name)
-                self._answered(work, member, requests)
-                self._tell(work, outcome.response)
+                if work.refused is not None and self.ladder.is_higher(request.form):
+                    self._record_step_down(*work.refused, request.form, request.key)
+                self.journal.answer(request, answer, work.asked + 1, _now() - began, member.name)
+                self._answered(work, member, request.form)
+                self._count(work, outcome.response)
             else:
                 guess = Usage(expected.input, 0, estimated=True) if outcome.billed else None
                 spent = outcome.usage or guess
-                self.journal.unanswered(request, requests.identity, outcome.cause, spent, member.name)
-                self._unanswered(work, member, request, outcome, requests)
+                self.journal.unanswered(request, outcome.cause, spent, member.name)
+                self._unanswered(work, member, request, outcome)
         except Exception as fault:  # above all a journal that cannot be written: nothing more may be asked
             self._fault = self._fault or fault
         finally:
@@ -227,61 +225,50 @@ class Dispatcher:
                 self._stop("full", self.journal.full)
             self._wake.set()
 
-    def _announce(
-        self, work: _PendingQuestion, member: FleetMember, request: ModelRequest, requests: RequestBuilder
-    ) -> str:
-        """Write down that a request is about to be sent; its id is an earlier one's whose end nobody knows."""
+    def _announce(self, work: _PendingQuestion, member: FleetMember, request: ModelRequest) -> str:
+        """Write down that a request is about to be sent. Its id is that of an earlier one whose outcome is unknown."""
         cut_off = self.journal.contents.in_flight.get(request.key)
         if cut_off is not None:  # by a kill: it may have been charged
             lost = Usage(cut_off.estimate, 0, estimated=True)
-            self.journal.unanswered(request, requests.identity, CUT_OFF, lost)
+            self.journal.unanswered(request, CUT_OFF, lost)
             work.request_id = work.request_id or cut_off.request_id
         work.request_id = work.request_id or secrets.token_hex(16)
-        self.journal.asked(request, requests.identity, work.request_id, member.name)
+        self.journal.asked(request, work.request_id, member.name)
         return work.request_id
 
-    def _lower(self, work: _PendingQuestion, request: ModelRequest, requests: RequestBuilder) -> None:
-        """Write down, before its answer, that a question was answered in a lower format than others are asked in."""
-        if work.refused is not None and self.ladder.is_higher(requests.form):
-            refused, why = work.refused
-            detail = f"{why.cause}: {why.detail}"
-            self.journal.step_down(self.ladder.plan.base(), refused, requests.form, detail, request.key)
+    def _record_step_down(
+        self, refused: AnswerFormat, why: NoAnswer, lower: AnswerFormat, key: str | None = None
+    ) -> None:
+        """Write down that a format was refused, for the question with this key (before its answer) or for all."""
+        self.journal.step_down(self.ladder.plan.base(), refused, lower, f"{why.cause}: {why.detail}", key)
 
-    def _answered(self, work: _PendingQuestion, member: FleetMember, requests: RequestBuilder) -> None:
+    def _answered(self, work: _PendingQuestion, member: FleetMember, form: AnswerFormat) -> None:
         if member.answer(_now()) and self.fleet.alone is None:
             self.assignment.listener.say(f"{member.name} answers again")
         self.counts.answered += 1
-        self.ladder.answered(requests.form)
-        refused, form = work.refused, requests.form
-        if refused is not None and self.ladder.is_higher(form) and self.ladder.answered_below(form):
-            self._step_down(self.ladder.form, form, refused[1])
+        self.ladder.answered(form)
+        if work.refused is not None and self.ladder.is_higher(form) and self.ladder.answered_below(form):
+            self._step_down(self.ladder.form, form, work.refused[1])
 
-    def _tell(self, work: _PendingQuestion, response: str | None) -> None:
-        """Nothing more is asked once every gate is decided; what is in flight ends as usual."""
+    def _count(self, work: _PendingQuestion, response: str | None) -> None:
+        """Record an answer or its absence. Nothing more is asked once every gate is decided."""
         if self.assignment.is_enough(work.position, response):
             self._stop("decided")
 
-    def _unanswered(
-        self,
-        work: _PendingQuestion,
-        member: FleetMember,
-        request: ModelRequest,
-        why: NoAnswer,
-        requests: RequestBuilder,
-    ) -> None:
+    def _unanswered(self, work: _PendingQuestion, member: FleetMember, request: ModelRequest, why: NoAnswer) -> None:
         if not why.undecided:
             work.request_id = None
-        if why.means == "format" or (why.means == "unclear" and not self.ladder.settled(requests.form)):
-            lower = self.ladder.below(requests.form)
+        if why.means == "format" or (why.means == "unclear" and not self.ladder.settled(request.form)):
+            lower = self.ladder.below(request.form)
             if lower is not None and not self._moved(work, member):
-                self._ask_lower(work, lower, why, requests.form)
+                self._ask_lower(work, lower, why, request.form)
             if lower is not None:
                 return
         work.last = why
         given_up = self.fleet.no_answer(member, why, _now(), self.rng)
         if not self._asked_again(work, member, why):
-            self._fail(request, why, work.asked + 1, requests, member.name)
-            self._tell(work, None)
+            self._fail(request, why, work.asked + 1, member.name)
+            self._count(work, None)
         if given_up is not None:
             self._give_up(member, given_up)
 
@@ -303,7 +290,7 @@ class Dispatcher:
         return True
 
     def _moved(self, work: _PendingQuestion, member: FleetMember, *, even_if_it_answers: bool = False) -> bool:
-        """Whether a refused question goes to another endpoint: as far as anybody knows, it is this one's fault."""
+        """Whether a refused question goes to another endpoint, since the fault may be this one's."""
         work.tried.add(member)
         if not self.fleet.elsewhere(work.tried) or (member.answered and not even_if_it_answers):
             return False
@@ -339,15 +326,12 @@ class Dispatcher:
         self._number += 1
         heapq.heappush(self._delayed, (_now() + wait, self._number, work))
 
-    def _fail(
-        self, request: ModelRequest, why: NoAnswer, attempts: int, requests: RequestBuilder, endpoint: str | None = None
-    ) -> None:
+    def _fail(self, request: ModelRequest, why: NoAnswer, attempts: int, endpoint: str | None = None) -> None:
         self.counts.failed += 1
-        self.journal.failure(request, requests.identity, why, attempts, endpoint)
+        self.journal.failure(request, why, attempts, endpoint)
 
     def _step_down(self, refused: AnswerFormat, lower: AnswerFormat, why: NoAnswer) -> None:
-        detail = f"{why.cause}: {why.detail}"
-        self.journal.step_down(self.ladder.plan.base(), refused, lower, detail)
+        self._record_step_down(refused, why, lower)
         self.ladder.form, self._stepped = lower, True
         self._begin(lower)
         self.assignment.listener.say(
@@ -378,9 +362,8 @@ class Dispatcher:
             # Given up: each with the last reason why it has no answer.
             for work in (*self._due, *(work for _, _, work in self._delayed)):
                 if work.last is not None:
-                    requests = self.ladder[work.form or self.ladder.form]
-                    request = requests.make(self.assignment.question(work.position, work.seed), work.seed)
-                    self._fail(request, work.last, work.asked, requests)
+                    question = self.assignment.question(work.position, work.seed)
+                    self._fail(self._request(work, question), work.last, work.asked)
 
 
 def _now() -> float:

@@ -45,11 +45,11 @@ def retry_after_header(headers: Mapping[str, str], now: datetime) -> float | Non
 
 def retry_after_text(text: str) -> float | None:
     """The seconds that an error's text asks us to wait: `retry in 1.2s`, `try again in 6m0s`, `"retryDelay": "34s"`."""
-    if found := _IN_WORDS.search(text):
-        parts = re.findall(_TIME, found[1], re.IGNORECASE)
+    if match := _IN_WORDS.search(text):
+        parts = re.findall(_TIME, match[1], re.IGNORECASE)
         return _capped(sum(float(number) * _unit(unit.lower()) for number, unit in parts))
-    if found := _BARE.search(text):
-        return _capped(float(found[2]) * _unit((found[1] or "s").lower()))
+    if match := _BARE.search(text):
+        return _capped(float(match[2]) * _unit((match[1] or "s").lower()))
     return None
 
 

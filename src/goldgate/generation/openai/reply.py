@@ -79,13 +79,13 @@ def join_stream(body: bytes) -> dict[str, Any] | None:
         whole |= {name: piece[name] for name in ("model", "usage", "error") if piece.get(name)}
         choice = _first_choice(piece.get("choices"))
         finish = choice.get("finish_reason") or finish
-        said = choice.get("delta") or choice.get("message")
-        if not isinstance(said, dict):
+        delta = choice.get("delta") or choice.get("message")
+        if not isinstance(delta, dict):
             continue
         for name in _TEXTS:
-            if isinstance(said.get(name), str):
-                texts.setdefault(name, []).append(said[name])
-        _add_calls(calls, said)
+            if isinstance(delta.get(name), str):
+                texts.setdefault(name, []).append(delta[name])
+        _add_calls(calls, delta)
     if finish is None:
         return {"error": whole["error"]} if "error" in whole else None
     message: dict[str, Any] = {name: "".join(parts) for name, parts in texts.items()}
@@ -211,9 +211,9 @@ def _usage(value: Any) -> Usage | None:
     if not isinstance(value, dict):
         return None
     details = value.get("completion_tokens_details")
-    asked, said = _tokens(value.get("prompt_tokens")), _tokens(value.get("completion_tokens"))
+    prompt, output = _tokens(value.get("prompt_tokens")), _tokens(value.get("completion_tokens"))
     reasoning = _tokens(details.get("reasoning_tokens")) if isinstance(details, dict) else 0
-    return Usage(asked, said or 0, reasoning or 0) if asked is not None else None
+    return Usage(prompt, output or 0, reasoning or 0) if prompt is not None else None
 
 
 def _tokens(value: Any) -> int | None:
@@ -280,10 +280,10 @@ def _server_words(value: Any, body: bytes, secret: Secret) -> str:
     """The server's own words, shortened, on one line, without the key."""
     text = body[:_READ].decode("utf-8", "replace")
     error = _error(value)
-    said = error.get("message") if isinstance(error, dict) else error
+    message = error.get("message") if isinstance(error, dict) else error
     code = error.get("code") if isinstance(error, dict) else None
-    if isinstance(said, str):
-        text = said[:_READ]
+    if isinstance(message, str):
+        text = message[:_READ]
         if isinstance(code, str) and code not in text:
             text = f"{text[:MAX_DETAIL]} ({code[:80]})"
     return secret.hide(" ".join(replace_surrogates(text).split()))[:MAX_DETAIL]

@@ -197,8 +197,8 @@ def find_proxy(address: str) -> Proxy | None:
     if not named or proxy_bypass(parts.netloc):
         return None
     try:
-        found = urlsplit(named if "://" in named else f"http://{named}")
-        usable = found.scheme in ("http", "https") and bool(found.hostname) and found.port != 0
+        proxy = urlsplit(named if "://" in named else f"http://{named}")
+        usable = proxy.scheme in ("http", "https") and bool(proxy.hostname) and proxy.port != 0
     except ValueError:  # no number, or a port above 65535
         usable = False
     if not usable:
@@ -208,10 +208,10 @@ def find_proxy(address: str) -> Proxy | None:
             expected="http://host:port, with a port from 1 to 65535",
             advice=f"look at {parts.scheme.upper()}_PROXY and ALL_PROXY; NO_PROXY names hosts that need none",
         )
-    host = f"[{found.hostname}]" if ":" in str(found.hostname) else found.hostname
-    port = f":{found.port}" if found.port else ""
-    user = unquote(found.username) if found.username is not None else None
-    return Proxy(f"{found.scheme}://{host}{port}", user, unquote(found.password or ""))
+    host = f"[{proxy.hostname}]" if ":" in str(proxy.hostname) else proxy.hostname
+    port = f":{proxy.port}" if proxy.port else ""
+    user = unquote(proxy.username) if proxy.username is not None else None
+    return Proxy(f"{proxy.scheme}://{host}{port}", user, unquote(proxy.password or ""))
 
 
 def find_certificates() -> ssl.SSLContext | None:
@@ -260,7 +260,7 @@ async def _outcome(
     asked = retry_after_header(reply.headers, datetime.now(UTC))
     encoding = reply.headers.get("Content-Encoding", "")
     if not is_supported_encoding(encoding):
-        return NoAnswer("hopeless", "encoding", "the endpoint compresses in a way that nobody asked for", billed=True)
+        return NoAnswer("hopeless", "encoding", "the endpoint compresses in a way that was not asked for", billed=True)
     body = await read_body(reply.content.iter_any(), encoding, large)
     if body.too_large:
         return NoAnswer("final", "too_large", f"a body of more than {MAX_BODY:,} bytes", billed=True)
@@ -292,11 +292,11 @@ def _fault(problem: Exception, endpoint: Endpoint) -> NoAnswer:
             reason = problem.os_error.strerror or type(problem.os_error).__name__
             return NoAnswer("again", "unreachable", f"no connection with {where}: {endpoint.secret.hide(reason)}")
         case TimeoutError():
-            told = f"no answer in {endpoint.timeout:g} seconds"
-            return NoAnswer("again", "timeout", told, billed=True, undecided=True)
+            detail = f"no answer in {endpoint.timeout:g} seconds"
+            return NoAnswer("again", "timeout", detail, billed=True, undecided=True)
         case aiohttp.ClientPayloadError() | zlib.error():
-            told = "the connection ended in the middle of the answer"
-            return NoAnswer("again", "half_answer", told, billed=True, undecided=True)
+            detail = "the connection ended in the middle of the answer"
+            return NoAnswer("again", "half_answer", detail, billed=True, undecided=True)
         case aiohttp.InvalidURL():
             return NoAnswer("hopeless", "address", "the address cannot be used")
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError() | ConnectionError():
