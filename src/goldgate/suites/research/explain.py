@@ -135,10 +135,10 @@ class RunInputs:
 def open_run_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[RunInputs]:
     """The inputs that are named. Without the plan or the corpus, evidence may be checked otherwise than it was."""
     golden, outputs, corpus = (next(iter(inputs.get(name) or ()), None) for name in ("golden", "outputs", "corpus"))
-    known = None if golden is None else load_golden(golden)
-    anchors = (known.anchors if known else frozenset()) | (load_corpus(corpus).hashes if corpus else frozenset())
+    queries = None if golden is None else load_golden(golden)
+    anchors = (queries.anchors if queries else frozenset()) | (load_corpus(corpus).hashes if corpus else frozenset())
     settings = run_settings(plan or Plan(ResearchSettings()), anchors)
-    yield RunInputs(None if outputs is None else list_outputs(outputs), known, settings)
+    yield RunInputs(None if outputs is None else list_outputs(outputs), queries, settings)
 
 
 MAX_PLACES = 20  # of one quote in one source
@@ -277,7 +277,7 @@ _OTHER_LEVELS_NOTE = (
 
 
 def run_page(record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
-    """The question and the result first. What is not given any more is said in its place."""
+    """The result and the question first, then the files of the run; a note where they are not stored any more."""
     summary, run = run_summary(record), given.get("outputs")
     status = {} if run is None else {checked.id: checked.result for checked in reversed(run.evidence)}
     sections = [

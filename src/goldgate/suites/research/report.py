@@ -286,8 +286,8 @@ def _owed_trials(report: dict[str, Any], merged: Counter[int | None], with_copie
         trials = with_copies[number] if _sets_trials(report) else merged[number]
         surplus = trials > owed and number in evaluated
         if query["trials"] != merged[number] or query["owed_trials"] != owed or surplus:
-            found = f"{query['trials']} trials of {query['owed_trials']}"
-            raise ContradictionError(f"queries.{number}.trials", f"{trials} trials, of {owed} owed", found)
+            stated = f"{query['trials']} trials of {query['owed_trials']}"
+            raise ContradictionError(f"queries.{number}.trials", f"{trials} trials, of {owed} owed", stated)
     return owed
 
 
