@@ -24,13 +24,19 @@ from goldgate.suites.research.golden import (
     plain_objective,
 )
 from goldgate.suites.research.outputs import list_outputs
+from goldgate.suites.research.run.claims import evidence_records
 from goldgate.suites.research.run.evidence import LEVELS
-from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run
-from goldgate.suites.research.run.files import BadLine, ReadLimits, RunFiles, decode_lines, decode_run_json, read_run
+from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run, parse_output
+from goldgate.suites.research.run.files import ReadLimits, RunFiles, decode_lines, read_run
 
-LINT_FORMAT_VERSION = 1  # of the JSON form
-LINT_COMMAND = "lint-golden"
+_FORMAT_VERSION = 1  # of the JSON form
 _MOST_COMPARED = 2_000_000  # pairs of objectives
+
+
+def check_json(command: str, passed: bool, parts: dict[str, Any]) -> dict[str, Any]:
+    """The JSON form of what a check found: its verdict, then its own parts."""
+    status = Verdict.PASS if passed else Verdict.FAIL
+    return {"format_version": _FORMAT_VERSION, "suite": command, "status": status, **parts, "error": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +46,9 @@ class GoldenLint:
     queries: int
     findings: list[Finding] = field(default_factory=list)
 
-    @property
-    def passed(self) -> bool:
-        return not any(finding.severity == "error" for finding in self.findings)
-
     def as_json(self) -> dict[str, Any]:
-        return {
-            "format_version": LINT_FORMAT_VERSION,
-            "suite": LINT_COMMAND,
-            "status": Verdict.PASS if self.passed else Verdict.FAIL,
-            "queries": self.queries,
-            "findings": [finding.as_json() for finding in self.findings],
-            "error": None,
-        }
+        parts = {"queries": self.queries, "findings": [finding.as_json() for finding in self.findings]}
+        return check_json("lint-golden", not _has_errors(self.findings), parts)
 
 
 def lint_golden(path: str | Path, outputs: str | None, limits: ReadLimits) -> GoldenLint:
@@ -82,21 +78,12 @@ def stored_ids(outputs: str, limits: ReadLimits) -> set[str]:
 
 
 def _ids_in_run(files: RunFiles) -> Iterator[str]:
-    if files.chunks is not None:
-        for _, chunk in decode_lines(files.chunks):
-            if not isinstance(chunk, BadLine) and type(chunk) is dict and type(chunk.get("chunk_id")) is str:
-                yield chunk["chunk_id"]
-    try:
-        output = decode_run_json(files.output or b"")
-    except ValueError:
-        return
-    claims = output.get("claims") if type(output) is dict else None
-    ledgers = [output.get("evidence")] if type(output) is dict else []
-    ledgers += [claim.get("evidence") for claim in claims if type(claim) is dict] if type(claims) is list else []
-    for ledger in ledgers:
-        for record in ledger if type(ledger) is list else ():
-            if type(record) is dict and type(record.get("evidence_id")) is str:
-                yield record["evidence_id"]
+    output = parse_output(files.output)
+    records = [("chunk_id", chunk) for _, chunk in decode_lines(files.chunks or b"")]
+    records += [("evidence_id", record) for _, record in evidence_records(output)] if output else []
+    for key, record in records:
+        if type(record) is dict and type(record.get(key)) is str:
+            yield record[key]
 
 
 def _label_findings(queries: dict[str, GoldenQuery], file: str) -> Iterator[Finding]:
@@ -129,19 +116,15 @@ def _duplicate_findings(queries: dict[str, GoldenQuery], file: str) -> Iterator[
             if not same and not nearly_equal(plain, other_plain):
                 continue
             other = queries[other_pointer]
-            agree = _label(query) == _label(other)
-            words = "the same objective" if same else "nearly the same objective"
-            if agree:
-                message = f"{words} as {other_pointer}"
-                yield Finding(
-                    "repeated_objective" if same else "near_duplicate", "warning", file, None, pointer, message
-                )
+            message = f"{'' if same else 'nearly '}the same objective as {other_pointer}"
+            if _label(query) == _label(other):
+                code = "repeated_objective" if same else "near_duplicate"
+                yield Finding(code, "warning", file, None, pointer, message)
             elif same or query["evidence_sufficient"] != other["evidence_sufficient"]:
-                message = f"{words} as {other_pointer}, with another label or other ids"
+                message += ", with another label or other ids"
                 yield Finding("contradictory_label", "error", file, None, pointer, message)
             else:
-                message = f"{words} as {other_pointer}, with other ids"
-                yield Finding("near_duplicate", "warning", file, None, pointer, message)
+                yield Finding("near_duplicate", "warning", file, None, pointer, f"{message}, with other ids")
         seen.append((pointer, key, plain))
 
 
@@ -158,8 +141,8 @@ def _unstored_findings(queries: dict[str, GoldenQuery], file: str, stored: set[s
                 yield Finding("unstored_id", "error", file, None, where, message)
 
 
-VALIDATE_FORMAT_VERSION = 1  # of the JSON form
-VALIDATE_COMMAND = "validate"
+def _has_errors(findings: list[Finding]) -> bool:
+    return any(finding.severity == "error" for finding in findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +156,11 @@ class RunValidation:
 
     @property
     def passed(self) -> bool:
-        return self.facts.broken is None and not any(finding.severity == "error" for finding in self.findings)
+        return self.facts.broken is None and not _has_errors(self.findings)
 
     def as_json(self) -> dict[str, Any]:
         facts = self.facts
-        return {
-            "format_version": VALIDATE_FORMAT_VERSION,
-            "suite": VALIDATE_COMMAND,
-            "status": Verdict.PASS if self.passed else Verdict.FAIL,
+        parts = {
             "run": self.run,
             "run_id": facts.run_id,
             "broken": facts.broken,
@@ -189,8 +169,8 @@ class RunValidation:
             "steps": {"total": facts.steps, "with_manifest": facts.with_manifest},
             "findings": [finding.as_json() for finding in self.findings],
             "ignored": [{"path": path, "reason": reason} for path, reason in self.ignored],
-            "error": None,
         }
+        return check_json("validate", self.passed, parts)
 
 
 def validate_run(path: str, settings: RunSettings) -> RunValidation:

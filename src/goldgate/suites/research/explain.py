@@ -40,8 +40,8 @@ from goldgate.suites.research.outputs import OutputsListing, list_outputs
 from goldgate.suites.research.report import run_summary
 from goldgate.suites.research.run.claims import cited_ids, evidence_records, read_sources
 from goldgate.suites.research.run.evidence import LEVELS, EvidenceCheck, Sources, check_evidence
-from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run
-from goldgate.suites.research.run.files import decode_lines, decode_run_json, decode_unambiguous, read_run
+from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run, parse_output
+from goldgate.suites.research.run.files import decode_lines, decode_unambiguous, read_run
 from goldgate.suites.research.run.text import fold, plain_fold
 from goldgate.suites.research.source import run_settings
 from goldgate.suites.research.suite import ResearchSettings
@@ -70,12 +70,12 @@ class CheckedRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """What a run left behind. `output` is None where it cannot be read; manifests are those that can."""
+    """What a run left behind. `output` is empty where it cannot be read; manifests are those that can."""
 
     sha256: str
     facts: RunFacts
     findings: list[Finding]
-    output: dict[str, Any] | None
+    output: dict[str, Any]
     evidence: list[CheckedRecord]
     sources: Sources
     manifests: list[dict[str, Any]]
@@ -90,11 +90,11 @@ def load_run_view(root: str, name: str, golden: Golden | None, settings: RunSett
     files = read_run(root, name, settings.limits)
     if result.facts is None or files is None or files.digest != result.facts.digest:
         return None
-    output = _readable_output(files.output)
+    output = parse_output(files.output)
     sources = read_sources(files, settings.anchors, RunFindings(name))
     evidence = [
         CheckedRecord(record, check_evidence(record, sources, settings.demands))
-        for pointer, record in (evidence_records(output) if output is not None else ())
+        for _, record in (evidence_records(output) if output else ())
         if type(record) is dict
     ]
     stored = [decode_unambiguous(data) for _, data in files.manifests]
@@ -103,19 +103,8 @@ def load_run_view(root: str, name: str, golden: Golden | None, settings: RunSett
     return RunView(files.digest.hex(), result.facts, result.findings, output, evidence, sources, manifests)
 
 
-def _readable_output(data: bytes | None) -> dict[str, Any] | None:
-    """The decoded output, its lists as lists."""
-    try:
-        value = decode_run_json(data) if data is not None else None
-    except ValueError:
-        return None
-    if type(value) is not dict:
-        return None
-    return {**value, **{key: [] for key in ("claims", "evidence") if type(value.get(key)) is not list}}
-
-
 class RunInputs:
-    """`golden` is the Query, `outputs` the LookedAtRun; a folder whose files have changed is left out."""
+    """Looks up the query (`golden`) and the files (`outputs`, a RunView) of a run; changed files are left out."""
 
     def __init__(self, listing: OutputsListing | None, golden: Golden | None, settings: RunSettings) -> None:
         self._listing = listing
@@ -146,10 +135,10 @@ class RunInputs:
 def open_run_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[RunInputs]:
     """The inputs that are named. Without the plan or the corpus, evidence may be checked otherwise than it was."""
     golden, outputs, corpus = (next(iter(inputs.get(name) or ()), None) for name in ("golden", "outputs", "corpus"))
-    known = None if golden is None else load_golden(golden)
-    anchors = (known.anchors if known else frozenset()) | (load_corpus(corpus).hashes if corpus else frozenset())
+    queries = None if golden is None else load_golden(golden)
+    anchors = (queries.anchors if queries else frozenset()) | (load_corpus(corpus).hashes if corpus else frozenset())
     settings = run_settings(plan or Plan(ResearchSettings()), anchors)
-    yield RunInputs(None if outputs is None else list_outputs(outputs), known, settings)
+    yield RunInputs(None if outputs is None else list_outputs(outputs), queries, settings)
 
 
 MAX_PLACES = 20  # of one quote in one source
@@ -291,7 +280,7 @@ _OTHER_LEVELS_NOTE = (
 
 
 def run_page(record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
-    """The question and the result first. What is not given any more is said in its place."""
+    """The result and the question first, then the files of the run; a note where they are not stored any more."""
     summary, run = run_summary(record), given.get("outputs")
     status = {} if run is None else {checked.id: checked.result for checked in reversed(run.evidence)}
     sections = [
@@ -334,9 +323,9 @@ def _question_pairs(record: Mapping[str, Any], query: Query | None, status: Mapp
     return LabelList(tuple(rows))
 
 
-def _claim_table(output: Mapping[str, Any] | None, status: Mapping[str, str]) -> tuple[Block, ...]:
+def _claim_table(output: Mapping[str, Any], status: Mapping[str, str]) -> tuple[Block, ...]:
     """Each claim with the level or the failure of the evidence that it cites."""
-    if output is None:
+    if not output:
         return (Paragraph("The output of this run cannot be read."),)
     rows: list[tuple[Cell, ...]] = []
     for claim in output["claims"][:MAX_ROWS]:

@@ -61,9 +61,9 @@ class Golden:
 class GoldenError(InputError):
     """A golden file that cannot be used: the first problem as the error, and all of them listed."""
 
-    def __init__(self, file: str, found: list[Problem]) -> None:
-        first = found[0]
-        count = "one problem" if len(found) == 1 else f"{len(found)} problems"
+    def __init__(self, file: str, problems: list[Problem]) -> None:
+        first = problems[0]
+        count = "one problem" if len(problems) == 1 else f"{len(problems)} problems"
         super().__init__(
             "golden.malformed",
             f"the golden queries have {count}",
@@ -71,7 +71,7 @@ class GoldenError(InputError):
             expected=first.expected,
             found=first.found,
         )
-        self.problems = found
+        self.problems = problems
 
     def __reduce__(self) -> tuple[object, ...]:
         return (GoldenError, (self.place.file, self.problems))
@@ -113,26 +113,26 @@ class ParsedGolden:
 def parse_golden(text: str, file: str) -> ParsedGolden:
     """What the file holds; a GoldenError only where it is no JSON at all."""
     decoded = decode_strictly(text)
-    value, found = decoded.value, [flaw.problem for flaw in decoded.flaws]
+    value, wrong = decoded.value, [flaw.problem for flaw in decoded.flaws]
     if decoded.broken is not None and decoded.broken.msg == "Extra data" and text.lstrip()[:1] == "{":
         lines = "JSON Lines, an object a line; jq -s . FILE makes one array of them"
         raise GoldenError(file, [Problem("", "one JSON array of golden queries", lines)])
-    if value is None and found:  # there is nothing to look at
-        raise GoldenError(file, found)
+    if value is None and wrong:  # there is nothing to look at
+        raise GoldenError(file, wrong)
     shape = GoldenFile if isinstance(value, dict) else Queries  # the form that was meant
-    found += problems(shape, value)
+    wrong += problems(shape, value)
     pins: dict[str, str] = {}
     start, queries = "", value
     if isinstance(value, dict):
-        found += _version_problems(value)
+        wrong += _version_problems(value)
         start, queries = "/queries", value.get("queries")
         if type_test(Pins)(value.get("pins")):
             pins = dict(value["pins"])
     numbered = enumerate(queries if isinstance(queries, list) else ())
     right = {f"{start}/{number}": query for number, query in numbered if type_test(GoldenQuery)(query)}
-    found += _invisible_texts(right)
+    wrong += _invisible_texts(right)
     hashes = [written for query in right.values() for written in query.get("artifact_hashes", ())]
-    return ParsedGolden(right, pins, found, hashes)
+    return ParsedGolden(right, pins, wrong, hashes)
 
 
 def match_key(objective: str) -> str:
@@ -143,7 +143,7 @@ def match_key(objective: str) -> str:
 def _read_golden(path: str | Path) -> TextFile:
     try:
         return read_text_file(path, GOLDEN_KIND)
-    except InputError as error:  # whoever has no golden file needs to know what one is
+    except InputError as error:  # without a golden file, the reader needs to know what one is
         error.expected = (
             "a JSON file of golden queries: objective, required_evidence_ids, evidence_sufficient (--golden)"
         )
@@ -173,33 +173,35 @@ def _version_problems(value: dict[str, Any]) -> list[Problem]:
 def _merge_queries(parsed: ParsedGolden, file: str) -> tuple[list[Query], list[Problem], list[Finding]]:
     """Queries with every objective once; equal copies are merged, contradicting ones are problems."""
     merged: dict[str, tuple[str, Query]] = {}
-    found: list[Problem] = []
+    contradictions: list[Problem] = []
     findings: list[Finding] = []
     names: dict[str, str] = {}
     for pointer, raw in parsed.queries.items():
         ids = raw["required_evidence_ids"]
         query = Query(raw["objective"], frozenset(ids), raw["evidence_sufficient"], raw.get("id"), pointer)
-        for twice in sorted(identity for identity, count in Counter(ids).items() if count > 1):
-            message = f'duplicate id "{twice}", counted once'
+        for repeated in sorted(identity for identity, count in Counter(ids).items() if count > 1):
+            message = f'duplicate id "{repeated}", counted once'
             where = f"{pointer}/required_evidence_ids"
             findings.append(Finding("golden.repeated_id", "warning", file, None, where, message))
         first, same = merged.setdefault(match_key(query.objective), (pointer, query))
         if first == pointer:
             if query.id is not None and names.setdefault(query.id, pointer) != pointer:
-                found.append(Problem(f"{pointer}/id", "every query id once", f"the id of {names[query.id]} again"))
+                contradictions.append(
+                    Problem(f"{pointer}/id", "every query id once", f"the id of {names[query.id]} again")
+                )
         elif (same.required, same.sufficient) == (query.required, query.sufficient):
             message = f"the same query as {first}; the two are merged"
             findings.append(Finding("golden.merged", "warning", file, None, pointer, message))
         else:
             label = same.sufficient != query.sufficient
-            found.append(
+            contradictions.append(
                 Problem(
                     f"{pointer}/{'evidence_sufficient' if label else 'required_evidence_ids'}",
                     f"the same as in {first}, which has the same objective",
                     describe_value(query.sufficient) if label else "other ids",
                 )
             )
-    return [query for _, query in merged.values()], found, findings
+    return [query for _, query in merged.values()], contradictions, findings
 
 
 MIN_SIMILARITY = 0.9  # of all characters
@@ -254,15 +256,15 @@ def near_queries(objectives: Iterable[str], golden: Golden) -> NearQueries:
         if len(objective) > _MAX_OBJECTIVE:
             not_compared += 1
             continue
-        wanted = plain_objective(objective)
-        if wanted in exact:
-            near[objective] = exact[wanted]
+        plain = plain_objective(objective)
+        if plain in exact:
+            near[objective] = exact[plain]
             continue
         compared += size
         if compared > _MOST_COMPARED:
             not_compared += 1
             continue
-        number = next((number for number, text in enumerate(queries) if nearly_equal(wanted, text)), None)
+        number = next((number for number, text in enumerate(queries) if nearly_equal(plain, text)), None)
         if number is not None:
             near[objective] = number
     return NearQueries(near, not_compared)
@@ -304,8 +306,8 @@ def check_corpus_apart(corpus: str | Path, outputs: str | Path) -> None:
     """A corpus in the outputs, or around them, is the agent's to write: then it anchors nothing."""
     if is_url(str(corpus)) != is_url(str(outputs)):
         return
-    known, written = resolved_path(corpus), resolved_path(outputs)
-    if os.path.commonpath((known, written)) in (known, written):
+    corpus_path, outputs_path = resolved_path(corpus), resolved_path(outputs)
+    if os.path.commonpath((corpus_path, outputs_path)) in (corpus_path, outputs_path):
         raise ConfigError(
             "corpus.holds_outputs",
             "the corpus and the outputs overlap: the agent could add to its own sources",
@@ -316,7 +318,7 @@ def check_corpus_apart(corpus: str | Path, outputs: str | Path) -> None:
 
 def _listed_hashes(path: str | Path, file: str) -> frozenset[str]:
     """The first word of each line; what follows it is a name, and a line that begins with # a remark."""
-    found: set[str] = set()
+    hashes: set[str] = set()
     with open_remote(str(path), CORPUS_KIND).stream() if is_url(path) else open(path, "rb") as stream:
         for number, line in enumerate(bounded_lines(stream, CORPUS_KIND, file), 1):
             words = line.decode("utf-8-sig", "replace").split(maxsplit=1)
@@ -331,19 +333,19 @@ def _listed_hashes(path: str | Path, file: str) -> frozenset[str]:
                     expected=_CORPUS_EXPECTED,
                     found=describe_value(words[0]),
                 )
-            found.add(digits)
-    return frozenset(found)
+            hashes.add(digits)
+    return frozenset(hashes)
 
 
 def _directory_hashes(folder: str) -> frozenset[str]:
-    found: set[str] = set()
+    hashes: set[str] = set()
     for inner, _, names in os.walk(folder, onerror=_reraise):
         for name in names:
             path = os.path.join(inner, name)
             if os.path.isfile(path):  # no pipe and no socket: reading one could wait for ever
                 with open(path, "rb") as stream:
-                    found.add(hashlib.file_digest(stream, "sha256").hexdigest())
-    return frozenset(found)
+                    hashes.add(hashlib.file_digest(stream, "sha256").hexdigest())
+    return frozenset(hashes)
 
 
 def _reraise(problem: OSError) -> None:

@@ -23,16 +23,16 @@ from goldgate.suites.research.suite import ResearchSettings
 class Trial(NamedTuple):
     """What measures count. At least one of query and run is there; `times` is for trials that are not.
 
-    Copies of a run are one unit with it, so that they never narrow an interval. `readings` says how often the unit
-    counts with copies merged and with every copy counted, and `counted` which metrics are taken in the second way.
+    Copies of a run are one unit with it, so that they never narrow an interval. `weights` says how often the unit
+    counts with copies merged and with every copy counted, and `copy_metrics` which metrics are taken in the second way.
     """
 
     query: Query | None
     run: RunFacts | None
     times: int = 1
     findings: tuple[str, ...] = ()  # the codes of what was found in the run, each once
-    readings: tuple[int, int] = (1, 1)
-    counted: frozenset[str] = frozenset()
+    weights: tuple[int, int] = (1, 1)
+    copy_metrics: frozenset[str] = frozenset()
 
     @property
     def evaluated(self) -> RunFacts | None:
@@ -41,7 +41,7 @@ class Trial(NamedTuple):
 
     def weight(self, metric: str) -> int:
         """How often the trial counts in a metric."""
-        return self.readings[metric in self.counted]
+        return self.weights[metric in self.copy_metrics]
 
 
 class TrialMeasure(RatioMeasure[Trial]):
@@ -51,7 +51,7 @@ class TrialMeasure(RatioMeasure[Trial]):
         counts = self.units(trial)
         if counts is None:
             return {}
-        if trial.readings != (1, 1):
+        if trial.weights != (1, 1):
             metrics = zip(counts, self._metric_of_column, strict=True)
             counts = tuple([count * trial.weight(metric) for count, metric in metrics])
         return {self.key: counts}

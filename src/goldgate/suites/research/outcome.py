@@ -45,7 +45,7 @@ def trial_record(trial: Trial) -> dict[str, Any]:
         return {**head, "status": "missing", "trials": trial.times}
     objective = query.objective if query is not None else trial.run.objective
     return {
-        **run_entry(trial.run, query, trial.readings[1] - 1),
+        **run_entry(trial.run, query, trial.weights[1] - 1),
         "objective": None if objective is None else limit_length(objective),
         "query_id": None if query is None else query.id,
         "failures": dict(trial.run.failures),
@@ -182,14 +182,14 @@ class ResearchOutcome(Outcome):
                 gates = require_pass_also(gates, trial_metrics(asked, measures), "without the runs of no query")
             if uneven:
                 gates = fail_uneven_queries(gates, asked)
-        gates = [_fail_torn_logs(_add_merged_value(gate, collected.merged), tally) for gate in gates]
+        gates = [_fail_torn_logs(_add_merged_value(gate, collected.merged_metrics), tally) for gate in gates]
         return fail_unknown_claims(gates, collected.runs)
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
         collected, golden, origin = self._collected, self._golden, self._origin
         runs = collected.runs
         collected.findings += [
-            *note_copies(metrics, collected.merged),
+            *note_copies(metrics, collected.merged_metrics),
             *note_uneven_runs(gates, runs),
             *note_nothing_stored(runs),
             *note_empty_evidence(runs),
@@ -220,7 +220,7 @@ def choose_copy_readings(collected: RunCollection, golden: Golden, measures: Seq
             trial_metrics(iter_trials(collected, golden, counted), measures)
             for counted in copy_readings(collected, measures).values()
         ]
-        collected.merged = metrics_improved_by_merging(*both)
+        collected.merged_metrics = metrics_improved_by_merging(*both)
 
 
 def conservation(collected: RunCollection, golden: Golden, directories: int) -> dict[str, Any]:

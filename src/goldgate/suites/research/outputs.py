@@ -92,8 +92,8 @@ def no_runs_error(outputs: str, listing: OutputsListing) -> InputError:
     elif deeper := _folder_of_runs(listing):
         found, advice = f"runs one folder deeper, in {deeper}", f"name that folder: {os.path.join(outputs, deeper)}"
     elif names:
-        shown = ", ".join(sorted(names)[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
-        found = f"no run, but {shown}"
+        first = ", ".join(sorted(names)[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
+        found = f"no run, but {first}"
         advice = "these are not the files of a run; docs/research.md says what a run leaves behind"
     else:
         found, advice = "an empty directory", "run the agent first, or name the folder with its runs"

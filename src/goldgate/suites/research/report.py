@@ -50,12 +50,12 @@ _BALANCE = {
 
 def research_page(report: Mapping[str, Any]) -> Page:
     """Evidence and companions first, then the worst findings."""
-    found = FindingList(finding_lines(report["findings"]), limit=MAX_FINDINGS, most=MAX_TABLE_ROWS)
+    findings = FindingList(finding_lines(report["findings"]), limit=MAX_FINDINGS, most=MAX_TABLE_ROWS)
     companions = report["metrics"]["companions"]
     sections = [
         Section("Evidence records", _evidence_blocks(report["evidence"])),
         Section("Companions", (metric_values(companions),) if companions else ()),
-        Section("Findings, the worst first" if found.rows else "Findings", (found,)),
+        Section("Findings, the worst first" if findings.rows else "Findings", (findings,)),
         Section("Queries", (_query_table(report),), is_detail=True),
         Section("Runs", (_run_table(report),), is_detail=True),
         Section("Ignored", _ignored_table(report)),
@@ -157,8 +157,8 @@ def run_summary(record: Mapping[str, Any]) -> UnitSummary:
         return UnitSummary(
             record["objective"], count_text(record["trials"], "run is", "runs are") + " missing", 1, facets
         )
-    said = [*_problem_counts(record)]
-    words, weight = [words for words, _ in said], sum(count for _, count in said)
+    problems = [*_problem_counts(record)]
+    words, weight = [words for words, _ in problems], sum(count for _, count in problems)
     codes = [code for code in record["findings"] if code not in record["failures"] and code not in _CODES_WITH_COUNTS]
     if codes and record["status"] != BROKEN_RUN:
         more = len(codes) - _MAX_CODES
@@ -174,12 +174,12 @@ def _problem_counts(record: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     failures = record["failures"]
     if failures:
         yield ", ".join(f"{name} {count}" for name, count in failures.items()), sum(failures.values())
-    for thing, what, wanted, there in (
+    for thing, what, whole, part in (
         ("claim", "not covered", "verified_claims", "covered_claims"),
         ("required id", "not found", "required_ids", "found_ids"),
         ("step", "without manifest", "steps", "steps_with_manifest"),
     ):
-        lacking = record[wanted] - record[there]
+        lacking = record[whole] - record[part]
         if lacking > 0:
             yield f"{count_text(lacking, thing)} {what}", lacking
     if record["units"].get("abstention", [1])[0] == 0:
@@ -220,7 +220,9 @@ def recount_report(report: dict[str, Any]) -> StoredRates:
     if _NO_MANIFESTS_SIGN in str(report["signature"]).split("|"):
         rates["manifest_integrity"] = (0, 0)  # the runs count their steps all the same
     _check_conservation(report)
-    require_equal_rates("metrics.main", rates, _reported_rates(report))
+    main = report["metrics"]["main"]
+    stated = {name: (whole_number(rate["numerator"]), whole_number(rate["denominator"])) for name, rate in main.items()}
+    require_equal_rates("metrics.main", rates, stated)
     balance = report["conservation"]
     asked = frozenset(query["objective"] for query in report["queries"] if query["trials"])
     return StoredRates(
@@ -250,13 +252,6 @@ def _check_conservation(report: dict[str, Any]) -> None:
             raise ContradictionError(
                 f"conservation.runs.{name}", describe_value(counted.get(name)), describe_value(stated.get(name))
             )
-
-
-def _reported_rates(report: dict[str, Any]) -> dict[str, HitsAndTrials]:
-    main = report["metrics"]["main"]
-    return {
-        name: (whole_number(metric["numerator"]), whole_number(metric["denominator"])) for name, metric in main.items()
-    }
 
 
 def _recounted_rates(report: dict[str, Any]) -> dict[str, HitsAndTrials]:
@@ -291,8 +286,8 @@ def _owed_trials(report: dict[str, Any], merged: Counter[int | None], with_copie
         trials = with_copies[number] if _sets_trials(report) else merged[number]
         surplus = trials > owed and number in evaluated
         if query["trials"] != merged[number] or query["owed_trials"] != owed or surplus:
-            found = f"{query['trials']} trials of {query['owed_trials']}"
-            raise ContradictionError(f"queries.{number}.trials", f"{trials} trials, of {owed} owed", found)
+            stated = f"{query['trials']} trials of {query['owed_trials']}"
+            raise ContradictionError(f"queries.{number}.trials", f"{trials} trials, of {owed} owed", stated)
     return owed
 
 
@@ -309,10 +304,10 @@ def _lower_rate(merged: HitsAndTrials, with_copies: HitsAndTrials) -> HitsAndTri
 def _weighted_rates(report: dict[str, Any], weights: Sequence[int], owed: int) -> dict[str, HitsAndTrials]:
     """The four rates, each run counted as often as its weight says, and the trials that every query then owes."""
     queries, weighed = report["queries"], [*zip(report["runs"], weights, strict=True)]
-    there: Counter[int | None] = Counter()
+    trials: Counter[int | None] = Counter()
     for run, weight in weighed:
-        there[run["query"]] += weight
-    of_query = [(query, max(owed, there[number])) for number, query in enumerate(queries)]
+        trials[run["query"]] += weight
+    of_query = [(query, max(owed, trials[number])) for number, query in enumerate(queries)]
     evaluated = [(run, weight) for run, weight in weighed if run["status"] == "evaluated"]
     asked = [(run, queries[run["query"]], weight) for run, weight in evaluated if run["query"] is not None]
     right = sum(

@@ -79,8 +79,8 @@ class ResearchSource(Source[list[RunDirectory], Any]):
     def shards(self) -> Iterator[list[RunDirectory]]:
         return run_shards(self._listing.directories)
 
-    def finalize(self, scored: Iterator[RunResult], engine: Mapper) -> Iterator[Trial]:
-        within = _limit_bytes(scored, self._plan.settings.max_total_megabytes, self._outputs)
+    def finalize(self, results: Iterator[RunResult], engine: Mapper) -> Iterator[Trial]:
+        within = _limit_bytes(results, self._plan.settings.max_total_megabytes, self._outputs)
         self._collected = collect_runs(
             within,
             self._queries,
@@ -107,14 +107,14 @@ class ResearchSource(Source[list[RunDirectory], Any]):
 
 @contextmanager
 def open_research_source(inputs: Inputs, plan: Plan, written: Sequence[str]) -> Iterator[ResearchSource]:
-    """The inputs of the suite, opened. Whatever is written among the runs is none of them."""
+    """The inputs of the suite, opened. Files that the command writes among the runs are left out."""
     outputs, corpus = inputs["outputs"][0], next(iter(inputs.get("corpus") or ()), None)
     queries = load_golden(inputs["golden"][0])
-    known = load_corpus(corpus) if corpus is not None else None
+    sources = load_corpus(corpus) if corpus is not None else None
     if corpus is not None:
         check_corpus_apart(corpus, outputs)
     own = frozenset(os.path.basename(path) for path in written if is_directly_in(path, outputs))
-    yield ResearchSource(outputs, list_outputs(outputs, own), queries, plan, known)
+    yield ResearchSource(outputs, list_outputs(outputs, own), queries, plan, sources)
 
 
 def is_directly_in(path: str, folder: str) -> bool:
@@ -147,8 +147,8 @@ def _read_contents(
     names: list[str], listing: OutputsListing, engine: Mapper, work: RunJudge
 ) -> dict[str, ContentDigests]:
     """The contents of runs that look alike: they are read again, because there are few of them."""
-    wanted = set(names)
-    entries = [entry for entry in listing.directories if escape_name(entry.name) in wanted]
+    alike = set(names)
+    entries = [entry for entry in listing.directories if escape_name(entry.name) in alike]
     again = RunJudge(work.root, work.golden, work.settings, with_content=True)
     results = (result for shard in engine.map(again, run_shards(entries)) for result in shard)
     return {result.name: result.facts.content for result in results if result.facts is not None}

@@ -33,7 +33,7 @@ class RunCollection:
     trials_with_copies: Counter[int] = field(default_factory=Counter)  # where every copy counts as a trial
     owed: int = 1  # trials that every query owes
     owed_with_copies: int = 1
-    merged: Metrics = field(default_factory=dict)  # what metrics would be that are worse where every copy counts
+    merged_metrics: Metrics = field(default_factory=dict)  # with copies merged: those that are worse with every copy
     codes: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of the findings of each run that has any
 
 
@@ -72,26 +72,28 @@ def collect_runs(
     return collected
 
 
-def iter_trials(collected: RunCollection, golden: Golden, counted: frozenset[str] | None = None) -> Iterator[Trial]:
+def iter_trials(
+    collected: RunCollection, golden: Golden, copy_metrics: frozenset[str] | None = None
+) -> Iterator[Trial]:
     """Every run beside its query, and the trials that queries owe and have not.
 
-    `counted` are the metrics in which every copy counts; without it, those that are worse for it.
+    `copy_metrics` are the metrics in which every copy counts; without it, those that are worse for it.
     """
-    counted = frozenset(collected.merged) if counted is None else counted
+    copy_metrics = frozenset(collected.merged_metrics) if copy_metrics is None else copy_metrics
     for run in collected.runs:
         query = None if run.query == NO_QUERY else golden.queries[run.query]
-        readings = (1, 1 + len(collected.copies.get(run.name, ())))
-        yield Trial(query, run, 1, collected.codes.get(run.name, ()), readings, counted)
+        weights = (1, 1 + len(collected.copies.get(run.name, ())))
+        yield Trial(query, run, 1, collected.codes.get(run.name, ()), weights, copy_metrics)
     for number, query in enumerate(golden.queries):
         lacking = max(0, collected.owed - collected.trials[number])
         lacking_with_copies = max(0, collected.owed_with_copies - collected.trials_with_copies[number])
         either = min(lacking, lacking_with_copies)
         if either:
             yield Trial(query, None, either)
-        if lacking > either and MISSING_TRIAL_METRICS - counted:
-            yield Trial(query, None, lacking - either, (), (1, 0), counted)
-        if lacking_with_copies > either and MISSING_TRIAL_METRICS & counted:
-            yield Trial(query, None, lacking_with_copies - either, (), (0, 1), counted)
+        if lacking > either and MISSING_TRIAL_METRICS - copy_metrics:
+            yield Trial(query, None, lacking - either, (), (1, 0), copy_metrics)
+        if lacking_with_copies > either and MISSING_TRIAL_METRICS & copy_metrics:
+            yield Trial(query, None, lacking_with_copies - either, (), (0, 1), copy_metrics)
 
 
 def _resolve_run_ids(collected: RunCollection, findings: FindingsByRun) -> None:

@@ -39,11 +39,11 @@ def look_up(value: Any, paths: str) -> Any:
     for path, parts in _alternatives(paths):
         if path.startswith("="):
             return path[1:]
-        found = _value_at(value, parts)
-        if isinstance(found, list) and None in found and EVERY_ITEM in path:
-            with_gaps = found if with_gaps is None else with_gaps
-        elif found is not None:
-            return found
+        result = _value_at(value, parts)
+        if isinstance(result, list) and None in result and EVERY_ITEM in path:
+            with_gaps = result if with_gaps is None else with_gaps
+        elif result is not None:
+            return result
     return with_gaps
 
 
@@ -66,8 +66,8 @@ def _value_at(value: Any, parts: tuple[str, ...]) -> Any:
         value = parse_nested(value)
     if isinstance(value, dict):
         for key, rest in _key_splits(parts):
-            if key in value and (found := _value_at(value[key], rest)) is not None:
-                return found
+            if key in value and (inner := _value_at(value[key], rest)) is not None:
+                return inner
         return None
     if not isinstance(value, list):
         return None
@@ -161,7 +161,7 @@ def ready_mapping(name: str) -> Mapping:
 
 
 def ready_mapping_text(name: str) -> str:
-    """The same as the file that it is, to be copied and changed."""
+    """The YAML of a ready mapping, to be copied and changed."""
     file = "langsmith" if name == "langgraph" else name.replace("-", "_")
     return (
         resources.files("goldgate.suites.research.imports.formats").joinpath(f"{file}.yaml").read_text(encoding="utf-8")
@@ -171,12 +171,12 @@ def ready_mapping_text(name: str) -> str:
 def load_mapping(path: str) -> Mapping:
     """A mapping from a file; any mistake is a ConfigError with file, line and setting."""
     tree = parse_yaml(read_text_file(path, _CODE).text, path)
-    given = tree.value
-    if not isinstance(given, dict):
+    sections = tree.value
+    if not isinstance(sections, dict):
         raise ConfigError(
             f"{_CODE}.wrong_value", "this is no mapping", place=tree.place(""), expected="sections", found="no sections"
         )
-    base = given.get("extends")
+    base = sections.get("extends")
     if base is not None:
         if base not in READY_MAPPINGS:
             raise ConfigError(
@@ -187,8 +187,8 @@ def load_mapping(path: str) -> Mapping:
                 found=str(base),
                 advice=did_you_mean(str(base), READY_MAPPINGS),
             )
-        tree.value = {**_ready_tree(base).value, **given}
-    tree.value = {**tree.value, "name": given.get("name", os.path.basename(path))}
+        tree.value = {**_ready_tree(base).value, **sections}
+    tree.value = {**tree.value, "name": sections.get("name", os.path.basename(path))}
     mapping = build_dataclass(Mapping, tree, _CODE)
     for section in RULE_SECTIONS:
         for number, rule in enumerate(getattr(mapping, section)):
@@ -198,13 +198,13 @@ def load_mapping(path: str) -> Mapping:
 
 def span_matches(span: TraceSpan, where: dict[str, str]) -> bool:
     """Whether a span is one of those that a rule is about: every field has one of its words, or `*`: any value."""
-    for path, wanted in where.items():
-        found = look_up(span.fields, path)
-        if found is None:
+    for path, alternatives in where.items():
+        value = look_up(span.fields, path)
+        if value is None:
             return False
-        words = [word.strip() for word in wanted.split("|")]
-        said = str(found).lower() if isinstance(found, bool) else str(found)  # true, as JSON and YAML write it
-        if "*" not in words and said not in words:
+        words = [word.strip() for word in alternatives.split("|")]
+        text = str(value).lower() if isinstance(value, bool) else str(value)  # true, as JSON and YAML write it
+        if "*" not in words and text not in words:
             return False
     return True
 

@@ -37,17 +37,17 @@ def last_answer(value: Any) -> str | None:
     """What the assistant said last, tool calls left out. A plain text is an answer by itself."""
     if isinstance(value, str) and not isinstance(parse_nested(value), list):
         return value if value.strip() else None
-    said = [message.text for message in _messages(value) if message.role in _ASSISTANT and message.text.strip()]
-    return said[-1] if said else None
+    texts = [message.text for message in _messages(value) if message.role in _ASSISTANT and message.text.strip()]
+    return texts[-1] if texts else None
 
 
 def last_answer_json(value: Any) -> Any:
     """The object or list that the last answer is, as JSON, fenced or not; None where it is other text."""
-    said = last_answer(value)
-    if said is None:
+    answer = last_answer(value)
+    if answer is None:
         return None
-    fenced = _FENCED.match(said.strip())
-    return parse_nested(fenced[1] if fenced else said)
+    fenced = _FENCED.match(answer.strip())
+    return parse_nested(fenced[1] if fenced else answer)
 
 
 def _messages(value: Any, depth: int = 0) -> Iterator[ChatMessage]:
@@ -62,9 +62,9 @@ def _messages(value: Any, depth: int = 0) -> Iterator[ChatMessage]:
         for item in value:
             yield from _messages(item, depth + 1)
         return
-    found = _message(value)
-    if found is not None:
-        yield found
+    message = _message(value)
+    if message is not None:
+        yield message
         return
     for key in ("messages", "generations", "message", "output", "choices"):
         if isinstance(value.get(key), dict | list):
@@ -98,9 +98,9 @@ def _message_text(content: Any) -> str:
         if isinstance(part, str):
             parts.append(part)
         elif isinstance(part, dict) and part.get("type", "text") in ("text", "input_text", "output_text"):
-            said = part.get("text", part.get("content"))
-            if isinstance(said, str):
-                parts.append(said)
+            text = part.get("text", part.get("content"))
+            if isinstance(text, str):
+                parts.append(text)
     return "\n".join(parts)
 
 
@@ -130,7 +130,7 @@ def is_list(value: Any) -> bool:
 
 def first_match(trace: Trace, rules: Sequence[Rule], fits: Callable[[Any], bool]) -> RuleMatch | None:
     """What the first rule gives that gives something fitting."""
-    return next((found for rule in rules if (found := _rule_match(trace, rule, fits)) is not None), None)
+    return next(filter(None, (_rule_match(trace, rule, fits) for rule in rules)), None)
 
 
 def _rule_match(trace: Trace, rule: Rule, fits: Callable[[Any], bool]) -> RuleMatch | None:
@@ -162,7 +162,7 @@ def _rule_value(span: TraceSpan, rule: Rule) -> Any:
     if rule.each or rule.pick == "all":
         value = decode_nested(value)
     if rule.words and type(value) in (str, int):
-        return _word(value, rule)
+        return rule.words.get(str(value), rule.words.get(_ANY_WORD, str(value)))
     if rule.each:
         items = value if isinstance(value, list) else [value]
         return [_entry(item, rule) for item in items if isinstance(item, dict)] if value is not None else None
@@ -171,26 +171,22 @@ def _rule_value(span: TraceSpan, rule: Rule) -> Any:
 
 def decode_nested(value: Any) -> Any:
     """A list or an object that an attribute holds as JSON text; any other value as it is."""
-    found = parse_nested(value) if isinstance(value, str) else None
-    return value if found is None else found
-
-
-def _word(value: str | int, rule: Rule) -> str:
-    return rule.words.get(str(value), rule.words.get(_ANY_WORD, str(value)))
+    nested = parse_nested(value) if isinstance(value, str) else None
+    return value if nested is None else nested
 
 
 def _entry(item: dict[str, Any], rule: Rule) -> dict[str, Any]:
     """One of our records from one of theirs; a field that it lacks is left out."""
     entry: dict[str, Any] = {}
     for target, path in rule.each.items():
-        found = look_up(item, path)
-        if found is None:
+        value = look_up(item, path)
+        if value is None:
             continue
-        if rule.words and isinstance(found, str):
-            found = rule.words.get(found, found)
+        if rule.words and isinstance(value, str):
+            value = rule.words.get(value, value)
         *outer, last = target.split(".")
         inside = entry
         for key in outer:
             inside = inside.setdefault(key, {})
-        inside[last] = found
+        inside[last] = value
     return entry

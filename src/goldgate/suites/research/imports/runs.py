@@ -11,30 +11,31 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from goldgate.core.evaluation import render_json
 from goldgate.core.finding import Finding
-from goldgate.core.gate import Verdict
 from goldgate.core.page import count_text
 from goldgate.core.suite import CheckResult, Options
 from goldgate.errors import ConfigError, Place
 from goldgate.files.writing import UNFINISHED_SUFFIX, write_failure
 from goldgate.shape.validation import problems
+from goldgate.suites.research.checks import check_json
 from goldgate.suites.research.contracts import Chunk, ResearchOutput
 from goldgate.suites.research.imports.formats import FORMATS
 from goldgate.suites.research.imports.mapping import (
     ManifestRule,
     Mapping,
+    MissingPart,
     Rule,
     load_mapping,
     look_up,
     ready_mapping,
     span_matches,
 )
-from goldgate.suites.research.imports.rules import decode_nested, first_match, is_list, is_text
+from goldgate.suites.research.imports.rules import RuleMatch, decode_nested, first_match, is_list, is_text
 from goldgate.suites.research.imports.spans import Trace, TraceSpan, build_trace
 from goldgate.suites.research.imports.trace_files import SpanStore, TraceFlaw, folder_name, gather_spans
 from goldgate.suites.research.run.files import CHUNKS, EVENTS, IMPORT_NOTES, MANIFEST_LINES, OUTPUT
@@ -44,18 +45,6 @@ _PINS = ("corpus_id", "index_id", "chunker")
 _ID_FIELDS = ("claim_id", "evidence_id", "chunk_id", "source_id", "artifact_id")
 _MAX_CHARACTERS = 60
 _MAX_NAMED = 20  # steps without a manifest, entries that do not fit
-
-
-class MissingElement(NamedTuple):
-    """Something that a run's files need and the trace does not give."""
-
-    what: str
-    why: str
-
-    @property
-    def fails(self) -> bool:
-        """Whether the research suite counts it against the run; without texts it only checks less."""
-        return self.what != "chunks"
 
 
 @dataclass(slots=True)
@@ -68,61 +57,60 @@ class ImportedRun:
     manifests: list[dict[str, Any]] = field(default_factory=list)
     chunks: list[dict[str, Any]] = field(default_factory=list)
     origin: dict[str, str] = field(default_factory=dict)
-    missing: list[MissingElement] = field(default_factory=list)
+    missing: list[MissingPart] = field(default_factory=list)
+
+    def note_missing(self, what: str, why: str) -> None:
+        self.missing.append(MissingPart(what=what, why=why))
 
 
 def build_run(trace: Trace, mapping: Mapping) -> ImportedRun:
     """The run that a trace shows."""
     run = ImportedRun(trace.id, {"run_id": trace.id})
-    _add_objective(run, trace, mapping)
+    objective = first_match(trace, mapping.objective, is_text)
+    if not _add_match(run, "objective", objective):
+        run.note_missing("objective", _missing_reason(trace, mapping.objective, "a text"))
     _add_stop_reason(run, trace, mapping)
     _add_list(run, trace, "claims", mapping.claims)
-    if run.output.get("claims") != [] or first_match(trace, mapping.evidence, is_list):  # who claims nothing needs none
+    if run.output.get("claims") != [] or first_match(trace, mapping.evidence, is_list):  # without claims none is needed
         _add_list(run, trace, "evidence", mapping.evidence)
     for name in _PINS:
-        found = first_match(trace, getattr(mapping, name), is_text)
-        if found is not None:
-            run.output[name], run.origin[name] = found.value, found.span
+        _add_match(run, name, first_match(trace, getattr(mapping, name), is_text))
     _add_chunks(run, trace, mapping)
     _add_steps(run, trace, mapping)
     _note_misfits(run)
     return run
 
 
-def _add_objective(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
-    found = first_match(trace, mapping.objective, is_text)
-    if found is None:
-        run.missing.append(MissingElement("objective", _missing_reason(trace, mapping.objective, "a text")))
-        return
-    run.output["objective"], run.origin["objective"] = found.value, found.span
+def _add_match(run: ImportedRun, name: str, match: RuleMatch | None) -> bool:
+    """Put a value into the output; False if there is none."""
+    if match is not None:
+        run.output[name], run.origin[name] = match.value, match.span
+    return match is not None
 
 
 def _add_stop_reason(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
-    found = first_match(trace, mapping.stop_reason, _is_stop_reason)
-    if found is not None:
-        run.output["stop_reason"], run.origin["stop_reason"] = normalize_stop_reason(found.value), found.span
+    if _add_match(run, "stop_reason", first_match(trace, mapping.stop_reason, _is_stop_reason)):
+        run.output["stop_reason"] = normalize_stop_reason(run.output["stop_reason"])
         return
-    other = first_match(
-        trace, mapping.stop_reason[::-1], is_text
-    )  # the first rules look for errors: their word is `success`
+    # Backwards: the first rules look for errors, and their word is `success`.
+    other = first_match(trace, mapping.stop_reason[::-1], is_text)
     why = _missing_reason(trace, mapping.stop_reason, "a word")
     if other is not None:
         why = f"{other.value[:_MAX_CHARACTERS]!r} is none of the five reasons; say with `words` which one it is"
-    run.missing.append(MissingElement("stop_reason", why))
+    run.note_missing("stop_reason", why)
 
 
 def _add_list(run: ImportedRun, trace: Trace, name: str, rules: Sequence[Rule]) -> None:
     """A list only where the trace has one: an empty list would say that the agent claims nothing."""
-    found = first_match(trace, rules, is_list)
-    if found is None:
-        run.missing.append(MissingElement(name, _missing_reason(trace, rules, "a list")))
-        return
-    run.output[name], run.origin[name] = [_with_text_ids(item) for item in decode_nested(found.value)], found.span
+    if _add_match(run, name, first_match(trace, rules, is_list)):
+        run.output[name] = [_with_text_ids(item) for item in decode_nested(run.output[name])]
+    else:
+        run.note_missing(name, _missing_reason(trace, rules, "a list"))
 
 
 def _add_chunks(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
-    found = first_match(trace, mapping.chunks, is_list)
-    listed = decode_nested(found.value) if found is not None else []
+    match = first_match(trace, mapping.chunks, is_list)
+    listed = decode_nested(match.value) if match is not None else []
     seen: set[bytes] = set()
     unfit = 0
     for item in listed:
@@ -135,47 +123,43 @@ def _add_chunks(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
             seen.add(key)
             run.chunks.append(item)
     if unfit:
-        run.missing.append(MissingElement("chunks", f"{unfit} of {len(listed)} have no id, no text or no source"))
+        run.note_missing("chunks", f"{unfit} of {len(listed)} have no id, no text or no source")
     stored = {chunk["chunk_id"] for chunk in run.chunks}
     records = [record for record in run.output.get("evidence", ()) if isinstance(record, dict)]
     absent = sum(record.get("chunk_id") not in stored for record in records if isinstance(record.get("chunk_id"), str))
     if absent:
         why = f"the text behind {absent} of {len(records)} evidence records is not in the trace: not looked up"
-        run.missing.append(MissingElement("chunks", why))
+        run.note_missing("chunks", why)
 
 
 def _add_steps(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
     """A line of the log for each step, and its manifest. A step that has steps inside it is these."""
-    known = {name: run.output[name] for name in ("objective", "stop_reason") if name in run.output}
-    run.events.append({"run_id": run.run_id, "step_id": None, "event_type": "imported", "payload": known})
+    task = {name: run.output[name] for name in ("objective", "stop_reason") if name in run.output}
+    run.events.append({"run_id": run.run_id, "step_id": None, "event_type": "imported", "payload": task})
     types: dict[str, str] = {}
     for rule in mapping.steps:
         for span in trace.spans:
             if span.id not in types and span_matches(span, rule.where):
-                found = span.name if rule.event_type == "name" else look_up(span.fields, rule.event_type)
-                types[span.id] = found if isinstance(found, str) and found else "step"
+                name = span.name if rule.event_type == "name" else look_up(span.fields, rule.event_type)
+                types[span.id] = name if isinstance(name, str) and name else "step"
     steps = trace.innermost(span for span in trace.spans if span.id in types)
     without = []
     for number, span in enumerate(steps, 1):
         payload = {"span_id": span.id, "parent_id": span.parent, "name": span.name}
         run.events.append({"run_id": run.run_id, "step_id": number, "event_type": types[span.id], "payload": payload})
-        context = next(
-            (found for rule in mapping.manifests if (found := _manifest_fields(span, rule)) is not None), None
-        )
+        context = next(filter(None, (_manifest_fields(span, rule) for rule in mapping.manifests)), None)
         if context is None:
             without.append(f"{number} ({span.name})")
         else:
             run.manifests.append({"run_id": run.run_id, "step_id": number, **context})
     if not steps:
-        run.missing.append(MissingElement("steps", "no span is a step by the mapping"))
+        run.note_missing("steps", "no span is a step by the mapping")
     if trace.lost:
-        run.missing.append(
-            MissingElement("steps", f"{trace.lost} span(s) have the id of another one: what they did is lost")
-        )
+        run.note_missing("steps", f"{trace.lost} span(s) have the id of another one: what they did is lost")
     if without:
-        shown = ", ".join(without[:_MAX_NAMED]) + (", …" if len(without) > _MAX_NAMED else "")
-        why = f"{len(without)} of {len(steps)} steps lack a query or the ids of what came up: {shown}"
-        run.missing.append(MissingElement("manifests", why))
+        names = ", ".join(without[:_MAX_NAMED]) + (", …" if len(without) > _MAX_NAMED else "")
+        why = f"{len(without)} of {len(steps)} steps lack a query or the ids of what came up: {names}"
+        run.note_missing("manifests", why)
 
 
 def _manifest_fields(span: TraceSpan, rule: ManifestRule) -> dict[str, Any] | None:
@@ -185,24 +169,24 @@ def _manifest_fields(span: TraceSpan, rule: ManifestRule) -> dict[str, Any] | No
     query = look_up(span.fields, rule.retrieval_query)
     lists = {}
     for name in ("candidate_chunk_ids", "selected_chunk_ids"):
-        found = look_up(span.fields, getattr(rule, name))
-        if not isinstance(found, list) or any(type(item) not in (str, int) for item in found):
+        ids = look_up(span.fields, getattr(rule, name))
+        if not isinstance(ids, list) or any(type(item) not in (str, int) for item in ids):
             return None
-        lists[name] = [str(item) for item in found]
+        lists[name] = [str(item) for item in ids]
     return {"retrieval_query": query, **lists} if isinstance(query, str) else None
 
 
 def _note_misfits(run: ImportedRun) -> None:
     """Claims and records that lack something: they stay as they are, and the suite judges them so."""
-    absent = {missing.what for missing in run.missing}
+    absent = {missing["what"] for missing in run.missing}
     listed = [
-        MissingElement(problem.pointer.removeprefix("/"), problem.message)
+        MissingPart(what=problem.pointer.removeprefix("/"), why=problem.message)
         for problem in problems(ResearchOutput, run.output)
         if problem.pointer and problem.pointer.split("/")[1] not in absent
     ]
     run.missing += listed[:_MAX_NAMED]
     if len(listed) > _MAX_NAMED:
-        run.missing.append(MissingElement("…", f"{len(listed) - _MAX_NAMED} more entries do not fit"))
+        run.note_missing("…", f"{len(listed) - _MAX_NAMED} more entries do not fit")
 
 
 def _is_stop_reason(value: Any) -> bool:
@@ -216,18 +200,16 @@ def _with_text_ids(item: Any) -> Any:
     return {key: str(value) if key in _ID_FIELDS and type(value) is int else value for key, value in item.items()}
 
 
-def _missing_reason(trace: Trace, rules: Sequence[Rule], wanted: str) -> str:
+def _missing_reason(trace: Trace, rules: Sequence[Rule], kind: str) -> str:
+    """Why no rule gives a value of the kind."""
     if not rules:
         return "the mapping has no rule for it"
     spans = sum(any(span_matches(span, rule.where) for rule in rules) for span in trace.spans)
     if not spans:
         return "no span is one that the mapping names"
-    which = (
-        "the span that the mapping names does not give"
-        if spans == 1
-        else f"none of the {spans} spans that the mapping names gives"
-    )
-    return f"{which} {wanted}"
+    if spans == 1:
+        return f"the span that the mapping names does not give {kind}"
+    return f"none of the {spans} spans that the mapping names gives {kind}"
 
 
 NOTES_FORMAT_VERSION = 1  # of import.json
@@ -244,7 +226,7 @@ def check_out_folder(path: str) -> None:
         raise ConfigError("out.is_a_file", "--out names a file", place=Place(path), expected="a folder", found="a file")
     with os.scandir(path) as entries:
         is_empty = next(entries, None) is None
-    if os.path.samefile(path, os.curdir):  # it is replaced as a whole, and whoever stands in it would see nothing
+    if os.path.samefile(path, os.curdir):  # it is replaced as a whole: a shell in it would see nothing
         raise ConfigError(
             "out.unwritable", "--out is the current folder", place=Place(path), expected="a folder in it, or another"
         )
@@ -290,8 +272,6 @@ def _write_file(folder: str, name: str, parts: Iterable[bytes]) -> None:
         stream.writelines(parts)
 
 
-IMPORT_FORMAT_VERSION = 1  # of the JSON form
-IMPORT_COMMAND = "import-runs"
 _MAX_RUNS_WITH_FINDINGS = 1000  # runs with their findings; of the rest the counts are enough
 
 
@@ -312,10 +292,7 @@ class ImportResult:
         return self.complete == self.runs and not self.flaws
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "format_version": IMPORT_FORMAT_VERSION,
-            "suite": IMPORT_COMMAND,
-            "status": Verdict.PASS if self.passed else Verdict.FAIL,
+        parts = {
             "format": self.mapping.format,
             "mapping": self.mapping.name,
             "spans": self.spans,
@@ -324,8 +301,8 @@ class ImportResult:
             "complete": self.complete,
             "lacking": dict(sorted(self.lacking.items())),
             "findings": [finding.as_json() for finding in self.findings],
-            "error": None,
         }
+        return check_json("import-runs", self.passed, parts)
 
 
 def import_runs(
@@ -337,7 +314,7 @@ def import_runs(
     gathered = gather_spans(paths, FORMATS[chosen] if chosen is not None else None)
     try:
         result = ImportResult(mapping or ready_mapping(gathered.format.name), gathered.spans, gathered.flaws.count)
-        result.findings += [_unread_finding(flaw) for flaw in gathered.flaws.first]
+        result.findings += [Finding("unread", "error", file, line, "", why) for file, line, why in gathered.flaws.first]
         with new_folder(out) as folder:
             _write_runs(gathered, folder, result)
     finally:
@@ -352,8 +329,8 @@ def _write_runs(gathered: SpanStore, folder: str, result: ImportResult) -> None:
         name = folder_name(identity)
         write_run(os.path.join(folder, name), run, _import_notes(trace, run, result.mapping))
         result.runs += 1
-        result.complete += not any(missing.fails for missing in run.missing)
-        result.lacking.update({missing.what.split("/")[0] for missing in run.missing})
+        result.complete += not any(map(_fails, run.missing))
+        result.lacking.update({missing["what"].split("/")[0] for missing in run.missing})
         if result.runs <= _MAX_RUNS_WITH_FINDINGS:
             result.findings += _run_findings(name, trace, run)
 
@@ -366,24 +343,18 @@ def _import_notes(trace: Trace, run: ImportedRun, mapping: Mapping) -> dict[str,
         "spans": len(trace.spans),
         "steps": len(run.events) - 1,
         "origin": run.origin,
-        "missing": [missing._asdict() for missing in run.missing],
+        "missing": run.missing,
         "problems": list(trace.problems),
     }
 
 
 def _run_findings(name: str, trace: Trace, run: ImportedRun) -> list[Finding]:
-    lacking = [
-        Finding(
-            f"missing_{missing.what}" if missing.what.isidentifier() else "misfit",
-            "error" if missing.fails else "warning",
-            name,
-            None,
-            "" if missing.what.isidentifier() else f"/{missing.what}",
-            missing.why,
-        )
-        for missing in run.missing
-    ]
-    return lacking + [Finding("odd_spans", "hint", name, None, "", problem) for problem in trace.problems]
+    findings = []
+    for missing in run.missing:
+        what, is_part = missing["what"], missing["what"].isidentifier()
+        code, pointer = (f"missing_{what}", "") if is_part else ("misfit", f"/{what}")
+        findings.append(Finding(code, "error" if _fails(missing) else "warning", name, None, pointer, missing["why"]))
+    return findings + [Finding("odd_spans", "hint", name, None, "", problem) for problem in trace.problems]
 
 
 def _unread_finding(flaw: TraceFlaw) -> Finding:
@@ -408,3 +379,8 @@ def run_import(traces: Sequence[str], out: str, options: Options) -> CheckResult
     summary += f"; missing: {lacking}" if lacking else ""
     summary += f"; {count_text(result.flaws, 'part')} of the files not read" if result.flaws else ""
     return CheckResult(result.as_json(), summary)
+
+
+def _fails(missing: MissingPart) -> bool:
+    """Whether the research suite counts it against the run; without texts it only checks less."""
+    return missing["what"] != "chunks"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -82,7 +82,7 @@ class Trace:
         """Those of some spans that have none of the others inside them, as they began."""
         names = {span.id for span in chosen}
         depths = self.depths
-        # In a circle nobody is above: its spans must not rule each other out.
+        # In a circle no span is above another: its spans must not rule each other out.
         parents = {
             span.id: span.parent
             for span in self.spans
@@ -97,9 +97,9 @@ class Trace:
         return [span for span in self.spans if span.id in names and span.id not in passed]
 
 
-def build_trace(identity: str, found: Iterable[TraceSpan]) -> Trace:
-    """The trace that some spans are, in whatever order they were found."""
-    spans, repeated, lost = _unique_spans(found)
+def build_trace(identity: str, recorded: Iterable[TraceSpan]) -> Trace:
+    """The trace that some spans form, whatever their order."""
+    spans, repeated, lost = _unique_spans(recorded)
     depths, cycles = _depths(spans)
     unfinished = sum(not span.finished for span in spans.values())
     orphans = sum(span.parent is not None and span.parent not in spans for span in spans.values())
@@ -117,12 +117,12 @@ def build_trace(identity: str, found: Iterable[TraceSpan]) -> Trace:
     return Trace(identity, tuple(sorted(spans.values(), key=began)), depths, problems, lost)
 
 
-def _unique_spans(found: Iterable[TraceSpan]) -> tuple[dict[str, TraceSpan], int, int]:
+def _unique_spans(recorded: Iterable[TraceSpan]) -> tuple[dict[str, TraceSpan], int, int]:
     """Each span once, the most complete of several; how many had a rival, and how many were another span under the same
     id: one that began at another time, or has another name or parent. The order does not matter."""
     spans: dict[str, TraceSpan] = {}
     rivals: dict[str, tuple[set[object], set[object], set[object]]] = {}
-    for span in found:
+    for span in recorded:
         other = spans.setdefault(span.id, span)
         if other != span:
             seen = rivals.setdefault(span.id, (set(), set(), set()))
@@ -138,21 +138,31 @@ def _completeness(span: TraceSpan) -> tuple[bool, int, bytes]:
     return span.finished, len(written), written
 
 
+def climb(name: str, parents: Mapping[str, str | None], settled: Container[str]) -> tuple[list[str], str]:
+    """The spans from one up to an outermost or settled one, or round a circle; and what is above the last of them.
+
+    That is empty where there is nothing above.
+    """
+    path: dict[str, None] = {}
+    above = name
+    while above in parents and above not in settled and above not in path:
+        path[above] = None
+        above = parents[above] or ""
+    return list(path), above
+
+
 def _depths(spans: Mapping[str, TraceSpan]) -> tuple[dict[str, int], int]:
     """How deep each span is, and how many are in a circle of parents: these, and what is below them, begin at 0."""
+    parents = {name: span.parent for name, span in spans.items()}
     depths: dict[str, int] = {}
     cycles = 0
     for name in sorted(spans):
-        path: dict[str, None] = {}
-        above: str | None = name
-        while above is not None and above in spans and above not in depths and above not in path:
-            path[above] = None
-            above = spans[above].parent
-        if above is not None and above in path:
-            circle = list(path)[list(path).index(above) :]
+        path, above = climb(name, parents, depths)
+        if above in path:
+            circle = path[path.index(above) :]
             cycles += len(circle)
             depths.update(dict.fromkeys(circle, 0))
-        depth = depths[above] + 1 if above is not None and above in depths else 0
+        depth = depths[above] + 1 if above in depths else 0
         for step in reversed(path):
             if step not in depths:
                 depths[step] = depth

@@ -33,7 +33,7 @@ from goldgate.readers.records import (
     too_large_error,
 )
 from goldgate.suites.research.imports.formats import FORMATS
-from goldgate.suites.research.imports.spans import InvalidSpan, TraceFormat, TraceSpan
+from goldgate.suites.research.imports.spans import InvalidSpan, TraceFormat, TraceSpan, climb
 
 TRACE_KIND = "trace"
 _BRACE_LINE = 16  # bytes of a line with a brace and nothing else
@@ -179,7 +179,7 @@ def folder_name(run_id: str) -> str:
 
 _MAX_FLAWS = 20  # flaws with their places; of the rest the number is enough
 _TRACE_RECORDS = 4  # a trace, which is built in memory, may be so many times as large as a record
-_MAX_KEYS = 6  # of a record that nobody knows
+_MAX_KEYS = 6  # of a record that no format recognizes
 
 
 class TraceFlaw(NamedTuple):
@@ -255,16 +255,11 @@ class SpanStore:
 
     def _home(self, name: str) -> str:
         """The trace of a span that names none: that of its parents, or the outermost of them."""
-        path: dict[str, None] = {}
-        above: str | None = name
-        while above is not None and above in self._parents and above not in self._trace_of and above not in path:
-            path[above] = None
-            above = self._parents[above]
-        if above is not None and above in self._trace_of:
+        path, above = climb(name, self._parents, self._trace_of)
+        if above in self._trace_of:
             home = self._trace_of[above]
         else:
-            passed = list(path)
-            home = min(passed[passed.index(above) :]) if above is not None and above in path else passed[-1]
+            home = min(path[path.index(above) :]) if above in path else path[-1]
         self._trace_of.update(dict.fromkeys(path, home))  # a long chain is climbed once
         return home
 

@@ -7,7 +7,8 @@ is in the evaluator's corpus: an agent can store a source of its own making).
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from hashlib import sha256
@@ -249,6 +250,7 @@ class JoinedChunks:
 
 MAX_PIECES = 12
 _WORDS_A_PIECE = 2  # at least, on average, in a splice: single words are in every text
+_WORD = re.compile("[0-9A-Za-z]+")
 _ELLIPSES = ("[...]", "[…]", "(...)", "...", "…")
 
 
@@ -274,7 +276,18 @@ def is_spliced(quote: str, text: str) -> bool:
 
 def next_piece(rest: str, text: str) -> str:
     """The longest beginning of the rest that is in the text, cut between words or not at all."""
-    piece = rest[: bisect_left(range(1, len(rest) + 1), True, key=lambda size: rest[:size] not in text)]
+    word = _WORD.match(rest)
+    if word is not None and word[0] not in text:  # one search decides: with the rest of this function, 4 % of judging
+        return ""
+    size, most, at = 0, len(rest), 0
+    while size < most:  # more of the rest can only be found where less of it is, or further on
+        middle = (size + most + 1) // 2
+        place = text.find(rest[:middle], at)
+        if place < 0:
+            most = middle - 1
+        else:
+            size, at = middle, place
+    piece = rest[:size]
     following = rest[len(piece) : len(piece) + 1]
     if piece[-1:].isascii() and piece[-1:].isalnum() and following.isalnum():
         return piece.rpartition(" ")[0]

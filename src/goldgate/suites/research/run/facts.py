@@ -462,6 +462,14 @@ class _Judge:
         self.findings.add(code, "error", OUTPUT, message, pointer)
 
 
+def parse_output(data: bytes | None) -> dict[str, Any]:
+    """As much of an output as can be read; empty if it is not a JSON object."""
+    try:
+        return _readable_output(decode_run_json(data or b""))
+    except ValueError:
+        return {}
+
+
 def _readable_output(value: Any) -> dict[str, Any]:
     """As much of a malformed output as still counts: its claims stay in the denominator."""
     if type(value) is not dict:
