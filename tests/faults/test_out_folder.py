@@ -144,8 +144,8 @@ def test_one_file_does_not_replace_a_device_or_a_pipe(tmp_path: Path) -> None:
 
 
 def test_one_file_is_whole_however_many_write_it(tmp_path: Path) -> None:
-    code = "import sys; from goldgate.files.writing import write_whole\n"
-    code += "for _ in range(30): write_whole(sys.argv[1], sys.argv[2].encode() * 200_000, '--report')"
+    code = "import sys; from goldgate.files.writing import write_file\n"
+    code += "for _ in range(30): write_file(sys.argv[1], sys.argv[2].encode() * 200_000, '--report')"
     path = tmp_path / "report.json"
     writers = [subprocess.Popen([sys.executable, "-c", code, str(path), letter]) for letter in "ab"]
     while any(writer.poll() is None for writer in writers):
