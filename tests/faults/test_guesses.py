@@ -36,7 +36,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*more: str, gold: str = "gold.jsonl", predictions: str = "predictions.jsonl", stdin: bytes = b"") -> Result:
-    options = [gold, "--predictions", predictions, "--schema", "schema.json", "--format", "json", *more]
+    options = ["--gold", gold, "--predictions", predictions, "--schema", "schema.json", "--format", "json", *more]
     return CliRunner().invoke(suite_command("extraction"), options, input=stdin)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Container, Iterator
@@ -16,7 +15,6 @@ T = TypeVar("T")
 
 _MARK = b"[goldgate."  # how a group of ours begins in entry_points.txt
 _METADATA = (".dist-info", ".egg-info")
-_log = logging.getLogger("goldgate")
 
 
 class Plugin(NamedTuple):
@@ -69,7 +67,9 @@ def load_plugins(group: str, kind: type[T] | tuple[type[T], ...], taken: Contain
 @cache
 def warn(message: str) -> None:
     """Log a warning, once."""
-    _log.warning("%s", message)
+    import logging  # only here: the help of the command line imports this module
+
+    logging.getLogger("goldgate").warning("%s", message)
 
 
 @cache
