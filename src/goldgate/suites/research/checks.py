@@ -118,8 +118,9 @@ def _duplicate_findings(queries: dict[str, GoldenQuery], file: str) -> Iterator[
             other = queries[other_pointer]
             message = f"{'' if same else 'nearly '}the same objective as {other_pointer}"
             if _label(query) == _label(other):
-                code = "repeated_objective" if same else "near_duplicate"
-                yield Finding(code, "warning", file, None, pointer, message)
+                yield Finding(
+                    "repeated_objective" if same else "near_duplicate", "warning", file, None, pointer, message
+                )
             elif same or query["evidence_sufficient"] != other["evidence_sufficient"]:
                 message += ", with another label or other ids"
                 yield Finding("contradictory_label", "error", file, None, pointer, message)

@@ -118,7 +118,10 @@ def _manifest_remarks(report: Report) -> Iterator[Remark]:
 def _evidence_remarks(report: Report) -> Iterator[Remark]:
     """Findings about all runs together: claims that are covered in form only, or that hide others."""
     messages = {finding["code"]: finding["message"] for finding in report["findings"] if not finding["file"]}
-    yield from (remark(code, messages[code]) for code in ("empty_evidence", "uniform_dilution") if code in messages)
+    if "empty_evidence" in messages:
+        yield remark("empty_evidence", messages["empty_evidence"])
+    if "uniform_dilution" in messages:
+        yield remark("uniform_dilution", messages["uniform_dilution"])
 
 
 def _companion_remarks(report: Report) -> Iterator[Remark]:

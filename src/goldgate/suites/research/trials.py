@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from goldgate.core.finding import Finding, Severity
+from goldgate.core.finding import Finding
 from goldgate.core.metric import Metrics
 from goldgate.suites.research.golden import Golden, Query, near_queries
 from goldgate.suites.research.measures import COMPLETION_METRIC, Trial
@@ -17,6 +17,8 @@ from goldgate.suites.research.run.files import OUTPUT
 MISSING_TRIAL_METRICS = frozenset({"golden_recall", "abstention_accuracy", "cited_golden_recall", COMPLETION_METRIC})
 _SHOWN_NAMES = 3  # of the runs that have a run_id in common
 
+
+_ONE_RUN = "one run, and counted with its copies where that makes a rate worse"
 
 FindingsByRun = defaultdict[str, list[Finding]]
 
@@ -110,32 +112,34 @@ def _resolve_run_ids(collected: RunCollection, findings: FindingsByRun) -> None:
             run, original = runs[number], runs[originals.setdefault(runs[number].digest, number)]
             if original is not run:
                 copies.add(run.name)
-                _merge_copy(collected, original.name, run, "copied_run", "the same run as {}, byte for byte", findings)
+                message = f"the same run as {original.name}, byte for byte: {_ONE_RUN}"
+                finding = Finding("copied_run", "warning", run.name, None, "", message)
+                _merge_copy(collected, original.name, run, finding, findings)
         if len(originals) > 1:
             names = [runs[number].name for number in originals.values()]
             for number in originals.values():
                 run = runs[number]
                 others = _name_list([name for name in names[: _SHOWN_NAMES + 1] if name != run.name], len(names) - 1)
                 message = f"the run_id {run_id} is also that of {others}, with other content"
-                runs[number] = _break_run(run, "conflicting_run_id", "/run_id", message, findings)
+                finding = Finding("conflicting_run_id", "error", f"{run.name}/{OUTPUT}", None, "/run_id", message)
+                runs[number] = _break_run(run, finding, findings)
     if copies:
         collected.runs = [run for run in runs if run.name not in copies]
 
 
 def _merge_copy(
-    collected: RunCollection, original: str, run: RunFacts, code: str, words: str, findings: FindingsByRun
+    collected: RunCollection, original: str, run: RunFacts, finding: Finding, findings: FindingsByRun
 ) -> None:
-    """Keep a run, and what was merged into it before, as a copy of another one, which gets a finding."""
-    message = f"{words.format(original)}: one run, and counted with its copies where that makes a rate worse"
+    """Keep a run, and what was merged into it before, as a copy of another one, which gets the finding."""
     collected.copies.setdefault(original, []).extend([run, *collected.copies.pop(run.name, ())])
-    collected.ignored.append((f"{run.name}/", message))
-    findings[original].append(Finding(code, "warning", run.name, None, "", message))
+    collected.ignored.append((f"{run.name}/", finding.message))
+    findings[original].append(finding)
 
 
-def _break_run(run: RunFacts, code: str, pointer: str, message: str, findings: FindingsByRun) -> RunFacts:
+def _break_run(run: RunFacts, finding: Finding, findings: FindingsByRun) -> RunFacts:
     """The run as one that counts as failed, for this reason unless it has one already."""
-    findings[run.name].append(Finding(code, "error", f"{run.name}/{OUTPUT}", None, pointer, message))
-    return run._replace(broken=run.broken or code)
+    findings[run.name].append(finding)
+    return run._replace(broken=run.broken or finding.code)
 
 
 def _name_list(names: list[str], number: int) -> str:
@@ -162,7 +166,9 @@ def _merge_clones(
         if content is not None and content.content:
             original = originals.setdefault(content.content, run.name)
             if original != run.name:
-                _merge_copy(collected, original, run, "cloned_run", "the same as {} but for ids and times", findings)
+                message = f"the same as {original} but for ids and times: {_ONE_RUN}"
+                finding = Finding("cloned_run", "warning", run.name, None, "", message)
+                _merge_copy(collected, original, run, finding, findings)
                 continue
             alike = answers.setdefault(content.answer, run.name) if content.answer else run.name
             if alike != run.name:
@@ -189,7 +195,8 @@ def _set_owed_trials(collected: RunCollection, golden: Golden, owed: int | None,
                 f"the query {golden.queries[run.query].objective!r} has {number} trials{words}, "
                 f"and research.trials is {owed}: they count as failed until the surplus is taken away"
             )
-            collected.runs[index] = _break_run(run, "too_many_trials", "/objective", message, findings)
+            finding = Finding("too_many_trials", "error", f"{run.name}/{OUTPUT}", None, "/objective", message)
+            collected.runs[index] = _break_run(run, finding, findings)
 
 
 def _unknown_objectives(runs: list[RunFacts], golden: Golden) -> Iterator[Finding]:
@@ -212,23 +219,19 @@ def _missing_trials(collected: RunCollection, golden: Golden) -> Iterator[Findin
     """Queries that owe trials."""
     for number, query in enumerate(golden.queries):
         trials, with_copies = collected.trials[number], collected.trials_with_copies[number]
-        code = "too_few_trials"
-        severity: Severity = "error"
         if not trials:
-            code, message = "missing_run", f"no run answers the query {query.objective!r}: it counts as failed"
+            message = f"no run answers the query {query.objective!r}: it counts as failed"
+            yield Finding("missing_run", "error", golden.file, None, query.pointer, message)
         elif trials < collected.owed:
             copies = with_copies - trials
             left_out = f", {copies} {'copy' if copies == 1 else 'copies'} left out" if copies else ""
             message = _too_few_message(query, trials, collected.owed, left_out)
+            yield Finding("too_few_trials", "error", golden.file, None, query.pointer, message)
         elif with_copies < collected.owed_with_copies:
-            severity = "warning"
-            message = _too_few_message(
-                query, with_copies, collected.owed_with_copies, " where copies of runs are trials"
-            )
+            condition = " where copies of runs are trials"
+            message = _too_few_message(query, with_copies, collected.owed_with_copies, condition)
             message += " in rates that this makes worse"
-        else:
-            continue
-        yield Finding(code, severity, golden.file, None, query.pointer, message)
+            yield Finding("too_few_trials", "warning", golden.file, None, query.pointer, message)
 
 
 def _too_few_message(query: Query, trials: int, owed: int, words: str) -> str:
