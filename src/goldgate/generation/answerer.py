@@ -11,15 +11,14 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from goldgate.core.sums import Counts
 from goldgate.core.task import Question
 from goldgate.generation.journal import Journal
 from goldgate.generation.journal_contents import FormatLadder, QuestionPosition
 from goldgate.generation.request import RequestBudget, Usage, compute_cost
-from goldgate.protocol import Price
-from goldgate.stats.early_stopping import ERROR_RATE, GateWatch
+from goldgate.stats.early_stopping import GateWatch
 
 
 @dataclass(slots=True)
@@ -111,48 +110,6 @@ class EarlyStopping:
     def decided(self) -> list[int]:
         """The documents that decided it, in their own order; none where nothing is decided."""
         return sorted(self.order[: self.rule.watch.decided_after or 0])
-
-
-@dataclass(frozen=True, slots=True)
-class Savings:
-    """What was not asked, and what that would have cost about, by what was asked."""
-
-    documents: int
-    usage: Usage
-    money: Decimal | None
-
-
-def estimate_savings(not_asked: int, spent: Usage, answered: int, price: Price | None) -> Savings:
-    """Every document that was not asked is taken to cost as much as one that was."""
-    share = Usage(spent.input * not_asked // max(1, answered), spent.output * not_asked // max(1, answered))
-    return Savings(not_asked, share, compute_cost(share, price))
-
-
-def early_stop_json(stopping: EarlyStopping, answered: int, saved: Savings, money: str | None) -> dict[str, Any]:
-    """`generation.stopped` of a report: what was decided about all documents, after how many, and what that saved."""
-    watch, rule = stopping.rule.watch, stopping.rule
-    return {
-        "documents": watch.documents,
-        "decided_after": watch.decided_after,
-        "answered": answered,
-        "order_seed": rule.seed,
-        "error_rate": ERROR_RATE,
-        "most_predictions": rule.most_predictions,
-        "gates": [
-            {
-                "metric": bound.metric,
-                bound.side: str(bound.threshold),
-                "kept_by_all": kept,
-                "largest": bound.largest,
-            }
-            for bound, kept in watch.decisions()
-        ],
-        "saved": {
-            "documents": saved.documents,
-            "tokens": {"input": saved.usage.input, "output": saved.usage.output},
-            "cost": money,
-        },
-    }
 
 
 def _order_key(seed: int, identity: str) -> bytes:

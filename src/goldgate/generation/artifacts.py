@@ -21,10 +21,12 @@ import orjson
 from goldgate.core.metric import Rate
 from goldgate.core.task import ANSWER_FORMATS, AnswerFormat
 from goldgate.files import writing
+from goldgate.generation.answerer import EarlyStopping
 from goldgate.generation.journal import read_lines
 from goldgate.generation.journal_contents import FormatLadder, JournalContents, LineRef, line_usage
 from goldgate.generation.request import Usage, compute_cost
 from goldgate.protocol import Price
+from goldgate.stats.early_stopping import ERROR_RATE
 
 _ADVICE = "everything that was answered is in the journal; the same command goes on from there"
 
@@ -201,6 +203,38 @@ def summary_json(
         "cost": format_money(compute_cost(everything, price)),
         "seeds": [summary.as_json() for summary in seeds],
         "other_plans_in_journal": others,
+    }
+
+
+def early_stop_json(stopping: EarlyStopping, everything: SeedSummary, price: Price | None) -> dict[str, Any]:
+    """`generation.stopped` of a report: what was decided about all documents, after how many, and what that saved.
+
+    Every document that was not asked is taken to cost as much as one that was.
+    """
+    watch, rule = stopping.rule.watch, stopping.rule
+    not_asked, answered, spent = everything.missing[NOT_ASKED], everything.answered, everything.usage
+    saved = Usage(spent.input * not_asked // max(1, answered), spent.output * not_asked // max(1, answered))
+    return {
+        "documents": watch.documents,
+        "decided_after": watch.decided_after,
+        "answered": answered,
+        "order_seed": rule.seed,
+        "error_rate": ERROR_RATE,
+        "most_predictions": rule.most_predictions,
+        "gates": [
+            {
+                "metric": bound.metric,
+                bound.side: str(bound.threshold),
+                "kept_by_all": kept,
+                "largest": bound.largest,
+            }
+            for bound, kept in watch.decisions()
+        ],
+        "saved": {
+            "documents": not_asked,
+            "tokens": {"input": saved.input, "output": saved.output},
+            "cost": format_money(compute_cost(saved, price)),
+        },
     }
 
 

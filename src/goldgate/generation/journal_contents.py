@@ -42,6 +42,7 @@ FIELD_TYPES: dict[str, Any] = {
     **dict.fromkeys(("finish_reason", "model", "reasoning", "detail"), str | None),
     "endpoint": str | None,  # where several are asked: the plan names none
 }
+_FIELD_TESTS = {name: type_test(kind) for name, kind in FIELD_TYPES.items()}
 REQUIRED_FIELDS = {
     "plan": ("plan", "base", "format", "settings"),
     "asked": ("key", "plan", "request_id", "estimate"),
@@ -178,8 +179,10 @@ def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
     if record.get("format_version", JOURNAL_VERSION) not in READABLE_VERSIONS:
         raise InputError("journal.other_version", "a newer goldgate wrote this journal", place=place)
     for name, value in record.items():
-        in_range = name not in _LARGEST or type(value) is not int or 0 <= value <= _LARGEST[name]
-        if not in_range or not type_test(FIELD_TYPES.get(name, object))(value):
+        test = _FIELD_TESTS.get(name)
+        if test is None:
+            continue
+        if not test(value) or (value is not None and name in _LARGEST and not 0 <= value <= _LARGEST[name]):
             raise InputError(
                 "journal.wrong_field",
                 "this line of the journal has a field that goldgate did not write",

@@ -26,14 +26,12 @@ from goldgate.generation.answerer import (
     Listener,
     ProgressCounts,
     StopRule,
-    early_stop_json,
-    estimate_savings,
 )
 from goldgate.generation.artifacts import (
     NOT_ASKED,
     SeedSummary,
     artifact_file,
-    format_money,
+    early_stop_json,
     remove_artifact,
     summary_json,
     write_artifact,
@@ -453,8 +451,7 @@ def _write_decided(
     """The artifacts over the documents that decided every gate; over all of them, as ever, if all were answered."""
     whole, report = write_artifacts(prepared, contents, ladder)
     [everything] = whole
-    not_asked = everything.missing[NOT_ASKED]
-    if not not_asked:
+    if not everything.missing[NOT_ASKED]:
         remove_artifact(prepared.options.out / ASKED_GOLD)
         return GenerationResult(Ending("done"), ladder, whole, report)
     out, only = prepared.options.out, stopping.decided
@@ -463,8 +460,7 @@ def _write_decided(
             asked.write(prepared.task.record(position) + b"\n")
     summaries, _ = write_artifacts(prepared, contents, ladder, only)
     summaries[0].usage = everything.usage  # what was paid for, also where the answer came too late to count
-    spared = estimate_savings(not_asked, everything.usage, everything.answered, prepared.price)
-    stopped = early_stop_json(stopping, everything.answered, spared, format_money(spared.money))
+    stopped = early_stop_json(stopping, everything, prepared.price)
     report = _run_summary(prepared, contents, ladder, summaries)
     report["stopped"] = stopped
     write_summary(prepared, report)

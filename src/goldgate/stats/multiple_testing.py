@@ -65,8 +65,6 @@ class RunsSummary:
 
     mean: Fraction
     rates: tuple[Fraction, ...]
-    runs: int
-    units: int
     between_runs: float  # standard deviation of the runs' rates; 0 for one run
     se_runs: float
     se_units: float
@@ -104,8 +102,6 @@ def summarize_runs(units: RunUnits, level: float = LEVEL, share: bool = True) ->
     return RunsSummary(
         mean=parts.mean,
         rates=parts.rates,
-        runs=runs,
-        units=parts.units,
         between_runs=sqrt(parts.of_runs * runs),
         se_runs=sqrt(parts.extra),
         se_units=sqrt(parts.of_units),

@@ -115,11 +115,6 @@ class OpenAIAnswerer:
         return asyncio.run(self._answer(assignment))
 
     async def _answer(self, assignment: Assignment) -> Ending:
-        say = assignment.listener.say
-
-        def on_interrupt(in_flight: int) -> None:
-            say(f"stopping: waiting for {in_flight} requests in flight; Ctrl-C again stops at once")
-
         async with AsyncExitStack() as connections:
             members = [
                 FleetMember(
@@ -130,10 +125,10 @@ class OpenAIAnswerer:
                 for endpoint in self.endpoints
             ]
             asking = Dispatcher(assignment, members, self.endpoints[0].limits.attempts)
-            ending = await run_watched(asking, assignment.listener, on_interrupt)
+            ending = await run_watched(asking, assignment.listener)
         if len(members) > 1:
             for member in members:
-                say(f"{member.name}: {member.answered:,} answers to {member.asked:,} requests")
+                assignment.listener.say(f"{member.name}: {member.answered:,} answers to {member.asked:,} requests")
         return ending
 
     def advice(self, message: str) -> str | None:

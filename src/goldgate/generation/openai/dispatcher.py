@@ -12,7 +12,7 @@ import heapq
 import random
 import secrets
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -370,7 +370,7 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def run_watched(asking: Dispatcher, listener: Listener, on_interrupt: Callable[[int], None]) -> Ending:
+async def run_watched(asking: Dispatcher, listener: Listener) -> Ending:
     """Run; Ctrl-C, a SIGTERM or a hang-up let what is in flight end, a second one ends at once."""
     loop = asyncio.get_running_loop()
     received: list[int] = []
@@ -378,7 +378,8 @@ async def run_watched(asking: Dispatcher, listener: Listener, on_interrupt: Call
     def stop(number: int) -> None:
         received.append(number)
         if asking.interrupt():
-            on_interrupt(asking.counts.in_flight)
+            in_flight = asking.counts.in_flight
+            listener.say(f"stopping: waiting for {in_flight} requests in flight; Ctrl-C again stops at once")
 
     def interrupt(number: int) -> None:
         loop.call_soon_threadsafe(stop, number)  # which also wakes a loop that waits

@@ -77,17 +77,12 @@ async def read_body(pieces: AsyncIterator[bytes], encoding: str, large: asyncio.
     return ReplyBody(bytes(content))
 
 
-def is_supported_encoding(encoding: str) -> bool:
-    """Whether a body in this encoding can be read at all."""
-    return _encoding_name(encoding) in ("", "identity", "gzip", "x-gzip", "deflate")
-
-
 class _Unpacker:
     """Decompresses into parts of bounded size. What only claims to be compressed comes as it is."""
 
     def __init__(self, encoding: str) -> None:
-        self._deflate = _encoding_name(encoding) == "deflate"
-        self._plain = _encoding_name(encoding) in ("", "identity")
+        self._deflate = encoding == "deflate"
+        self._plain = encoding in ("", "identity")
         self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
         self._first = True
         self._members = 1
@@ -112,10 +107,6 @@ class _Unpacker:
             yield part
             more = len(part) == _PART and not self._stream.eof
             piece = self._stream.unconsumed_tail or self._stream.unused_data
-
-
-def _encoding_name(encoding: str) -> str:
-    return encoding.strip().lower()
 
 
 CONNECT_SECONDS = 30.0
@@ -166,7 +157,14 @@ async def open_session(endpoint: Endpoint) -> AsyncIterator[Send]:
 
     proxy = find_proxy(endpoint.address)
     certificates = find_certificates() if endpoint.address.startswith("https:") or proxy is not None else None
-    headers, options = _headers(endpoint), _proxy_options(proxy)
+    options = _proxy_options(proxy)
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Accept-Encoding": ACCEPTED_ENCODINGS,
+        "User-Agent": f"goldgate/{goldgate.__version__}",
+        **endpoint.secret.headers(),
+    }
     if proxy is not None and not endpoint.address.startswith("https:"):
         headers |= options.pop("proxy_headers", {})  # a proxy without TLS reads the request itself
     async with aiohttp.ClientSession(
@@ -233,16 +231,6 @@ def find_certificates() -> ssl.SSLContext | None:
     return None
 
 
-def _headers(endpoint: Endpoint) -> dict[str, str]:
-    return {
-        "Content-Type": "application/json",
-        "Accept": "application/json",
-        "Accept-Encoding": ACCEPTED_ENCODINGS,
-        "User-Agent": f"goldgate/{goldgate.__version__}",
-        **endpoint.secret.headers(),
-    }
-
-
 def _proxy_options(proxy: Proxy | None) -> dict[str, Any]:
     """How a request goes through the proxy. The proxy's own password goes to it, and not through it."""
     options: dict[str, Any] = {"allow_redirects": False}
@@ -258,8 +246,8 @@ async def _outcome(
     reply: aiohttp.ClientResponse, endpoint: Endpoint, large: asyncio.Semaphore
 ) -> ModelAnswer | NoAnswer:
     asked = retry_after_header(reply.headers, datetime.now(UTC))
-    encoding = reply.headers.get("Content-Encoding", "")
-    if not is_supported_encoding(encoding):
+    encoding = reply.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         return NoAnswer("hopeless", "encoding", "the endpoint compresses in a way that was not asked for", billed=True)
     body = await read_body(reply.content.iter_any(), encoding, large)
     if body.too_large:
