@@ -124,6 +124,7 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Plugin]]:
 def test_a_name_or_a_section_that_is_taken_is_left_out(
     declared: dict[str, list[Plugin]], caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("WARNING", logger="goldgate")  # a command with --quiet in this process may have raised it
     ours = load_suite("research")
     declared["goldgate.suites"] = [
         Plugin("extraction", "tests.toy.suite:SUITE", "first"),
