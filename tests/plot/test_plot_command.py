@@ -170,7 +170,7 @@ def test_every_suite_can_be_drawn_whatever_its_names_say(suite: str, tmp_path: P
         (("{a}", "--kind", "errors", "--out", "x.png"), "plot.other_format", "SVG only"),
         (("{a}", "--kind", "errors", "--out", "x.PDF"), "plot.other_format", ".pdf"),
         (("{a}", "--out", ""), "out.unwritable", "empty name"),
-        (("{a}", "--out", "{a}/report.json"), "out.is_a_file", "no picture"),
+        (("{a}", "--out", "{a}/report.json"), "out.is_a_file", "not a picture"),
         (("{a}", "--out", "{a}/report.json/deep"), "out.unwritable", "--out"),
         (("{a}", "{passing}"), "compare.other_suite", "suite"),
         (("{a}", "{b}", "--against", "c"), "compare.unknown_system", "a, b"),

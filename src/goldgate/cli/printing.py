@@ -17,7 +17,7 @@ import click
 from goldgate.cli.process import discard_stdout, print_stderr
 from goldgate.errors import ConfigError, GoldgateError
 
-DEFAULT_WIDTH = 80  # where nobody knows
+DEFAULT_WIDTH = 80  # of a terminal that does not say
 
 
 def print_output(text: str | bytes, status: int) -> int:
@@ -131,7 +131,7 @@ EVERY_SECONDS = 0.1
 
 
 class ProgressLine:
-    """Call it with units done and units in all. Silent where stderr is no terminal, or `quiet`."""
+    """Call it with units done and units in all. Silent where stderr is not a terminal, or with `quiet`."""
 
     def __init__(self, unit: str, *, quiet: bool) -> None:
         self._unit = unit

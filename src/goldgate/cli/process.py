@@ -58,7 +58,7 @@ def start(command: click.Command, name: str) -> int:
     except Terminated as ended:
         print_stderr(f"ended by {signal.Signals(ended.number).name}")
         return 128 + ended.number
-    except BrokenPipeError:  # nobody reads what is printed
+    except BrokenPipeError:  # the reader of the pipe has gone
         discard_stdout()
         return EXIT_SYSTEM_ERROR
     except Exception as problem:  # 1, Python's own status for it, would read as a failed gate
@@ -72,7 +72,7 @@ def start(command: click.Command, name: str) -> int:
 
 @contextmanager
 def raise_on_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise Terminated inside, unless somebody else sees to them or they are ignored (`nohup`)."""
+    """Raise Terminated on SIGTERM and SIGHUP while a block runs, unless already handled or ignored (`nohup`)."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -148,7 +148,7 @@ _MACHINE_ERRORS = {
 
 
 def unexpected_error(problem: Exception) -> GoldgateError:
-    """The error to show for an exception that nobody expected."""
+    """The error to show for an unexpected exception."""
     if os.environ.get(DEBUG_VARIABLE):
         import traceback
 

@@ -115,7 +115,7 @@ def exit_with(
     if isinstance(outcome, GoldgateError):
         context.exit(print_failure(job, outcome))
     if isinstance(outcome, Result):
-        rendered = _Shown(job._replace(describe=outcome.describe), outcome).rendered(format)
+        rendered = _JobOutput(job._replace(describe=outcome.describe), outcome).rendered(format)
         context.exit(print_output(rendered, outcome.exit_status))
     context.exit(print_output(outcome, EXIT_PASSED))
 
@@ -179,8 +179,8 @@ def run_job(job: Job, evaluate: EvaluateInputs) -> int:
             _write_report(job, refused)
         return print_failure(job, refused)
     if job.out is None:
-        shown = _without_folder(job, evaluate)
-        return _finish(job, shown, _write_report(job, shown.outcome))
+        output = _without_folder(job, evaluate)
+        return _finish(job, output, _write_report(job, output.outcome))
     folder = result_or_error(lambda: _open_folder(job))
     if isinstance(folder, GoldgateError):
         _write_report(job, folder)
@@ -189,21 +189,21 @@ def run_job(job: Job, evaluate: EvaluateInputs) -> int:
         with raise_on_signals():
             collector = SampleCollector(job.suite, folder.read_samples)
             outcome = result_or_error(lambda: evaluate(folder.open_samples(), collector))
-            shown = _Shown(job, outcome, collector.units)
+            output = _JobOutput(job, outcome, collector.units)
             if _would_overwrite(outcome):
-                return _finish(job, shown, None)
+                return _finish(job, output, None)
             run = run_record(job, began, time.perf_counter() - clock, outcome.exit_status)
-            unwritten = result_or_error(lambda: _publish(folder, job, shown, run))
+            unwritten = result_or_error(lambda: _publish(folder, job, output, run))
     finally:
         folder.close()
     unreported = _write_report(job, outcome if unwritten is None else unwritten)
-    return _finish(job, shown, unwritten or unreported)
+    return _finish(job, output, unwritten or unreported)
 
 
-def _without_folder(job: Job, evaluate: EvaluateInputs) -> _Shown:
+def _without_folder(job: Job, evaluate: EvaluateInputs) -> _JobOutput:
     """Evaluate and keep no records but for a page, which shows some of the units."""
     if job.format != HTML or job.quiet:
-        return _Shown(job, result_or_error(lambda: evaluate(None, None)))
+        return _JobOutput(job, result_or_error(lambda: evaluate(None, None)))
     from tempfile import TemporaryFile
 
     def with_records() -> Evaluation | Comparison:
@@ -212,14 +212,16 @@ def _without_folder(job: Job, evaluate: EvaluateInputs) -> _Shown:
             return evaluate(records, collector)
 
     collector = SampleCollector(job.suite)
-    return _Shown(job, result_or_error(with_records), collector.units)
+    return _JobOutput(job, result_or_error(with_records), collector.units)
 
 
-def _finish(job: Job, shown: _Shown, unwritten: GoldgateError | None) -> int:
+def _finish(job: Job, output: _JobOutput, unwritten: GoldgateError | None) -> int:
     """Print the report, or the first error that there was."""
-    if isinstance(shown.outcome, GoldgateError):
-        return print_failure(job, shown.outcome)
-    return _print_report(job, shown, shown.outcome.exit_status) if unwritten is None else print_failure(job, unwritten)
+    if isinstance(output.outcome, GoldgateError):
+        return print_failure(job, output.outcome)
+    return (
+        _print_report(job, output, output.outcome.exit_status) if unwritten is None else print_failure(job, unwritten)
+    )
 
 
 def _would_overwrite(outcome: Outcome) -> bool:
@@ -283,17 +285,17 @@ def _require_suite(job: Job, read_head: Callable[[], bytes], report: str) -> Non
         )
 
 
-def _print_report(job: Job, shown: _Shown, status: int) -> int:
-    annotated = job.annotate and report_to_github(shown.report, printed=job.format == GITHUB and not job.quiet)
+def _print_report(job: Job, output: _JobOutput, status: int) -> int:
+    annotated = job.annotate and report_to_github(output.report, printed=job.format == GITHUB and not job.quiet)
     if job.silent:
         return status
     if job.quiet:
         if not annotated:
-            show_failed_gates(shown.report)
+            show_failed_gates(output.report)
         return status
-    rendered = shown.rendered(job.format)
+    rendered = output.rendered(job.format)
     if job.format == "text":
-        rendered = str(rendered) + closing_lines(shown.report, _file_lines(job))
+        rendered = str(rendered) + closing_lines(output.report, _file_lines(job))
     return print_output(rendered, status)
 
 
@@ -317,7 +319,7 @@ def print_failure(job: Job, error: GoldgateError) -> int:
     if job.annotate:
         report_to_github(_error_report(job, error), printed=job.format == GITHUB and printed)
     if job.format != "text" and printed:  # as text it stands on stderr already
-        return print_output(_Shown(job, error).rendered(job.format), error.exit_status)
+        return print_output(_JobOutput(job, error).rendered(job.format), error.exit_status)
     return error.exit_status
 
 
@@ -329,7 +331,7 @@ def _error_report(job: Job, error: GoldgateError) -> dict[str, Any]:
     return report
 
 
-class _Shown:
+class _JobOutput:
     """What a command shows of an outcome: one page, laid out in any format."""
 
     def __init__(self, job: Job, outcome: Outcome, units: UnitSelection | None = None) -> None:
@@ -363,11 +365,11 @@ class _Shown:
         return render_page(page, format, columns=terminal_width(), colour=use_colour())
 
 
-def _publish(folder: OutFolder, job: Job, shown: _Shown, run: dict[str, Any]) -> None:
+def _publish(folder: OutFolder, job: Job, output: _JobOutput, run: dict[str, Any]) -> None:
     from goldgate.core.evaluation import render_json
 
-    files = {name: _as_bytes(shown.rendered(format)) for name, format in job.files.items()}
-    folder.publish({**files, RUN_JSON: render_json(run)}, with_samples=not shown.failed)
+    files = {name: _as_bytes(output.rendered(format)) for name, format in job.files.items()}
+    folder.publish({**files, RUN_JSON: render_json(run)}, with_samples=not output.failed)
 
 
 def _as_bytes(text: str | bytes) -> bytes:

@@ -111,7 +111,7 @@ def _require_svg(out: str | None) -> None:
     if ending != SVG_SUFFIX and os.path.lexists(out) and not os.path.isdir(out):
         raise ConfigError(
             "out.is_a_file",
-            "--out names a file that is no picture",
+            "--out names a file that is not a picture",
             place=Place(out),
             expected=f"a file that ends in {SVG_SUFFIX}, or a folder, which is made if it is not there",
             advice="choose another place for --out",
