@@ -5,15 +5,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXAMPLES := examples/extraction
+FIELDS := examples/fields
 SECONDS := 60
 JUDGE := $(BIN)/goldgate extraction --brief --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test test-all test-local test-browser test-inspect test-cluster test-remote check chaos bench fuzz dist lock clean
+.PHONY: help demo test test-all test-local test-browser test-inspect test-tools test-cluster test-remote check docs chaos bench fuzz dist lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
 
-demo: $(VENV)/.core ## judge the two example models and an agent; the reports go to out/
+demo: $(VENV)/.core ## judge the two example models, an agent and a reader of invoices; the reports go to out/
 	$(JUDGE) --predictions $(EXAMPLES)/model-a.jsonl --protocol $(EXAMPLES)/protocol-pass.yaml --out out/model-a
 	@echo
 	@echo "$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b"
@@ -23,19 +24,24 @@ demo: $(VENV)/.core ## judge the two example models and an agent; the reports go
 	@echo
 	$(BIN)/goldgate research --brief --golden eval/golden_queries.json --outputs examples/research/passing --out out/research
 	@echo
+	$(BIN)/goldgate fields --brief --gold $(FIELDS)/gold.jsonl --schema $(FIELDS)/schema.json --predictions $(FIELDS)/model-a.jsonl \
+	  --protocol $(FIELDS)/protocol.yaml --out out/invoices
+	@echo
 	@echo "Every number is in out/: open out/model-a/report.html, or run a command above without --brief."
 
 # These folders need more than the locked requirements, or disturb what runs beside them: each has a target of its own.
-APART := local chaos browser with_inspect cluster remote
-PYTEST := $(BIN)/pytest -n 2 --dist worksteal $(APART:%=--ignore=tests/%)
+APART := local chaos browser with_inspect with_tools cluster remote
+# Tests start hundreds of processes: where PYTHONDONTWRITEBYTECODE is set, each would compile all modules anew. A third
+# worker has something to do for two cores while the others wait for a server, a signal or a process.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist worksteal $(APART:%=--ignore=tests/%)
 
-test: $(VENV)/.dev ## run the tests of every rule, contract and door, without those marked slow (150 s on two cores)
+test: $(VENV)/.dev ## run the tests of every rule, contract and door, without those marked slow (about 2 minutes on two cores)
 	$(PYTEST) -m "not slow"
 	@echo "Left out: tests marked slow, and those in" $(APART:%=tests/%)": make test-all runs everything"
 
-test-all: $(VENV)/.dev ## run every test: also the slow ones, and those that need torch, a browser, inspect-ai, Ray or fsspec
+test-all: $(VENV)/.dev ## run every test: also the slow ones, and those that need torch, a browser, inspect-ai, MLflow, Ray or fsspec
 	$(PYTEST)
-	$(MAKE) --no-print-directory chaos test-local test-browser test-inspect test-cluster test-remote
+	$(MAKE) --no-print-directory chaos test-local test-browser test-inspect test-tools test-cluster test-remote
 
 test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the tests that need them
 	$(BIN)/pytest tests/local
@@ -49,6 +55,9 @@ test-browser: $(VENV)/.browser ## open the pages in a real browser, also with ho
 
 test-inspect: $(VENV)/.inspect ## install inspect-ai, run the tests that need it
 	$(BIN)/pytest -o filterwarnings=default tests/with_inspect  # warnings of packages that are not ours
+
+test-tools: $(VENV)/.tools ## install notebooks, data frames, MLflow, wandb and pre-commit (600 MB), run the tests that need them
+	$(BIN)/pytest -n 2 -o filterwarnings=default tests/with_tools  # warnings of packages that are not ours
 
 # In a network and among processes of their own: nothing is reached from outside, and nothing stays behind.
 test-cluster: $(VENV)/.ray $(VENV)/.remote ## install Ray (300 MB) and fsspec, run the tests on a cluster of two nodes on this machine
@@ -68,6 +77,10 @@ check: $(VENV)/.dev ## lint, formatting, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.docs ## build the pages as a site into site/; a broken link or a page in no menu is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "The site is in site/; its search works when it is served: $(BIN)/python -m http.server --directory site"
+
 bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are read
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/scaling.py
@@ -84,15 +97,16 @@ fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all; it p
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 # The build itself needs no network; installing does, as it does for a user.
-dist: $(VENV)/.core ## build wheel and sdist into dist/, try each in an empty environment
+dist: $(VENV)/.dist ## build wheel and sdist into dist/, check their metadata, try each in an empty environment
 	rm -rf dist
 	$(BIN)/hatchling build
+	$(BIN)/twine check --strict dist/*
 	$(BIN)/python -P scripts/try_dist.py
 
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	$(PIP) install pip-tools
-	cd requirements && for name in core build api view dev fuzz browser; do \
+	cd requirements && for name in core build api view dev fuzz browser docs dist; do \
 	  CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras \
 	    --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	    --output-file $$name.txt $$name.in || exit 1; \
@@ -100,7 +114,7 @@ lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	cd requirements && CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file local.txt local.in \
 	  && sed -i.old -E -e 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' -e '/considered to be unsafe/d' local.txt && rm -f local.txt.old
-	cd requirements && for name in inspect ray remote; do \
+	cd requirements && for name in inspect ray remote tools; do \
 	  CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file $$name.txt $$name.in \
 	  && sed -i.old -e '/considered to be unsafe/d' $$name.txt && rm -f $$name.txt.old || exit 1; \
@@ -108,7 +122,7 @@ lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	@! grep -nE '://|file:' requirements/*.txt || { echo "a lock names a place to download from"; exit 1; }
 
 clean: ## remove .venv, caches and reports
-	rm -rf $(VENV) out dist build fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) out dist build site fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.made:
@@ -144,6 +158,18 @@ $(VENV)/.local: $(VENV)/.dev requirements/local.txt
 
 $(VENV)/.inspect: $(VENV)/.dev requirements/inspect.txt
 	$(PIP) install -r requirements/inspect.txt
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/.dev requirements/tools.txt
+	$(PIP) install -r requirements/tools.txt
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.core requirements/docs.txt
+	$(PIP) install --require-hashes -r requirements/docs.txt
+	@touch $@
+
+$(VENV)/.dist: $(VENV)/.core requirements/dist.txt
+	$(PIP) install --require-hashes -r requirements/dist.txt
 	@touch $@
 
 $(VENV)/.ray: $(VENV)/.dev requirements/ray.txt

@@ -25,7 +25,7 @@ from typing import Any
 
 import json_repair
 
-from goldgate.suites.extraction.response import parse_response
+from goldgate.suites.extraction.events.answer_form import parse_response
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the corpus and its oracle lie among the tests
 

@@ -10,10 +10,10 @@ _EXTRACTION = "goldgate.suites.extraction"
 
 # Where each quick way is looked up when it is called.
 QUICK_WAYS = (
-    f"{_EXTRACTION}.response.fast_parse",
+    "goldgate.response.fast_parse",
     f"{_EXTRACTION}.events.event.fast_events",
-    f"{_EXTRACTION}.events.argument_text.fast_normalize",
-    f"{_EXTRACTION}.events.argument_text.fast_normalize_all",
+    "goldgate.core.value_text.fast_normalize",
+    "goldgate.core.value_text.fast_normalize_all",
     f"{_EXTRACTION}.measures.hallucination.fast_count_distinct",
     f"{_EXTRACTION}.measures.chain_of_thought.fast_first_missing",
 )

@@ -1,7 +1,7 @@
 """Print the modules that one prediction passes on its way to a report.
 
 A module counts if one of its functions is called while `goldgate extraction --out` judges a gold file of one record.
-Module and class bodies are left out: they run when a module is imported, whether or not it is needed.
+What module and class bodies do is left out: they run when a module is imported, whether or not it is needed.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def main() -> int:
 
     def note(frame: FrameType, event: str, _argument: Any) -> None:
         name = frame.f_globals.get("__name__", "")
-        is_function = frame.f_code.co_flags & CO_OPTIMIZED and frame.f_code.co_name != "__create_fn__"  # of dataclasses
-        if event == "call" and name.split(".")[0] == "goldgate" and is_function:
+        is_ours = name.split(".")[0] == "goldgate" and name not in modules
+        if event == "call" and is_ours and frame.f_code.co_flags & CO_OPTIMIZED and not _is_importing(frame):
             modules.add(name)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -55,6 +55,13 @@ def main() -> int:
     print(*sorted(modules), sep="\n")
     print(len(modules), "modules")
     return 0
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether a module body is behind this call."""
+    while frame is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return frame is not None and frame.f_globals["__name__"] != "__main__"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """Tries what was built: installs each file of `dist/` into an empty environment of its own, outside the checkout, and
-runs `goldgate demo` there. Exit status 0 if all work.
+runs `goldgate demo` there, and a program that uses it, which mypy checks first. Exit status 0 if all work.
 
 Nothing of the checkout can be imported there: the working directory is a new one, and PYTHONPATH is not handed on.
 """
@@ -7,13 +7,16 @@ Nothing of the checkout can be imported there: the working directory is a new on
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import venv
 from pathlib import Path
 
-DIST = Path(__file__).resolve().parents[1] / "dist"
+ROOT = Path(__file__).resolve().parents[1]
+DIST = ROOT / "dist"
+PROGRAM = ROOT / "examples" / "python" / "judge.py"
 PROBE = "import goldgate, sys; print(goldgate.__file__); sys.exit(not goldgate.__file__.startswith(sys.prefix))"
 
 
@@ -39,6 +42,7 @@ def install_and_run(path: Path, folder: Path) -> int:
     bin = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
     work = folder / "work"
     work.mkdir()
+    shutil.copy(PROGRAM, work)
     hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     commands = (
@@ -46,9 +50,11 @@ def install_and_run(path: Path, folder: Path) -> int:
         [str(bin / "python"), "-c", PROBE],
         [str(bin / "goldgate"), "demo", "--out", "demo"],
         [str(bin / "goldgate"), "verify", "demo/report-b", "--records"],
+        [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(bin / "python"), PROGRAM.name],
+        [str(bin / "python"), PROGRAM.name],
     )
     for command in commands:
-        print("$", *(part.replace(str(folder), "…") for part in command), flush=True)
+        print("$", *(part.replace(str(folder), "…").replace(sys.executable, "python") for part in command), flush=True)
         demo = command[1:2] == ["demo"]
         done = subprocess.run(command, cwd=work, env=environment, stdout=subprocess.PIPE if demo else None, text=True)
         if demo:

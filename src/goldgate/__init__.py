@@ -18,6 +18,7 @@ __all__ = [
     "__version__",
     "compare",
     "evaluate",
+    "evaluate_fields",
     "evaluate_files",
     "evaluate_outputs",
     "load_event_schema",
@@ -26,21 +27,25 @@ __all__ = [
     "parse_gold",
     "parse_response",
     "render",
+    "track",
 ]
 
 if TYPE_CHECKING:
+    from goldgate.api import load_scorer
     from goldgate.comparison import Comparison, compare
     from goldgate.core.evaluation import Evaluation
     from goldgate.errors import GoldgateError
     from goldgate.protocol import Protocol
     from goldgate.report import render
-    from goldgate.suites.extraction.api import evaluate, evaluate_files, load_scorer
+    from goldgate.suites.extraction.api import evaluate, evaluate_files
+    from goldgate.suites.extraction.events.answer_form import parse_response
     from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
     from goldgate.suites.extraction.records import parse_gold
-    from goldgate.suites.extraction.response import parse_response
     from goldgate.suites.extraction.scorer import Score, Scorer
+    from goldgate.suites.fields.api import evaluate_fields
     from goldgate.suites.plan import load_protocol
     from goldgate.suites.research.suite import evaluate_outputs
+    from goldgate.tracking import track
 else:
     _HOMES = {
         "Comparison": "goldgate.comparison",
@@ -52,14 +57,16 @@ else:
         "Scorer": "goldgate.suites.extraction.scorer",
         "compare": "goldgate.comparison",
         "evaluate": "goldgate.suites.extraction.api",
+        "evaluate_fields": "goldgate.suites.fields.api",
         "evaluate_files": "goldgate.suites.extraction.api",
         "evaluate_outputs": "goldgate.suites.research.suite",
         "load_event_schema": "goldgate.suites.extraction.events.event_schema",
         "load_protocol": "goldgate.suites.plan",
-        "load_scorer": "goldgate.suites.extraction.api",
+        "load_scorer": "goldgate.api",
         "parse_gold": "goldgate.suites.extraction.records",
-        "parse_response": "goldgate.suites.extraction.response",
+        "parse_response": "goldgate.suites.extraction.events.answer_form",
         "render": "goldgate.report",
+        "track": "goldgate.tracking",
     }
 
     def __getattr__(name):

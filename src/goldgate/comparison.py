@@ -8,22 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import count
 from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
 
-from goldgate.core.evaluation import render_json
+from goldgate.core.evaluation import SHOWN_METRICS, DataFrameLibrary, make_dataframe, render_json
 from goldgate.core.suite import GOLD, PREDICTIONS, Suite
 from goldgate.errors import EXIT_PASSED, ConfigError, InputError, Place, describe_value, did_you_mean
 from goldgate.pipeline import evaluate_suite
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.stored_result import REPORT, StoredResult, load_result, require_local
-from goldgate.runs.differences import ComparedRate, columns_by_table, compared_averages, compared_rates
+from goldgate.runs.differences import ComparedRate, columns_by_table, compared_averages, compared_rates, four_counts
 from goldgate.runs.join import JointUnits, join_results
 from goldgate.runs.measurements import (
     ComparedSystems,
@@ -36,10 +37,13 @@ from goldgate.runs.measurements import (
 from goldgate.runs.power import DifferenceSpread, ObservedSpreads
 from goldgate.runs.sources import SystemSource, find_systems, require_predictions, require_results
 from goldgate.stats.interval import LEVEL
-from goldgate.stats.multiple_testing import Runs
 from goldgate.stats.paired import PairedSums, paired_sums
 from goldgate.stats.power import POWER
-from goldgate.suites import all_suites
+from goldgate.suites import all_suites, recognize_suite
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import ComparedValue
+    from goldgate.runs.contracts import ComparedRun, ComparisonReport, LeftOutUnits, MissingAnswers
 
 
 def load_run(folder: str) -> StoredResult:
@@ -49,7 +53,7 @@ def load_run(folder: str) -> StoredResult:
     if not root.is_dir():
         raise InputError(
             "compare.not_a_folder",
-            "this is no folder with results",
+            "this folder has no results",
             place=Place(folder),
             expected="a folder that --out wrote",
             found="a file" if root.exists() else "nothing",
@@ -74,14 +78,18 @@ def score_predictions(
 FORMAT_VERSION = 1  # of comparison.json
 SHOWN_IDS = 5
 SHOWN_CHANGES = 10
+# Of a data frame, in the words of comparison.json; `value`, `low` and `high` are those of the difference.
+COMPARISON_COLUMNS = tuple(
+    "metric system against value low high p p_adjusted adjustment wins ties losses units detectable reason".split()
+)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
     """The comparison as plain values (comparison.json), and the units that changed."""
 
     exit_status: ClassVar[int] = EXIT_PASSED  # it is not a gate
-    report: dict[str, Any]
+    report: Any  # a ComparisonReport; for callers, who read it by their own keys, plain values
     changes: UnitChanges
 
     def to_json(self) -> str:
@@ -90,15 +98,38 @@ class Comparison:
 
     def changed_lines(self) -> Iterator[bytes]:
         """The lines of changed.jsonl, the largest change first."""
-        return (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in self.changes.listed())
+        return (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in self.changes.lines())
 
     def __getitem__(self, metric: str) -> dict[str, Any]:
         """The comparison of a metric; of several systems, that of the first one."""
         for entry in self.report["comparisons"]:
             if entry["metric"] == metric:
                 return dict(entry)
-        known = dict.fromkeys(entry["metric"] for entry in self.report["comparisons"])
-        raise KeyError(f"no comparison of {metric!r}; {did_you_mean(metric, known) or ', '.join(known)}")
+        metrics = dict.fromkeys(entry["metric"] for entry in self.report["comparisons"])
+        raise KeyError(f"no comparison of {metric!r}; {did_you_mean(metric, metrics) or ', '.join(metrics)}")
+
+    def __repr__(self) -> str:
+        """One line: the systems, and the differences of the first few metrics."""
+        entries = self.report["comparisons"]
+        values = [f"{entry['metric']} {_signed(entry['difference'])}" for entry in entries[:SHOWN_METRICS]]
+        more = ["…"] if len(entries) > SHOWN_METRICS else []
+        names = ", ".join(system["name"] for system in self.report["systems"])
+        return f"<Comparison: {self.report['suite']} {names}; {', '.join([*values, *more])}>"
+
+    def to_dataframe(self, library: DataFrameLibrary = "pandas") -> Any:
+        """A row for each metric of each system: its difference to the reference, with the ends of its interval."""
+        rows = [{**entry, **(entry["difference"] or {})} for entry in self.report["comparisons"]]
+        return make_dataframe(rows, COMPARISON_COLUMNS, library)
+
+    def _repr_html_(self) -> str:
+        """The comparison's page, for notebooks."""
+        # Results are below the renderers in the order of imports, hence by name.
+        html: str = import_module("goldgate.report.notebook").render_comparison(self.report)
+        return html
+
+
+def _signed(difference: Mapping[str, Any] | None) -> str:
+    return "n/a" if difference is None else f"{difference['value']:+.4f}"
 
 
 def compare(
@@ -163,9 +194,8 @@ def compare_systems(
         else:
             require_predictions(sources)
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="goldgate-")))
-            runs = _score_sources(
-                sources, _find_suite(suite, inputs), {"gold": gold, **inputs}, protocol, folder, workers
-            )
+            scoring = _find_suite(suite or recognize_suite("check", gold[0]), inputs)
+            runs = _score_sources(sources, scoring, {"gold": gold, **inputs}, protocol, folder, workers)
         return _make_comparison(_systems(sources, runs, against), common)
 
 
@@ -181,7 +211,7 @@ def _find_suite(name: str | None, inputs: Iterable[str]) -> Suite:
             found=name,
             advice=did_you_mean(name or "", [each.name for each in able]),
         )
-    for unknown in [each for each in inputs if each not in {given.name for given in suite.inputs}]:
+    for unknown in [each for each in inputs if each not in {declared.name for declared in suite.inputs}]:
         option = unknown.replace("_", "-")
         raise ConfigError(
             f"compare.no_{unknown}", f"the {suite.name} suite takes no {option}", advice=f"leave out --{option}"
@@ -245,8 +275,8 @@ def _make_comparison(systems: ComparedSystems, common: bool) -> Comparison:
         for index, run in enumerate(runs):
             _require_sums_of_report(run, index, joined, rates)
     unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
-    found = Measurements(rates, averages, headline, joined, systems, unit)
-    report = {
+    measured = Measurements(rates, averages, headline, joined, systems, unit)
+    report: ComparisonReport = {
         "format_version": FORMAT_VERSION,
         "kind": "comparison",
         "suite": suite.name,
@@ -260,10 +290,10 @@ def _make_comparison(systems: ComparedSystems, common: bool) -> Comparison:
         "gold": runs[0].digests(judged=False),
         "same_gold": not gold_differs(runs),
         "left_out": left_out,
-        "systems": found.systems({name: _origin(systems, name) for name in systems.places}),
-        "comparisons": found.comparisons(),
-        "parts": found.parts(),
-        "changed": {"metric": watched, "units": changes.counts(), "first": [*changes.listed(SHOWN_CHANGES)]},
+        "systems": measured.systems({name: _origin(systems, name) for name in systems.places}),
+        "comparisons": measured.comparisons(),
+        "parts": measured.parts(),
+        "changed": {"metric": watched, "units": changes.counts(), "first": [*changes.lines(SHOWN_CHANGES)]},
         "error": None,
     }
     return Comparison(report, changes)
@@ -272,30 +302,30 @@ def _make_comparison(systems: ComparedSystems, common: bool) -> Comparison:
 def _first_defined(headline: Sequence[str], runs: Sequence[StoredResult]) -> str:
     """The first main metric that every run has: where nothing has arguments, what changed are the types."""
     for name in headline:
-        if all(run.metrics.get(name, {}).get("value") is not None for run in runs):
+        if all(name in run.metrics and run.metrics[name]["value"] is not None for run in runs):
             return name
     return headline[0]
 
 
-def _units_left_out(systems: ComparedSystems, joined: JointUnits, common: bool) -> list[dict[str, Any]]:
+def _units_left_out(systems: ComparedSystems, joined: JointUnits, common: bool) -> list[LeftOutUnits]:
     """What only some runs have: refused, or left out if that was asked for."""
-    found = [
+    left_out: list[LeftOutUnits] = [
         {"system": name, "lacks": len(ids), "first": sorted(ids)[:SHOWN_IDS]}
         for name, places in systems.places.items()
         for index, ids in sorted(joined.lacking.items())
         if index in places
     ]
-    if found and not common:
+    if left_out and not common:
         first = min(joined.lacking)
         raise InputError(
             "compare.missing_ids",
             "records are missing that another system has",
-            place=Place(systems.runs[first].named),
+            place=Place(systems.runs[first].label),
             expected=f"a record for each {systems.runs[0].suite.unit} of the gold",
             found=f"{len(joined.lacking[first])} missing: {', '.join(sorted(joined.lacking[first])[:SHOWN_IDS])}",
             advice="score both with the same gold; --common compares what both have",
         )
-    return found
+    return left_out
 
 
 def _require_sums_of_report(
@@ -303,21 +333,19 @@ def _require_sums_of_report(
 ) -> None:
     """The records must give the numbers of the report beside them."""
     for name, rate in rates.items():
-        pairs = joined.pairs((rate.table,), rate.form)
-        a, b = (sum(runs[index][n] * times for runs, times in pairs.items()) for n in (0, 1))
-        run.require_sums(name, a, b)
+        sums = joined.run_sums((rate.table,), rate.form, index)
+        run.require_sums(name, sums.a, sums.b)
 
 
-def _origin(systems: ComparedSystems, name: str) -> list[dict[str, Any]]:
+def _origin(systems: ComparedSystems, name: str) -> list[ComparedRun]:
     """The inputs of a system's runs, and answers that are missing; those count as wrong."""
-    found = []
+    origins: list[ComparedRun] = []
     for run in (systems.runs[n] for n in systems.places[name]):
-        missing = run.missing()
-        counted = run.metrics.get("missing_predictions", {}).get("value")
-        number = counted if isinstance(counted, int) else len(missing)
-        inputs = run.digests(judged=True)
-        found.append({"inputs": inputs, "asked": run.asked, "missing": {"count": number, "first": missing[:SHOWN_IDS]}})
-    return found
+        missing, metric = run.missing(), run.metrics.get("missing_predictions")
+        number = metric["value"] if metric is not None and isinstance(metric["value"], int) else len(missing)
+        absent: MissingAnswers = {"count": number, "first": missing[:SHOWN_IDS]}
+        origins.append({"inputs": run.digests(judged=True), "asked": run.asked, "missing": absent})
+    return origins
 
 
 def _paths(systems: tuple[Any, ...]) -> list[str]:
@@ -335,13 +363,13 @@ def _paths(systems: tuple[Any, ...]) -> list[str]:
     return [str(path) for path in paths]
 
 
-def _path_list(given: Any) -> list[str]:
-    if given is None:
+def _path_list(value: Any) -> list[str]:
+    if value is None:
         return []
-    return [str(path) for path in given] if isinstance(given, (list, tuple)) else [str(given)]
+    return [str(path) for path in value] if isinstance(value, (list, tuple)) else [str(value)]
 
 
-def summarize_run_folders(folders: Sequence[str]) -> dict[str, dict[str, Any]]:
+def summarize_run_folders(folders: Sequence[str]) -> dict[str, ComparedValue]:
     """Each rate of the runs in these folders, which are of one suite and one gold."""
     runs = [load_run(folder) for folder in folders]
     suite = runs[0].suite
@@ -356,7 +384,7 @@ def summarize_run_folders(folders: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def observed_spread(folder: str, other: str) -> ObservedSpreads:
-    """Of every rate, over the pairs of both results; what was not scored alike is refused, as in a comparison."""
+    """The spread of every rate over the pairs of both results; an error if they were not scored alike."""
     runs = [load_run(folder), load_run(other)]
     require_comparable_runs(runs)
     suite = runs[0].suite
@@ -367,14 +395,9 @@ def observed_spread(folder: str, other: str) -> ObservedSpreads:
     spreads = {}
     for name, rate in rates.items():
         pairs = joined.pairs((rate.table,), rate.form)
-        spreads[name] = _difference_spread(paired_sums({_pair_counts(pair): times for pair, times in pairs.items()}))
+        spreads[name] = _difference_spread(paired_sums(four_counts(pairs, [0], [1])))
     unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
     return ObservedSpreads(spreads, unit, joined.units)
-
-
-def _pair_counts(pair: Runs) -> tuple[int, int, int, int]:
-    (a1, b1), (a2, b2) = pair
-    return a1, b1, a2, b2
 
 
 def _difference_spread(sums: PairedSums) -> DifferenceSpread | str:

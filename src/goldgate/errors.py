@@ -107,7 +107,7 @@ class MachineError(GoldgateError):
 
 
 class InternalError(GoldgateError):
-    """A fault of our own."""
+    """A bug in goldgate."""
 
 
 def describe_value(value: object) -> str:
@@ -117,8 +117,8 @@ def describe_value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        shown = value if len(value) <= SHOWN_CHARACTERS else value[:SHOWN_CHARACTERS] + "…"
-        return f'the string "{shown}"' if value else "an empty string"
+        excerpt = value if len(value) <= SHOWN_CHARACTERS else value[:SHOWN_CHARACTERS] + "…"
+        return f'the string "{excerpt}"' if value else "an empty string"
     if isinstance(value, (list, tuple)):
         return "a list" if value else "an empty list"
     if isinstance(value, Mapping):
@@ -128,11 +128,11 @@ def describe_value(value: object) -> str:
     return f"a value of the type {type(value).__name__}"
 
 
-def did_you_mean(name: str, known: Iterable[object]) -> str | None:
+def did_you_mean(name: str, names: Iterable[object]) -> str | None:
     """Advice naming the nearest known word, or the words that have the name as a part; None where nothing is near."""
     import difflib
 
-    words = [str(word) for word in known]
+    words = [str(word) for word in names]
     same = [word for word in words if _folded(word) == _folded(name)][:1]  # strict-f1 and strictF1 are strict_f1
     whole = [word for word in words if f"_{name.casefold()}_" in f"_{word}_"] if name else []  # f1 is part of strict_f1
     near = same or whole[:NEAR_WORDS] or difflib.get_close_matches(name, words, n=1)

@@ -16,7 +16,7 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.core.measure import RatioMeasure
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.protocol import ProtocolSource
-from goldgate.suites.extraction.api import evaluate, load_scorer
+from goldgate.suites.extraction.api import evaluate, load_event_scorer
 from goldgate.suites.extraction.events.event_schema import SchemaSource
 from goldgate.suites.extraction.measures import extraction_measures
 from goldgate.suites.extraction.sample import Facts
@@ -24,7 +24,7 @@ from goldgate.suites.extraction.scorer import Score as GoldgateScore
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings
 
 try:
-    from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+    from inspect_ai.log import EvalLog, read_eval_log
     from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
     from inspect_ai.solver import TaskState
 except ImportError:
@@ -57,7 +57,7 @@ def goldgate_metrics() -> Metric:
 def event_scorer(schema: str | dict[str, Any] | None = None, protocol: str | dict[str, Any] | None = None) -> Scorer:
     """Scores answers with events, by the gold in the sample's metadata (`events`, and `text` for hallucinations), or in
     its target as JSON."""
-    judge = load_scorer(schema, _protocol(schema, protocol))
+    judge = load_event_scorer(schema, _protocol(schema, protocol))
 
     async def score(state: TaskState, target: Target) -> Score:
         gold = _gold(state.metadata, target.text)
@@ -71,11 +71,11 @@ def evaluate_log(log: EvalLog | str | Path, schema: SchemaSource = None, protoco
     """The evaluation of a finished log, with intervals and the gates of a protocol.
 
     A sample that ended in an error has no answer, which costs recall. The epochs of a sample are a group: they count as
-    one in intervals. A log that broke off is refused: nobody knows what the samples would have given that it lacks.
+    one in intervals. A log that broke off is refused: the samples that it lacks are unknown.
     """
-    found = log if isinstance(log, EvalLog) else _read_log(str(log))
-    samples = found.samples or []
-    _require_whole(found, len(samples))
+    eval_log = log if isinstance(log, EvalLog) else _read_log(str(log))
+    samples = eval_log.samples or []
+    _require_whole(eval_log, len(samples))
     epochs = len({sample.epoch for sample in samples}) > 1
     gold, predictions = [], []
     for sample in samples:
@@ -83,7 +83,7 @@ def evaluate_log(log: EvalLog | str | Path, schema: SchemaSource = None, protoco
         group = {"group": str(sample.id)} if epochs else {}
         target = sample.target if isinstance(sample.target, str) else "".join(sample.target)
         gold.append({**_gold(sample.metadata, target), "id": identity, **group})
-        if _answered(sample):
+        if sample.error is None and sample.output.choices:
             predictions.append({"id": identity, "response": sample.output.completion})
     return evaluate(gold, predictions, schema, _protocol(schema, protocol))
 
@@ -114,20 +114,16 @@ def _protocol(schema: SchemaSource, protocol: ProtocolSource) -> ProtocolSource:
     return {"metrics": {"schema": {"mode": "syntax_only"}}} if schema is None and protocol is None else protocol
 
 
-def _answered(sample: EvalSample) -> bool:
-    return sample.error is None and bool(sample.output.choices)
-
-
 def _gold(metadata: Mapping[str, Any] | None, target: str) -> dict[str, Any]:
     """A gold record; what is wrong in it is said where it is parsed."""
-    found = metadata or {}
-    events = found.get(EVENTS)
+    gold = metadata or {}
+    events = gold.get(EVENTS)
     if events is None:
         try:
             events = json.loads(target)
         except ValueError:
             events = target
-    text = found.get(TEXT)
+    text = gold.get(TEXT)
     return {"events": events} if text is None else {"events": events, "text": text}
 
 
@@ -147,15 +143,15 @@ def _counts(facts: Facts) -> dict[str, float]:
 
 
 def _rates(measure: RatioMeasure[Facts], sums: Mapping[str, float]) -> list[tuple[str, float]]:
-    found = []
+    rates = []
     columns = [sums.get(f"{measure.table}.{column}", 0) for column in measure.columns]
     for name in measure.ratios:
         form = measure.forms[name]
         above = sum(count * weight for count, weight in zip(columns, form.numerator, strict=True))
         below = sum(count * weight for count, weight in zip(columns, form.denominator, strict=True))
         if below:
-            found.append((name, above / below))
-    return found
+            rates.append((name, above / below))
+    return rates
 
 
 def _explained(judged: GoldgateScore) -> str:

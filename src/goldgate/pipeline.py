@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 import goldgate
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
 from goldgate.core.finding import Finding, FindingSample, finding_entries
-from goldgate.core.gate import GateResult, overall_verdict
+from goldgate.core.gate import overall_verdict
 from goldgate.core.measure import table_forms
 from goldgate.core.metric import Metrics
 from goldgate.core.plan import Plan, signature
 from goldgate.core.process import infrequent_gc
-from goldgate.core.remarks import lowered_gates, remarks
+from goldgate.core.remarks import explain_zero, gates_that_cannot_fail, lowered_gates, remarks
 from goldgate.core.suite import BATCH_SIZE, Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.core.unit_page import InputLookup
@@ -30,6 +30,7 @@ from goldgate.suites.plan import gate_metrics, load_plan
 from goldgate.suites.worst_units import UnitWeigher, WorstUnits
 
 if TYPE_CHECKING:
+    from goldgate.core.contracts import SuiteReport
     from goldgate.runs.against import ReferenceRuns, SelectedUnit, UnitSelector
 
 Progress = Callable[[int, int], None]  # units done, units in all
@@ -54,7 +55,7 @@ def evaluate_suite(
     """Score what is stored and judge it: the same files give the same report, whatever carries out the work.
 
     Without a number of `workers` it is one process, or the whole cluster at `ray_address`. An `engine` that was started
-    already is taken as it is, and left to whoever started it.
+    already is taken as it is, and left to its owner.
     `records` receives a line of JSON for each unit (what a command writes to samples.jsonl or runs.jsonl);
     `written` are paths that the caller writes to, which are no input. `finished` is called while the inputs are open,
     with the worst units of `records`.
@@ -91,7 +92,7 @@ def _stored_runs(suite: Suite, plan: Plan, written: Sequence[str]) -> ReferenceR
 def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: ReferenceRuns | None = None) -> Evaluation:
     """Divide the sum, check the gates, and put the report together."""
     sections = divide(suite.measures(plan.settings), tally)
-    metrics = {name: metric for found in sections.values() for name, metric in found.items()}
+    metrics = {name: metric for section in sections.values() for name, metric in section.items()}
     unit = GROUP if tally.is_grouped else suite.unit
     outcome.note_counts(tally)
     signed = signature(_settings(suite, plan, outcome))
@@ -100,20 +101,22 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: Refe
     gates = outcome.overrule(judge_gates(plan.gates, gated, paired, unit), tally)
     together = family_note(plan.gates)
     details = outcome.details(tally, metrics, gates)
-    report: dict[str, Any] = {
+    entries = {
         "format_version": FORMAT_VERSION,
         "suite": suite.name,
         "status": overall_verdict(gates),
         "protocol": asdict(plan.protocol),
         "signature": signed,
         "inputs": {**outcome.inputs, "protocol": plan.sha256, "baseline": plan.baseline_sha256},
-        "gates": [_gate(gate, unit) for gate in gates],
+        "gates": [
+            gate.as_json(metric_with_interval(gate.measured, unit), support(gate.gate, gate.measured)) for gate in gates
+        ],
         **({} if together is None else {"gates_together": together}),
         "metrics": {
             "version": suite.metrics_version,
             **{
-                section: {name: metric_with_interval(metric, unit) for name, metric in found.items()}
-                for section, found in sections.items()
+                name: {metric: metric_with_interval(value, unit) for metric, value in section.items()}
+                for name, section in sections.items()
             },
         },
         "stands_out": [],
@@ -121,21 +124,14 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: Refe
         "findings": finding_entries(outcome.findings),
         "error": None,
     }
-    report["stands_out"] = [
+    report = cast("SuiteReport", entries)  # with the parts of the suite's own type
+    report["stands_out"] = explain_zero([
         *remarks(report, suite.headline),
+        *gates_that_cannot_fail(gates),
         *lowered_gates(plan.gates, suite.gates(plan)),
         *outcome.remarks(report),
-    ]
+    ])  # fmt: skip
     return Evaluation(report, metrics, gates)
-
-
-def _gate(result: GateResult, unit: str) -> dict[str, object]:
-    """A gate with the interval of what it measured, and whether the units are many enough to stand behind it."""
-    return {
-        **result.as_json(),
-        "measured": metric_with_interval(result.measured, unit),
-        "support": support(result.gate, result.measured),
-    }
 
 
 def divide(measures: Sequence[Measure[Any]], tally: Tally) -> dict[str, Metrics]:
@@ -154,7 +150,7 @@ class ShardResult(NamedTuple):
     records: Any
     findings: list[Finding]
     taken: list[SelectedUnit]  # for gates that compare with a stored run
-    worst: WorstUnits | None  # of those with records, where somebody wants to look at them
+    worst: WorstUnits | None  # the worst units, if records are written and a page shows them
 
 
 class UnitCounter:
@@ -237,7 +233,7 @@ class CountShard:
         with infrequent_gc():
             counter.count(self.work.grouped(shard))
         return ShardResult(
-            counter.units, counter.tally, b"".join(records), counter.findings.listed(), taken, counter.worst
+            counter.units, counter.tally, b"".join(records), counter.findings.to_list(), taken, counter.worst
         )
 
 
@@ -254,9 +250,9 @@ class CountAndWrite:
     def __init__(self, count: CountShard) -> None:
         self.count = count
 
-    def __call__(self, placed: ShardAndWriter) -> ShardResult:
-        part = self.count(placed.shard)
-        return part._replace(records=placed.place.put(part.records))
+    def __call__(self, pair: ShardAndWriter) -> ShardResult:
+        part = self.count(pair.shard)
+        return part._replace(records=pair.place.put(part.records))
 
 
 class ScoreShard:
@@ -293,7 +289,7 @@ class _Evaluator:
 
     @property
     def findings(self) -> list[Finding]:
-        return self._findings.listed()
+        return self._findings.to_list()
 
     def summed(self) -> Tally:
         """The sum of the shards, each counted where it was scored."""
@@ -327,16 +323,16 @@ class _Evaluator:
         write = self.records.write if self.records is not None else None
         take, select = (stored.add_unit, stored.selector) if stored is not None else (None, None)
         counter = UnitCounter(work, write, take, select, self.weigh)
-        counter.count((facts, None) for facts in self.source.finalize(self._found(work), self.engine))
-        self._findings.add(counter.findings.listed())
+        counter.count((facts, None) for facts in self.source.finalize(self._results(work), self.engine))
+        self._findings.add(counter.findings.to_list())
         if counter.worst is not None:
             self.worst += counter.worst
         return counter.tally
 
-    def _found(self, work: Work[Any, Any]) -> Iterator[Any]:
-        for found in self.engine.map(ScoreShard(work), self.source.shards()):
-            yield from found
-            self._advance(len(found))
+    def _results(self, work: Work[Any, Any]) -> Iterator[Any]:
+        for results in self.engine.map(ScoreShard(work), self.source.shards()):
+            yield from results
+            self._advance(len(results))
 
     def _advance(self, units: int) -> None:
         self._done += units

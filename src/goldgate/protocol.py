@@ -85,8 +85,8 @@ def protocol_file_type(sections: Mapping[str, type]) -> type:
     )
 
 
-LEAST_CONFIDENCE = Decimal("0.8")  # with less, a gate says next to nothing: at 0.5 the value alone decides
-MOST_CONFIDENCE = Decimal("0.9999")  # beyond, nothing is ever refuted, and no interval was tried so far out
+MIN_CONFIDENCE = Decimal("0.8")  # with less, a gate says next to nothing: at 0.5 the value alone decides
+MAX_CONFIDENCE = Decimal("0.9999")  # beyond, nothing is ever refuted, and no interval was tried so far out
 
 
 def gate_mistake(name: str, gate: Gate) -> ConfigError | None:
@@ -102,13 +102,13 @@ def gate_mistake(name: str, gate: Gate) -> ConfigError | None:
     if drops and gate.against is None:
         return _wrong(
             "max_drop" if gate.max_drop is not None else "max_rise",
-            "a drop or a rise is one from a stored run",
+            "max_drop and max_rise compare with a stored run",
             "against: a folder with results, or a baseline folder",
             "no against",
             f"write, for example, {name}: {{max_drop: 0.01, against: main/, confidence: 0.95}}",
         )
     if gate.against is not None and not drops:
-        return _wrong("against", "nothing is said of the difference", "max_drop or max_rise", "neither")
+        return _wrong("against", "the allowed difference is missing", "max_drop or max_rise", "neither")
     for word, bound in (("max_drop", gate.max_drop), ("max_rise", gate.max_rise)):
         if bound is not None and not 0 <= bound < 1:
             return _wrong(word, "this difference is not allowed", "a number from 0 to below 1", str(bound))
@@ -122,16 +122,21 @@ def _of_confidence(gate: Gate) -> ConfigError | None:
                 "on_inconclusive", "a gate without a confidence is never inconclusive", "confidence", "no confidence"
             )
         return None
-    if not LEAST_CONFIDENCE <= gate.confidence <= MOST_CONFIDENCE:
+    if not MIN_CONFIDENCE <= gate.confidence <= MAX_CONFIDENCE:
         return _wrong(
             "confidence",
             "this confidence is not allowed",
-            f"a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, such as 0.95",
+            f"a number from {MIN_CONFIDENCE} to {MAX_CONFIDENCE}, such as 0.95",
             str(gate.confidence),
             "write 95 % as 0.95; a gate without a confidence is decided by the value alone",
         )
     if gate.equals is not None:
-        return _wrong("equals", "no interval is one number", "min or max beside confidence", f"equals {gate.equals}")
+        return _wrong(
+            "equals",
+            "an interval cannot be tested for equality",
+            "min or max beside confidence",
+            f"equals {gate.equals}",
+        )
     return None
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from goldgate.evaluation_file import EvaluationFile
+    from goldgate.api import EvaluationFile
     from goldgate.report.verdicts import GateOutcome
 
 ENDINGS = (".goldgate.yaml", ".goldgate.yml")
@@ -25,15 +25,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="NAME=PATH",
-        help="judge this file in place of the one that a .goldgate.yaml names, such as predictions=new.jsonl",
+        help="judge this file instead of the one that a .goldgate.yaml names, such as predictions=new.jsonl",
     )
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GateFile | None:
     if not file_path.name.endswith(ENDINGS):
         return None
-    found: GateFile = GateFile.from_parent(parent, path=file_path)
-    return found
+    gate_file: GateFile = GateFile.from_parent(parent, path=file_path)
+    return gate_file
 
 
 class GateFailedError(Exception):
@@ -48,14 +48,14 @@ class GateFile(pytest.File):
     judged: EvaluationFile
 
     def collect(self) -> Iterator[GateItem]:
+        from goldgate.api import load_evaluation_file
         from goldgate.errors import GoldgateError
-        from goldgate.evaluation_file import load_evaluation_file
 
         try:
             self.judged = load_evaluation_file(self.path, _instead(self.config))
             names = self.judged.gate_names()
         except GoldgateError as error:
-            raise self.CollectError(_shown(error)) from None
+            raise self.CollectError(_error_text(error)) from None
         for name in names or ["gates"]:
             yield GateItem.from_parent(self, name=_item_name(name), gate=name)
 
@@ -79,8 +79,8 @@ class GateFile(pytest.File):
 class GateItem(pytest.Item):
     """One gate: it fails where the exit status of the command would be 1 for it, and is skipped where it only warns."""
 
-    def __init__(self, *, gate: str, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, *, gate: str, **options: Any) -> None:
+        super().__init__(**options)
         self.gate = gate
 
     def runtest(self) -> None:
@@ -100,7 +100,7 @@ class GateItem(pytest.Item):
 
             return "\n".join(visible(line) for line in str(excinfo.value).splitlines())
         if isinstance(excinfo.value, GoldgateError):
-            return _shown(excinfo.value)
+            return _error_text(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
@@ -108,7 +108,7 @@ class GateItem(pytest.Item):
 
 
 def _instead(config: pytest.Config) -> dict[str, str]:
-    pairs = [given.partition("=") for given in config.getoption(_OPTION)]
+    pairs = [entry.partition("=") for entry in config.getoption(_OPTION)]
     for name, equals, path in pairs:
         if not (name and equals and path):
             raise pytest.UsageError(f"{_OPTION} takes NAME=PATH, not {name}{equals}{path}")
@@ -122,7 +122,7 @@ def _item_name(gate: str) -> str:
     return visible_name(gate)
 
 
-def _shown(error: Any) -> str:
+def _error_text(error: Any) -> str:
     from goldgate.report.text import render_error
 
-    return render_error({**error.as_json(), "file": error.place.file}).rstrip("\n")
+    return render_error(error).rstrip("\n")

@@ -10,22 +10,34 @@ from __future__ import annotations
 
 import json
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from goldgate.core.evaluation import MORE_IS_BETTER
 from goldgate.core.measure import RatioMeasure
+from goldgate.core.suite import Measure
+from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
 from goldgate.protocol import ProtocolSource
-from goldgate.suites.extraction.api import load_scorer
+from goldgate.readers.layouts.chat import read_chat
+from goldgate.suites.extraction.api import load_event_scorer
+from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.event_schema import SchemaSource
+from goldgate.suites.extraction.measures.answers import answer_hints, hint_section
 from goldgate.suites.extraction.measures.chain_of_thought import ThoughtRates
 from goldgate.suites.extraction.measures.hallucination import Hallucination
 from goldgate.suites.extraction.records import parse_gold
-from goldgate.suites.extraction.sample import Facts, Gold, Sample, read_chat
+from goldgate.suites.extraction.sample import Facts, Gold, Sample
 from goldgate.suites.extraction.scorer import Scorer
+from goldgate.suites.fields.api import AnswerScorer, load_fields_scorer
+from goldgate.suites.fields.scorer import FieldFacts, GoldDocument
+from goldgate.suites.fields.source import JsonSchemaSource, parse_document
+
+GoldType = TypeVar("GoldType")
+FactsType = TypeVar("FactsType")
 
 _LOG = logging.getLogger("goldgate")
 _NO_SCHEMA = {"metrics": {"schema": {"mode": "syntax_only"}}}
@@ -45,20 +57,59 @@ def event_reward(
     `metric` is a rate of extraction of which more is better. `events` and `text` are the columns of the data set that
     hold the gold events and the source text; the text may be missing.
     """
-    scorer = load_scorer(schema, _NO_SCHEMA if schema is None and protocol is None else protocol)
-    _require_reward(scorer, metric)
+    scorer = load_event_scorer(schema, _NO_SCHEMA if schema is None and protocol is None else protocol)
+    _require_reward(scorer.measures, metric)
     return EventReward(scorer, metric, events, text)
 
 
-@dataclass(slots=True)
-class EventReward:
+def field_reward(
+    schema: JsonSchemaSource = None,
+    metric: str = "field_f1",
+    protocol: ProtocolSource = None,
+    *,
+    value: str = "value",
+    text: str = "text",
+) -> FieldReward:
+    """A reward function for JSON answers: the metric of each completion by itself, from 0 to 1; None without gold.
+
+    `schema` is a JSON Schema, a path of one, or a Pydantic model class. `metric` is a rate of fields of which more is
+    better. `value` and `text` are the columns of the data set that hold the gold value, also as JSON text, and the
+    source text; the text may be missing.
+    """
+    scorer = load_fields_scorer(schema, protocol)
+    _require_reward(scorer.measures, metric)
+    return FieldReward(scorer, metric, value, text)
+
+
+class GoldReward(ABC, Generic[GoldType, FactsType]):
     """Called with a batch, it gives a list of rewards. It can be pickled, and holds nothing between calls."""
 
-    scorer: Scorer
     metric: str
-    events: str = "events"
-    text: str = "text"
-    _warned: bool = field(default=False, compare=False, repr=False)
+    text: str
+    _warned: bool
+
+    @property
+    @abstractmethod
+    def column(self) -> str:
+        """The column of the data set that has the gold."""
+
+    @property
+    @abstractmethod
+    def measures(self) -> Sequence[Measure[FactsType]]: ...
+
+    @abstractmethod
+    def parse_gold_row(self, gold: Any, text: Any, number: int) -> GoldType:
+        """The gold of a row; an InputError where it cannot be read."""
+
+    @abstractmethod
+    def score_answer(self, response: str, thought: str, gold: GoldType) -> FactsType: ...
+
+    @abstractmethod
+    def is_unreadable(self, facts: FactsType) -> bool: ...
+
+    @abstractmethod
+    def is_empty(self, facts: FactsType) -> bool:
+        """Whether neither gold nor the answer has anything."""
 
     @property
     def __name__(self) -> str:
@@ -66,101 +117,183 @@ class EventReward:
         return f"goldgate_{self.metric}"
 
     def __call__(
-        self, completions: Sequence[Any], prompts: Sequence[Any] | None = None, **columns: Any
+        self, completions: Sequence[Any], *others: Any, prompts: Sequence[Any] | None = None, **columns: Any
     ) -> list[float | None]:
         """A reward for each completion: text, or a list of messages of which the last one of the assistant counts.
 
-        Nothing that a model writes raises; a gold record that cannot be read does, as it would in every epoch.
+        All but the completions is passed by name. Nothing that a model writes raises; a gold record that cannot be
+        read does, as it would in every epoch.
         """
+        if others:
+            raise TypeError(f"pass everything by name: completions=…, prompts=…, {self.column}=…")
         golds = self._golds(len(completions), columns)
-        found = [
-            None if gold is None else self._facts(each, gold) for each, gold in zip(completions, golds, strict=True)
+        results = [
+            None if gold is None else self.score_answer(*_answer(each), gold)
+            for each, gold in zip(completions, golds, strict=True)
         ]
         log = columns.get("log_metric")
-        judged = [facts for facts in found if facts is not None]
+        judged = [facts for facts in results if facts is not None]
         if callable(log) and judged:
-            log(f"{self.__name__}/unreadable", sum(map(_is_unreadable, judged)) / len(judged))
-        return [None if facts is None else self._reward(facts) for facts in found]
+            log(f"{self.__name__}/unreadable", sum(map(self.is_unreadable, judged)) / len(judged))
+        rewards = [None if facts is None else self._reward(facts) for facts in results]
+        for facts, reward in zip(results, rewards, strict=True):
+            if facts is not None and reward == 0:
+                self.warn_of_form(facts)
+        return rewards
 
-    def _golds(self, count: int, columns: Mapping[str, Any]) -> list[Gold | None]:
+    def warn_of_form(self, facts: FactsType) -> None:
+        """Warn once where an answer without a hit has a form that a setting would read."""
+
+    def _golds(self, count: int, columns: Mapping[str, Any]) -> list[GoldType | None]:
         """The gold of each completion. That of the same document stands once for each of its completions, in a row."""
-        listed, texts = columns.get(self.events), columns.get(self.text)
-        if listed is None:
+        column, texts = columns.get(self.column), columns.get(self.text)
+        if column is None:
             if not self._warned:
                 self._warned = True
-                _LOG.warning("%s: there is no column %r, so there is no reward", self.__name__, self.events)
+                _LOG.warning("%s: there is no column %r, so there is no reward", self.__name__, self.column)
             return [None] * count
         texts = [None] * count if texts is None else texts
-        if len(listed) != count or len(texts) != count:
+        if len(column) != count or len(texts) != count:
             raise ValueError(
-                f"every completion needs its gold: {count} completions, {len(listed)} {self.events}, "
+                f"every completion needs its gold: {count} completions, {len(column)} {self.column}, "
                 f"{len(texts)} {self.text}"
             )
-        golds: list[Gold | None] = []
-        for number, (events, text) in enumerate(zip(listed, texts, strict=True)):
-            if number and _same(listed[number - 1], events) and _same(texts[number - 1], text):
+        golds: list[GoldType | None] = []
+        for number, (gold, text) in enumerate(zip(column, texts, strict=True)):
+            if number and _same(column[number - 1], gold) and _same(texts[number - 1], text):
                 golds.append(golds[-1])
             else:
-                golds.append(None if events is None else self._gold(events, text, number))
+                golds.append(None if gold is None else self._gold(gold, text, number))
         return golds
 
-    def _gold(self, events: Any, text: Any, number: int) -> Gold:
+    def _gold(self, gold: Any, text: Any, number: int) -> GoldType:
         try:
-            return parse_gold({"events": _as_list(events), "text": text}, str(number), None, self.scorer.schema)
+            return self.parse_gold_row(gold, text, number)
         except InputError as error:
             error.place = Place(f"row {number + 1} of the batch", None, error.place.field)
             raise
 
-    def _facts(self, completion: Any, gold: Gold) -> Facts:
-        response, thought = _answer(completion)
+    def _reward(self, facts: FactsType) -> float:
+        """The metric over this answer alone; where it is undefined, 1 for rightly saying nothing, and 0 otherwise."""
+        measure = _measure(self.measures, self.metric)
+        form, counts = measure.forms[self.metric], measure.units(facts)
+        pairs = [] if counts is None else list(zip(counts, form.numerator, form.denominator, strict=True))
+        denominator = sum(count * weight for count, _, weight in pairs)
+        if denominator:
+            return sum(count * weight for count, weight, _ in pairs) / denominator
+        return 1.0 if self.is_empty(facts) and not self.is_unreadable(facts) else 0.0
+
+
+@dataclass(slots=True)
+class EventReward(GoldReward[Gold, Facts]):
+    """The reward of answers with events."""
+
+    scorer: Scorer
+    metric: str
+    events: str = "events"
+    text: str = "text"
+    _warned: bool = field(default=False, compare=False, repr=False)
+    _warned_of_form: bool = field(default=False, compare=False, repr=False)
+
+    @property
+    def column(self) -> str:
+        return self.events
+
+    @property
+    def measures(self) -> Sequence[Measure[Facts]]:
+        return self.scorer.measures
+
+    def parse_gold_row(self, gold: Any, text: Any, number: int) -> Gold:
+        return parse_gold({"events": _as_list(gold), "text": text}, str(number), None, self.scorer.schema)
+
+    def score_answer(self, response: str, thought: str, gold: Gold) -> Facts:
         sample = Sample(gold, response, thought=thought)
         return self.scorer.facts(sample) if self._needs_checks else self.scorer.compared([sample])[0]
 
     @property
     def _needs_checks(self) -> bool:
         """Whether the metric needs more than what was read and compared: values looked up, thoughts checked."""
-        return isinstance(_measure(self.scorer, self.metric), Hallucination | ThoughtRates)
+        return isinstance(_measure(self.measures, self.metric), Hallucination | ThoughtRates)
 
-    def _reward(self, facts: Facts) -> float:
-        """The metric over this answer alone; where it is undefined, 1 for rightly saying nothing, and 0 otherwise."""
-        measure = _measure(self.scorer, self.metric)
-        form, counts = measure.forms[self.metric], measure.units(facts)
-        pairs = [] if counts is None else list(zip(counts, form.numerator, form.denominator, strict=True))
-        denominator = sum(count * weight for count, _, weight in pairs)
-        if denominator:
-            return sum(count * weight for count, weight, _ in pairs) / denominator
-        nothing = not facts.predicted.units and not facts.sample.gold.events.units
-        return 1.0 if nothing and not _is_unreadable(facts) else 0.0
+    def warn_of_form(self, facts: Facts) -> None:
+        if self._warned_of_form:
+            return
+        form = form_of(self.scorer.settings.response)
+        tally = Tally()
+        tally.add_totals({"total_samples": 1, **dict.fromkeys(answer_hints(facts, form), 1)})
+        for hint in hint_section(tally, form):
+            if "null_words" not in hint["setting"]:
+                self._warned_of_form = True
+                _LOG.warning(
+                    "%s: a completion has %s, and its reward is 0; to read such answers, set in the protocol: %s",
+                    self.__name__,
+                    hint["have"],
+                    hint["setting"],
+                )
+                return
+
+    def is_unreadable(self, facts: Facts) -> bool:
+        return any(violation.violation in _NOT_READ for violation in facts.predicted.violations)
+
+    def is_empty(self, facts: Facts) -> bool:
+        return not facts.predicted.units and not facts.sample.gold.events.units
 
 
-def _is_unreadable(facts: Facts) -> bool:
-    return any(found.violation in _NOT_READ for found in facts.predicted.violations)
+@dataclass(slots=True)
+class FieldReward(GoldReward[GoldDocument, FieldFacts]):
+    """The reward of answers that are JSON by a schema."""
+
+    scorer: AnswerScorer
+    metric: str
+    value: str = "value"
+    text: str = "text"
+    _warned: bool = field(default=False, compare=False, repr=False)
+
+    @property
+    def column(self) -> str:
+        return self.value
+
+    @property
+    def measures(self) -> Sequence[Measure[FieldFacts]]:
+        return self.scorer.measures
+
+    def parse_gold_row(self, gold: Any, text: Any, number: int) -> GoldDocument:
+        return parse_document({"value": gold, "text": text}, str(number))
+
+    def score_answer(self, response: str, thought: str, gold: GoldDocument) -> FieldFacts:
+        return self.scorer.score(response, gold).facts
+
+    def is_unreadable(self, facts: FieldFacts) -> bool:
+        return not facts.is_read
+
+    def is_empty(self, facts: FieldFacts) -> bool:
+        return not facts.predicted.leaves and not facts.gold.leaves
 
 
-def _require_reward(scorer: Scorer, metric: str) -> None:
-    known = [
+def _require_reward(measures: Sequence[Measure[Any]], metric: str) -> None:
+    metrics = [
         name
-        for measure in scorer.measures
+        for measure in measures
         if isinstance(measure, RatioMeasure)
         for name in measure.ratios
         if name.endswith(MORE_IS_BETTER)
     ]
-    if metric not in known:
+    if metric not in metrics:
         raise ConfigError(
             "reward.unknown_metric",
             "this metric cannot be a reward",
-            expected=f"a rate of which more is better: {', '.join(known)}",
+            expected=f"a rate of which more is better: {', '.join(metrics)}",
             found=describe_value(metric),
-            advice=did_you_mean(str(metric), known),
+            advice=did_you_mean(str(metric), metrics),
         )
 
 
-def _measure(scorer: Scorer, metric: str) -> RatioMeasure[Facts]:
-    return next(each for each in scorer.measures if isinstance(each, RatioMeasure) and metric in each.ratios)
+def _measure(measures: Sequence[Measure[FactsType]], metric: str) -> RatioMeasure[FactsType]:
+    return next(each for each in measures if isinstance(each, RatioMeasure) and metric in each.ratios)
 
 
 def _answer(completion: Any) -> tuple[str, str]:
-    """What the model wrote, and its thought; nothing where it wrote no text at all, or nobody can read it."""
+    """What the model wrote, and its thought; nothing where it wrote no text at all, or it is unreadable."""
     try:
         return _read_answer(completion)
     except Exception:  # content of a strange type, a call that is no JSON, an object that raises when it is looked at

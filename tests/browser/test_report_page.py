@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from .conftest import Watched
+from .conftest import EXTRACTION, Watched
 
 Reports = dict[str, Path]
 
@@ -58,13 +58,52 @@ def test_one_click_leads_from_a_failed_gate_to_the_text_that_explains_it(watched
     expect(text.locator(".tag em").first).to_be_visible()  # the error stands beside what is marked
 
 
-def test_on_a_phone_what_explains_a_gate_is_in_sight(watched: Watched, reports: Reports) -> None:
-    page = watched.open(reports["model-b"], viewport={"width": 360, "height": 800})
-    for link in page.locator("td.why a").all():
-        box = link.bounding_box()
+def test_the_header_names_what_was_judged_and_no_place_or_time(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"])
+    expect(page.locator("header")).to_contain_text("predictions model-b.jsonl · gold gold.jsonl")
+    text = reports["model-b"].read_text(encoding="utf-8")
+    assert str(EXTRACTION) not in text
+    assert "scored 2" not in text
+
+
+def test_on_a_phone_gates_thresholds_and_the_first_sample_are_in_sight(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"], viewport={"width": 390, "height": 844})
+    seen = page.locator("td.why a, td.scale .bound, td.scale .mark").all()
+    assert len(seen) == 4 * 3 + 2 * 3
+    for each in seen:
+        box = each.bounding_box()
         assert box is not None
         assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 360
+        assert box["x"] + box["width"] <= 390
+    summary = page.locator("details.unit > summary").first
+    expect(summary).to_be_in_viewport(ratio=1)
+    expect(summary.locator(".score")).to_have_text("0.1429")
+    expect(summary.locator(".snippet")).to_contain_text("连亏两年之后")
+    expect(page.get_by_label("error", exact=True)).to_be_hidden()  # until the filters are asked for
+    page.locator("#filters > summary").click()
+    expect(page.get_by_label("error", exact=True)).to_be_visible()
+
+
+def test_the_numbers_of_a_gate_stand_once(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"])
+    section = page.locator("section", has=page.locator("#gates"))
+    words = section.evaluate("each => [...each.querySelectorAll('td, th, text')].map(t => t.textContent.trim())")
+    assert [words.count(number) for number in ("0.5718", "[0.501, 0.639]", "≥ 0.97")] == [1, 1, 1]
+    expect(section).to_contain_text("Dot: value. Bar: 95 % interval. Line: threshold; hatched side passes.")
+    following = section.evaluate("each => each.nextElementSibling.querySelector('h2').textContent")
+    assert following == "Samples to look at"
+
+
+def test_confusions_findings_and_what_stands_out_lead_to_samples(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"])
+    page.locator("td.heat a", has_text="6").first.click()
+    expect(page.get_by_label("confused", exact=True)).to_have_value("解除质押 → 质押")
+    for unit in page.locator("details.unit:visible").all():
+        assert "wrong_type" in unit.locator("summary").inner_text()
+    page.get_by_role("link", name="2 of 80 answers are missing").click()
+    expect(page.locator("#filters [role=status]")).to_contain_text("2 of ")
+    page.locator("table.findings a", has_text="(zh-033)").click()
+    expect(page.locator("details.unit[open] .id", has_text="zh-033")).to_be_in_viewport()
 
 
 def test_an_answer_that_was_not_read_is_what_a_click_leads_to(watched: Watched, reports: Reports) -> None:
@@ -108,14 +147,17 @@ def test_all_samples_of_a_gate_an_error_and_a_type(watched: Watched, reports: Re
     page.locator("#event-types ~ .wide a", has_text="Lawsuit").click()
     expect(page.get_by_label("event type", exact=True)).to_have_value("Lawsuit")
     expect(page.get_by_label("error", exact=True)).to_have_value("")
+    expect(page.locator("#filters > summary")).to_contain_text("Filters: event type Lawsuit (")
+    page.locator("#filters > summary").click()
     page.get_by_role("button", name="Clear").click()
     expect(said).to_have_text(f"{total} of {total} shown")
 
 
 def test_filters_add_up_and_text_is_found_in_closed_samples(watched: Watched, reports: Reports) -> None:
     page = watched.open(reports["model-b"])
+    page.locator("#filters > summary").click()
     said = page.locator("#filters [role=status]")
-    page.get_by_label("read", exact=True).select_option("repaired")
+    page.get_by_label("parsed as", exact=True).select_option("repaired")
     page.get_by_label("error", exact=True).select_option("boundary")
     both = int(said.inner_text().split()[0])
     page.get_by_label("error", exact=True).select_option("")

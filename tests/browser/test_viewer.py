@@ -108,6 +108,21 @@ def test_filters_find_samples(one: Viewer, watching: WatchedSite) -> None:
     expect(page.locator(".pages .said")).to_have_text("80 samples, 1 to 50")
 
 
+def test_lists_show_scores_and_texts_and_filters_fold_on_a_phone(one: Viewer, watching: WatchedSite) -> None:
+    page = enter(one, watching)
+    expect(page.locator("header")).to_contain_text("predictions model-b.jsonl · gold gold.jsonl · scored 2")
+    page.get_by_role("link", name="4 of 80 answers could not be read").click()
+    expect(page.locator(".pages .said")).to_have_text("4 of 80 samples")
+    expect(page.get_by_label("parsed as", exact=True)).to_have_value("error")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.get_by_label("parsed as", exact=True)).to_be_hidden()
+    expect(page.locator(".filters > summary")).to_have_text("Filters: parsed as error")
+    row = page.locator("table.units-list tbody tr").first
+    expect(row).to_be_in_viewport(ratio=1)
+    expect(row.locator("td.num")).to_have_text("0.0000")
+    expect(row.locator("td.snippet")).not_to_be_empty()
+
+
 def test_two_systems_side_by_side(two: Viewer, watching: WatchedSite) -> None:
     page = enter(two, watching)
     page.get_by_role("link", name="56 lost").click()
@@ -117,6 +132,15 @@ def test_two_systems_side_by_side(two: Viewer, watching: WatchedSite) -> None:
     assert left is not None
     assert right is not None
     assert left["x"] + left["width"] <= right["x"]
+    expect(page.get_by_role("heading", name="Source text")).to_have_count(1)
+    cut = "boxes => boxes.filter(each => each.scrollWidth > each.clientWidth + 1).length"
+    assert page.locator(".wide, .text").evaluate_all(cut) == 0
+    differing = page.locator("tr.marked")
+    page.keyboard.press("n")
+    expect(differing.first).to_be_focused()
+    expect(differing.first).to_contain_text("✗ ")
+    page.keyboard.press("p")
+    expect(differing.last).to_be_focused()
     page.keyboard.press("j")
     expect(page.locator(".pages .said")).to_have_text("2 of 56 lost")
 
@@ -147,7 +171,7 @@ def test_every_page_fits_its_window(path: str, width: int, two: Viewer, watching
 
 def test_without_a_script_filters_and_pages_work(one: Viewer, watching: WatchedSite) -> None:
     page = enter(one, watching, "/0/samples", java_script_enabled=False)
-    page.get_by_label("read", exact=True).select_option("raw")
+    page.get_by_label("parsed as", exact=True).select_option("raw")
     page.get_by_role("button", name="Show").click()
     expect(page.locator(".pages .said")).to_contain_text("of 80 samples")
     page.locator("table.units-list a").first.click()
@@ -162,7 +186,7 @@ def test_hostile_samples_stay_text(hostile: Path, watching: WatchedSite, tmp_pat
         count = page.locator("table.units-list tbody tr").count()
         assert count == len(TEXTS) + 2
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-        for select in page.locator("form.filters select").all():
+        for select in page.locator(".filters select").all():
             values = [option.get_attribute("value") for option in select.locator("option").all()]
             select.select_option(values[-1])
             page.get_by_role("button", name="Show").click()
@@ -186,6 +210,12 @@ def test_an_export_works_from_disk(reports: Reports, tmp_path: Path, watching: W
     expect(page.locator("article.side")).to_have_count(2)
     page.keyboard.press("j")
     expect(page.locator(".pages .said")).to_have_text("2 of 67 changed")
+    page.goto((tmp_path / "out" / "1.html").as_uri())
+    page.locator("table.findings a", has_text="(zh-033)").click()
+    expect(page.locator("h1")).to_have_text("zh-033")
+    page.go_back()
+    page.locator("td.heat a", has_text="6").first.click()
+    expect(page.locator("table.units-list td.word").first).to_contain_text("wrong_type")
 
 
 def test_another_site_gets_nothing(two: Viewer, browser: Browser, tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def start(line: list[str], mark: str = "-", **options: Any) -> subprocess.Popen[
     return subprocess.Popen(line, env=environment, stderr=subprocess.PIPE, text=True, encoding="utf-8", **options)
 
 
-NO_GATES = "NO_GATES  nothing was judged: no gate can fail\n"
+NO_GATES = "NO_GATES  no gates set; scores only\n"
 
 
 def finished(process: subprocess.Popen[str]) -> tuple[int, str]:

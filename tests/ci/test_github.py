@@ -14,7 +14,7 @@ from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import error_report
 from goldgate.errors import InputError, Place
 from goldgate.report import describe_report, render_page
-from goldgate.report.ci import MOST_ANNOTATIONS, MOST_SUMMARY_BYTES, step_summary
+from goldgate.report.verdicts import MAX_ANNOTATIONS, MAX_SUMMARY_BYTES, step_summary
 from tests.unit.report.pages import page as full_page
 
 from .runner import obeyed
@@ -55,7 +55,7 @@ def test_an_error_says_where_and_what_to_do() -> None:
 
 def test_of_more_than_are_shown_the_last_says_how_many() -> None:
     commands = obeyed(render_page(judged(*(line("FAIL", f"m{n}") for n in range(14))), "github"))
-    assert len(commands) == MOST_ANNOTATIONS
+    assert len(commands) == MAX_ANNOTATIONS
     assert "5 more" in commands[-1].data
 
 
@@ -73,10 +73,10 @@ def test_a_summary_keeps_below_what_github_takes() -> None:
     row = "| `名` | 0.5 |\n"
     long = "# FAIL\n\n" + row * 200_000
     shown = step_summary(long, used=1000)
-    assert len(shown.encode()) <= MOST_SUMMARY_BYTES - 1000
+    assert len(shown.encode()) <= MAX_SUMMARY_BYTES - 1000
     assert "cut here" in shown
     assert row + "\n\n… cut" in shown
-    assert step_summary(long, used=MOST_SUMMARY_BYTES) == ""
+    assert step_summary(long, used=MAX_SUMMARY_BYTES) == ""
     assert step_summary("# PASS\n", used=0) == "# PASS\n"
 
 

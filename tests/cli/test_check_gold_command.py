@@ -11,11 +11,18 @@ from click.testing import CliRunner
 
 from goldgate.cli.check import check_command
 from goldgate.cli.main import goldgate
-from goldgate.suites.extraction.check_gold import check_gold
+from goldgate.readers.gold_check import GoldCheck, check_gold_files
+from goldgate.readers.gold_files import GoldOpener
+from goldgate.suites.extraction.check_gold import EventCheck
+from goldgate.suites.extraction.events.event_schema import EventSchema
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 SCHEMA = {"event_types": {"Strike": {"roles": ["Employer", "Place"]}}}
 TEXT = "Dockers at Vanholt Port walked out."
+
+
+def check_gold(path: Path, schema: EventSchema | None, dialect: str | None = None) -> GoldCheck:
+    return check_gold_files([path], GoldOpener(dialect), EventCheck(schema))
 
 
 def record(**argument: Any) -> dict[str, Any]:
@@ -110,9 +117,9 @@ def test_exclusive_ends_read_as_inclusive_and_links_of_two_events_are_findings(t
     exclusive.write_text("".join(map(_line, records)), encoding="utf-8")
     records[0] = {**record, "doc_key": "2", "gold_evt_links": [[[1, 3], [4, 4], "evt1arg1place"]]}
     inclusive.write_text("".join(map(_line, records)), encoding="utf-8")
-    assert check_gold([exclusive], None).counts() == {"gold.ends_exclusive": 1, "gold.shared_links": 2}
-    assert check_gold([inclusive], None).counts() == {"gold.shared_links": 2}
-    assert check_gold([exclusive], None, "oee-cfc").counts() == {"gold.shared_links": 2}
+    assert check_gold(exclusive, None).counts() == {"gold.ends_exclusive": 1, "gold.shared_links": 2}
+    assert check_gold(inclusive, None).counts() == {"gold.shared_links": 2}
+    assert check_gold(exclusive, None, "oee-cfc").counts() == {"gold.shared_links": 2}
 
 
 def _line(record: object) -> str:
@@ -130,7 +137,7 @@ def test_old_names_work_and_name_the_new_one(tmp_path: Path) -> None:
         result = CliRunner().invoke(goldgate, [name, *map(str, words)])
         assert (result.exit_code, result.stderr) == (
             0,
-            f"goldgate {name} is now goldgate {new}; the old name will go\n",
+            f"goldgate {name} is now goldgate {new}; the old name will be removed\n",
         ), result.output
     assert "check-gold" not in CliRunner().invoke(goldgate, ["--help"]).stdout
 
@@ -138,4 +145,4 @@ def test_old_names_work_and_name_the_new_one(tmp_path: Path) -> None:
 def test_an_option_of_another_kind_of_file_is_refused() -> None:
     result = CliRunner().invoke(check_command, [str(EXAMPLES / "gold.jsonl"), "--outputs", "x"])
     assert result.exit_code == 2
-    assert "--outputs is not for this" in result.stderr
+    assert "--outputs does not apply here" in result.stderr

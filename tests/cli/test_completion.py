@@ -13,11 +13,28 @@ import pytest
 ASK = """
 source <(_GOLDGATE_COMPLETE=bash_source goldgate)
 compopt() { echo "compopt $1 $2"; }   # bash has it only while it completes
-COMP_WORDS=(%s)
-COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 ))
-_goldgate_completion goldgate
-printf '%%s\\n' "${COMPREPLY[@]}"
+while read -r line; do
+  COMPREPLY=()
+  read -ra COMP_WORDS <<< "$line"
+  COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 ))
+  _goldgate_completion goldgate < /dev/null
+  printf '%s\\n' "${COMPREPLY[@]}"
+  echo "end"
+done
 """
+CASES = {
+    "goldgate ext": ["extraction"],
+    "goldgate ve": ["verify"],
+    "goldgate extraction --form": ["--format"],
+    "goldgate extraction --format j": ["json", "junit"],
+    "goldgate extraction --gold ex": ["compopt -o default", ""],
+    "goldgate extraction --out ex": ["compopt -o dirnames", ""],
+    "goldgate trend ex": ["compopt -o dirnames", ""],
+    "goldgate read ex": ["compopt -o default", ""],
+    "goldgate convert ex": ["compopt -o default", ""],
+    "goldgate schema --from ex": ["compopt -o default", ""],
+    "goldgate extraction --id-field ex": [""],
+}
 
 
 @pytest.fixture
@@ -28,32 +45,15 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
 
 
-def completed(words: str, environment: dict[str, str]) -> list[str]:
-    script = ASK % words
-    shown = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=60)
-    assert shown.stderr == ""
-    return shown.stdout.split("\n")[:-1]
-
-
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("goldgate ext", ["extraction"]),
-        ("goldgate ve", ["verify"]),
-        ("goldgate extraction --form", ["--format"]),
-        ("goldgate extraction --format j", ["json", "junit"]),
-        ("goldgate extraction --gold ex", ["compopt -o default", ""]),
-        ("goldgate extraction --out ex", ["compopt -o dirnames", ""]),
-        ("goldgate trend ex", ["compopt -o dirnames", ""]),
-        ("goldgate read ex", ["compopt -o default", ""]),
-        ("goldgate convert ex", ["compopt -o default", ""]),
-        ("goldgate schema --from ex", ["compopt -o default", ""]),
-        ("goldgate extraction --id-field ex", [""]),
-    ],
-)
-def test_bash(words: str, expected: list[str], environment: dict[str, str]) -> None:
-    assert completed(words, environment) == expected
+def test_bash(environment: dict[str, str]) -> None:
+    asked = "".join(f"{words}\n" for words in CASES)
+    shown = subprocess.run(
+        ["bash", "-c", ASK], input=asked, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert shown.stderr == ""
+    answers = [answer.splitlines() for answer in shown.stdout.split("end\n")[:-1]]
+    assert dict(zip(CASES, answers, strict=True)) == CASES
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from goldgate.cli.convert import import_runs_command
 from goldgate.cli.demo import demo_command
-from goldgate.demo import demo_files
+from goldgate.demo import SUITES, demo_files
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 
@@ -24,35 +24,50 @@ def demo(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_two_models_are_judged_and_compared_on_a_screen_or_two(tmp_path: Path) -> None:
-    """Whoever sees it for the first time wants the verdicts and what decided them, not every number."""
     shown = demo(tmp_path)
     assert (shown.returncode, shown.stderr) == (0, "")
-    commands = [line.split()[2] for line in shown.stdout.splitlines() if line.startswith("$ ")]
-    assert commands == ["extraction", "extraction", "compare"]
+    commands = [line.split()[1:3] for line in shown.stdout.splitlines() if line.startswith("$ ")]
+    assert commands == [
+        ["cd", "goldgate-demo"],
+        *(["goldgate", name] for name in ("extraction", "extraction", "compare")),
+    ]
     assert "PASS  all 4 gates passed" in shown.stdout
     assert "FAIL  2 of 4 gates failed" in shown.stdout
-    assert "Nothing of it was kept: goldgate demo --out DIR" in shown.stdout
-    assert os.listdir(tmp_path) == []
     lines = shown.stdout.splitlines()
     assert len(lines) < 70
+    assert max(map(len, lines)) <= 80
     titles = [line for line in lines if line in ("Gates", "Scores", "Systems", "report-b against report-a")]
     assert titles == ["Gates", "Gates", "Systems", "report-b against report-a"]
-    assert any("--brief" in line and "without it" in line for line in lines)
+    pages = [line.split()[1] for line in lines if line.startswith("      open: ")]
+    assert pages == ["report-a/report.html", "report-b/report.html"]
+    assert all((tmp_path / "goldgate-demo" / page).is_file() for page in pages)
 
 
-def test_what_it_shows_can_be_kept(tmp_path: Path) -> None:
+def test_what_it_points_to_is_kept(tmp_path: Path) -> None:
     shown = demo(tmp_path, "--out", "kept")
     assert shown.returncode == 0
-    assert "are in kept" in shown.stdout
-    named = [line.strip() for line in shown.stdout.splitlines() if line.startswith("  kept/")]
+    named = [line.split()[1] for line in shown.stdout.splitlines() if line.startswith(("  open", "  edit"))]
     assert named == ["kept/report-b/report.html", "kept/release.yaml"]
     assert all((tmp_path / name).is_file() for name in named)
     assert json.loads((tmp_path / "kept" / "report-b" / "report.json").read_bytes())["status"] == "FAIL"
+    assert demo(tmp_path, "--out", "kept").returncode == 0  # an earlier demo is overwritten, and nothing else
+    (tmp_path / "kept" / "notes.txt").write_text("mine")
     again = demo(tmp_path, "--out", "kept")
     assert again.returncode == 2
     assert "out.not_ours" in again.stderr
+    assert "notes.txt" in again.stderr
     (tmp_path / "file").write_text("")
     assert "out.unwritable" in demo(tmp_path, "--out", "file").stderr
+
+
+def test_a_file_of_the_users_own_is_not_overwritten(tmp_path: Path) -> None:
+    for name, content in (("gold.jsonl", b"mine"), ("release.yaml", demo_files()["release.yaml"] + b"# mine")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / name).write_bytes(content)
+        shown = CliRunner().invoke(demo_command, ["--out", str(folder)])
+        assert (shown.exit_code, "out.not_ours" in shown.stderr, name in shown.stderr) == (2, True, True), name
+        assert [(path.name, path.read_bytes()) for path in folder.iterdir()] == [(name, content)]
 
 
 def test_without_a_folder_for_temporary_files_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,10 +75,9 @@ def test_without_a_folder_for_temporary_files_it_says_so(tmp_path: Path, monkeyp
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: ["/nowhere"])
     trace = str(EXAMPLES.parent / "traces" / "otel.jsonl")
-    for command, options in ((demo_command, []), (import_runs_command, [trace, "--out", str(tmp_path / "runs")])):
-        shown = CliRunner().invoke(command, options)
-        assert shown.exit_code == 2
-        assert "machine.no_temporary_folder" in shown.stderr
+    shown = CliRunner().invoke(import_runs_command, [trace, "--out", str(tmp_path / "runs")])
+    assert shown.exit_code == 2
+    assert "machine.no_temporary_folder" in shown.stderr
 
 
 def test_in_a_step_of_github_it_annotates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,13 +86,22 @@ def test_in_a_step_of_github_it_annotates_nothing(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     shown = CliRunner().invoke(demo_command, [])
     assert (shown.exit_code, shown.stderr) == (0, "")
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == ["goldgate-demo"]
 
 
 def test_the_data_is_part_of_the_examples_and_small() -> None:
-    files = demo_files()
-    assert sum(map(len, files.values())) < 60_000
-    assert files["schema.json"] == (EXAMPLES / "schema.json").read_bytes()
-    for name in ("gold.jsonl", "model-a.jsonl", "model-b.jsonl"):
-        whole = set((EXAMPLES / name).read_bytes().splitlines())
-        assert set(files[name].splitlines()) < whole
+    for suite in SUITES:
+        files, examples = demo_files(suite), EXAMPLES.parent / suite
+        assert sum(map(len, files.values())) < 70_000, suite
+        assert files["schema.json"] == (examples / "schema.json").read_bytes(), suite
+        for name in ("gold.jsonl", "model-a.jsonl", "model-b.jsonl"):
+            whole = set((examples / name).read_bytes().splitlines())
+            assert set(files[name].splitlines()) <= whole, (suite, name)
+
+
+def test_the_demo_of_fields_ends_as_it_should(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = CliRunner().invoke(demo_command, ["--suite", "fields"])
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert "PASS  all 5 gates passed" in shown.stdout
+    assert "FAIL  5 of 5 gates failed" in shown.stdout

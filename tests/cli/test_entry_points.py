@@ -28,8 +28,7 @@ def run(program: str, *arguments: str, path: Path | None = None) -> subprocess.C
     return subprocess.run(line, capture_output=True, text=True, timeout=60, env=environment)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("option", ["-h", "--help"])
+@pytest.mark.parametrize(("program", "option"), [*((name, "-h") for name in PROGRAMS), ("goldgate", "--help")])
 def test_each_explains_itself(program: str, option: str) -> None:
     done = run(program, option)
     assert (done.returncode, done.stderr) == (0, "")

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import goldgate
 from goldgate.cli.main import goldgate as command
-from goldgate.errors import GoldgateError
+from goldgate.errors import ConfigError, GoldgateError
 
 EXTRACTION = Path(__file__).parents[2] / "examples" / "extraction"
 TRACES = Path(__file__).parents[2] / "examples" / "traces"
@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("reader", [*READERS])
 def test_who_reads_results_says_that_a_folder_is_not_there(folder: Path, reader: str) -> None:
     missing = said(reader, "nowhere", *READERS[reader])
-    assert "where nowhere message there is no such folder, and no such file" in missing
+    assert "where nowhere message there is no such folder or file" in missing
     assert "expected a folder that --out wrote, with report.json found nothing" in missing
     assert "did you mean empty?" in said(reader, "emty", *READERS[reader])
 
@@ -62,7 +62,7 @@ def test_who_reads_results_says_why_a_path_cannot_be_followed(folder: Path, read
 
 @pytest.mark.parametrize("reader", [*READERS])
 def test_who_reads_results_says_what_a_folder_without_them_holds(folder: Path, reader: str) -> None:
-    assert "found an empty folder do judge something with --out first" in said(reader, "empty", *READERS[reader])
+    assert "found an empty folder do run a suite's command with --out first" in said(reader, "empty", *READERS[reader])
     assert "found a folder that holds june, may do name those: runs/*" in said(reader, "runs/", *READERS[reader])
 
 
@@ -151,10 +151,11 @@ def test_a_command_that_is_nearly_right_is_guessed_in_a_sentence() -> None:
     assert said("extration").endswith("No such command 'extration'. Did you mean extraction?")
 
 
-def test_who_has_no_event_schema_is_told_how_to_get_one() -> None:
-    error = judged({}, schema=None)
-    assert error.code == "schema.required"
-    assert "goldgate schema --from GOLD --out schema.json" in str(error.advice)
+def test_a_scorer_without_an_event_schema_says_how_to_get_one() -> None:
+    with pytest.raises(ConfigError) as caught:
+        goldgate.load_scorer()
+    assert caught.value.code == "schema.required"
+    assert "goldgate schema --from GOLD --out schema.json" in str(caught.value.advice)
 
 
 def table(folder: Path, *header: str) -> Path:
@@ -195,4 +196,68 @@ def test_a_mapping_that_is_nearly_right(folder: Path) -> None:
 
 def test_every_command_is_told_in_a_line_that_is_not_cut() -> None:
     shown = CliRunner().invoke(command, ["--help"], env={"COLUMNS": "80"}).stdout
-    assert "..." not in shown.split("Commands:")[1]
+    assert "..." not in shown.split("Judge:")[1]
+
+
+def test_a_misspelt_gate_is_answered_with_the_nearest_name_first(tmp_path: Path) -> None:
+    (tmp_path / "gates.yaml").write_text("gates: {strict_f: {min: 0.5}}\n")
+    found = said("extraction", "--gold", str(EXTRACTION / "gold.jsonl"), "--predictions",
+                 str(EXTRACTION / "model-a.jsonl"), "--protocol", str(tmp_path / "gates.yaml"))  # fmt: skip
+    assert "message there is no metric strict_f do did you mean strict_f1? expected a metric of" in found
+
+
+def test_a_protocol_without_gates_is_told_where_they_go(tmp_path: Path) -> None:
+    (tmp_path / "empty.yaml").write_text("")
+    result = CliRunner().invoke(
+        command,
+        ["extraction", "--gold", str(EXTRACTION / "gold.jsonl"), "--predictions", str(EXTRACTION / "model-a.jsonl"),
+         "--protocol", str(tmp_path / "empty.yaml")],
+    )  # fmt: skip
+    words = " ".join(result.stdout.split())
+    assert "the protocol file sets no gates: for a verdict, add gates: {strict_f1: {min: 0.8}} to it" in words
+
+
+@pytest.mark.parametrize("name", ["gold.jsonl.gz", "gold.parquet", "gold.jsonl"])
+def test_a_binary_file_is_not_to_be_saved_as_text(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"\x89PNG\r\n\x00\xff")
+    found = said("check", str(tmp_path / name))
+    assert "gold.not_utf8" in found
+    assert "save the file as UTF-8" not in found
+    assert ("a binary file" if name.endswith("jsonl") else "is it damaged, or named wrongly?") in found
+
+
+def test_check_and_extraction_say_the_same_of_an_array_that_is_never_closed(tmp_path: Path) -> None:
+    path = tmp_path / "gold.json"
+    path.write_text("[[[[[")
+    assert "message the array is never closed" in said("check", str(path))
+
+
+def test_a_finding_that_many_records_have_is_said_once(folder: Path) -> None:
+    path = Path("gold.jsonl")
+    path.write_text("".join(f'{{"doc_id": "d{n}", "text": "a", "value": {{"name": "a"}}}}\n' for n in range(12)))
+    result = CliRunner().invoke(command, ["check", str(path)], env={"COLUMNS": "300"})
+    assert result.exit_code == 1
+    assert "12 records, 12 leaves" in result.stdout  # records with a value are those of the fields suite
+    words = " ".join(result.stdout.split())
+    assert words.count("is doc_id the id? then --id-field doc_id, or rename it (goldgate convert") == 1
+    assert "gold.bad_id 12 times: gold.jsonl:1 id, gold.jsonl:2 id, gold.jsonl:3 id, … expected" in words
+
+
+def test_records_with_a_value_are_read_and_compared_as_fields(tmp_path: Path) -> None:
+    path = tmp_path / "values.jsonl"
+    path.write_text('{"id": "1", "value": {"a": 1}}\n')
+    shown = CliRunner().invoke(command, ["read", str(path)])
+    assert (shown.exit_code, shown.stdout) == (0, "1  raw, structured, 1 value\n")
+    compared = CliRunner().invoke(command, ["compare", f"a={path}", f"b={path}", "--gold", str(path)])
+    assert compared.exit_code == 0
+    assert "field_f1" in compared.stdout
+    assert "No difference is significant (Holm, p < 0.05)." in compared.stdout
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_what_separates_the_cells_of_a_table_is_seen_in_its_header(mark: str, tmp_path: Path) -> None:
+    gold, answers = tmp_path / "gold.jsonl", tmp_path / "answers.csv"
+    gold.write_text('{"id": "1", "value": {"a": 1, "b": 2}}\n')
+    cell = '{""a"": 1, ""b"": 2}'
+    answers.write_text(f'id{mark}response\n1{mark}"{cell}"\n')
+    assert goldgate.evaluate_fields(gold, answers)["field_f1"] == 1.0

@@ -24,7 +24,7 @@ def test_a_fault_is_said_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     looking = SampleCollector("extraction", lambda *_: b"")
     looking(Evaluation({}), PLAN, EmptyInputLookup(), weighed(b'{"id": "a"}\n'))
     assert looking.units is not None
-    assert "a fault of goldgate" in looking.units.note
+    assert "a bug in goldgate" in looking.units.note
     assert "KeyError" in looking.units.note
     monkeypatch.setenv("GOLDGATE_DEBUG", "1")
     with pytest.raises(RuntimeError, match="KeyError"):

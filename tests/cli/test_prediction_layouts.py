@@ -57,7 +57,7 @@ def write(path: Path, records: list[Any]) -> Path:
     return path
 
 
-def score(gold: Path, predictions: Path, **options: Any) -> Json:
+def score(gold: Path, predictions: Path, **options: Any) -> Any:
     return goldgate.evaluate_files(gold, predictions, SCHEMA, **options).report
 
 
@@ -314,6 +314,27 @@ def test_files_without_ids_are_joined_by_order_and_it_is_said(bare_gold: Path, t
         "predictions.other_count",
         "predictions.unknown_id",
     )
+
+
+@pytest.mark.parametrize("name", ["doc_id", "_id", "key"])
+def test_ids_under_another_name_in_both_files_are_not_joined_by_order(name: str, tmp_path: Path) -> None:
+    events = [{"event_type": "Hire", "arguments": [{"role": "Person", "argument": "Lena"}]}]
+    gold = write(tmp_path / "gold.jsonl", [{name: f"d{n}", "text": "Lena", "events": events} for n in range(2)])
+    answers = [{name: f"d{n}", "output": json.dumps(events if n else [])} for n in (1, 0)]
+    path = write(tmp_path / "a.jsonl", answers)
+    error = refusal(gold, path, response_field="output")
+    assert (error.code, error.message) == ("predictions.bad_id", f"there is no field id, and both files have {name}")
+    assert str(error.advice).startswith(f"use --id-field {name};")
+    report = score(gold, path, response_field="output", id_field=name)
+    assert counts(report)[0] == 1
+    golds = [json.loads(line) for line in gold.read_text().splitlines()]
+    in_memory = [{name: answer[name], "response": answer["output"]} for answer in answers]
+    assert counts(goldgate.evaluate(golds, in_memory, SCHEMA, id_field=name).report)[0] == 1
+    table = tmp_path / "a.csv"
+    table.write_text(f"{name},response\nd1,[]\nd0,[]\n")
+    assert refusal(gold, table).code == "predictions.bad_id"
+    other = write(path, [{"other": "d1", "output": "[]"}, {"other": "d0", "output": "[]"}])
+    assert "|joined:by_order|" in score(gold, other, response_field="output")["signature"]
 
 
 def test_a_data_set_without_ids_is_joined_by_order_or_by_number(tmp_path: Path) -> None:

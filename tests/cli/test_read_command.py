@@ -16,10 +16,10 @@ from click.testing import CliRunner, Result
 
 from goldgate.cli.read import read_command
 from goldgate.report.escape import display_width
-from goldgate.suites.extraction.response import Status, Step
-from goldgate.suites.extraction.response import parsed as reading_words
-from goldgate.suites.extraction.response.parsed import Method, Reason, ThoughtState
-from goldgate.suites.extraction.show_responses import TextPositions
+from goldgate.report.responses import TextPositions
+from goldgate.response import Status, Step
+from goldgate.response import parsed as reading_words
+from goldgate.response.parsed import Method, Reason, ThoughtState
 from tests.responses.corpus import Case, load_corpus, one_of_each_manner
 
 ROOT = Path(__file__).parents[2]
@@ -55,8 +55,8 @@ def test_one_response_is_shown_in_full() -> None:
     assert result.exit_code == 0
     assert result.stdout == (
         """\
-REPAIRED: it decoded after repair
-  found       fenced: it stands in a fenced block
+REPAIRED: readable after repair
+  found       fenced: in a fenced block
   place       4:1 to 6:41 (characters 104 to 296)
   thought     closed: cut out, 19 characters
 
@@ -70,7 +70,7 @@ Repairs
          |                                  ^
 
 Left out
-  2:13 to 2:53, template: it only shows the form of an answer
+  2:13 to 2:53, template: only a template of an answer
     | {"event_type": "string", "arguments": []}
 
 Events
@@ -186,7 +186,7 @@ def test_as_says_otherwise(tmp_path: Path) -> None:
 
 def test_ids_choose_records_which_are_shown_in_full(tmp_path: Path) -> None:
     path = records(tmp_path / "a.jsonl", *({"id": str(number), "response": f"[{A},]"} for number in range(5)))
-    assert run(path, "--id", "3").stdout.startswith("3  REPAIRED: it decoded after repair\n")
+    assert run(path, "--id", "3").stdout.startswith("3  REPAIRED: readable after repair\n")
     two = run(path, "--id", "4", "--id", "1").stdout
     assert two.index("1  REPAIRED") < two.index("4  REPAIRED") < two.index("2 responses, 0 could not be read")
     lines = run(path, "--id", "4", "--id", "1", "--format", "json").stdout.splitlines()
@@ -227,7 +227,7 @@ def test_a_flat_answer_is_shown_without_a_type_where_the_gold_would_say_it(tmp_p
         }
     ]
     shown = run("--protocol", flat, given=response).stdout
-    assert "Events\n  one object; its event type is the gold's to say\n    who   = Ann\n    where = Oslo\n" in shown
+    assert "Events\n  one object; its event type is taken from gold\n    who   = Ann\n    where = Oslo\n" in shown
 
 
 def test_a_protocol_that_needs_a_schema_elsewhere_needs_none_here(tmp_path: Path) -> None:

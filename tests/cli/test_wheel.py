@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.demo import FILES
+from goldgate.demo import FILES, SUITES
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,7 +28,8 @@ def test_a_wheel_holds_every_file_of_the_package_and_no_other(wheel: zipfile.Zip
     files = [path for path in (source / "goldgate").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert packed == {path.relative_to(source).as_posix() for path in files}
-    assert {f"goldgate/demo/data/{name}" for name in FILES} | {"goldgate/py.typed"} <= packed
+    data = {f"goldgate/demo/data/{suite}/{name}" for suite in SUITES for name in FILES}
+    assert data | {"goldgate/py.typed"} <= packed
 
 
 def test_a_wheel_brings_the_command_and_the_plugin(wheel: zipfile.ZipFile) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -26,13 +27,13 @@ class Node(NamedTuple):
 
     def kill_raylet(self) -> None:
         """Its workers end what they are at, and then themselves."""
-        os.kill(self.raylet, signal.SIGKILL)
+        kill(self.raylet)
 
     def kill(self) -> None:
         """All of it at once, as when a machine loses its power."""
         started = [number for number, parent in parents().items() if parent == self.raylet]
         for number in (self.raylet, *started):
-            os.kill(number, signal.SIGKILL)
+            kill(number)
 
     def is_alive(self) -> bool:
         return command_of(self.raylet) != ""
@@ -60,20 +61,17 @@ class Cluster:
     def drop(self) -> None:
         """Kill the nodes that were added, and wait until the head has noticed."""
         for node in self.nodes:
-            if node.is_alive():
-                node.kill()
+            node.kill()
         self.nodes.clear()
 
     def kill_of_head(self, name: str) -> None:
         """One of the processes of the head."""
-        os.kill(self.head.raylet if name == "raylet" else self._gcs, signal.SIGKILL)
+        kill(self.head.raylet if name == "raylet" else self._gcs)
 
     def close(self) -> None:
         self.drop()
-        if self.head.is_alive():
-            self.head.kill()
-        if command_of(self._gcs):
-            os.kill(self._gcs, signal.SIGKILL)
+        self.head.kill()
+        kill(self._gcs)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _start(
@@ -93,10 +91,16 @@ class Cluster:
             if done.returncode == 0:
                 break
             for number in (running("raylet") | running("gcs_server")) - before:
-                os.kill(number, signal.SIGKILL)
+                kill(number)
         assert done.returncode == 0, done.stdout + done.stderr
         (new,) = running("raylet") - before
         return Node(new)
+
+
+def kill(process: int) -> None:
+    """End a process; one that has ended by itself, as a node does whose head is gone, is no error."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
 
 
 def running(name: str) -> set[int]:

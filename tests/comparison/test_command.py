@@ -76,7 +76,7 @@ def test_the_text_says_where_the_files_are(stored: Path, tmp_path: Path) -> None
     written = run(stored / "a", stored / "b", "--out", out).stdout
     assert written.startswith(plain)
     end = written.removeprefix(plain).replace("\n", "").replace(" ", "")
-    assert end.startswith(f"in{out}:comparison.json,comparison.md,changed.jsonl,run.json")
+    assert end.startswith(f"wrote{out}:comparison.json,comparison.md,changed.jsonl,run.json")
     assert written.replace("\n", "").replace(" ", "").endswith("comparison.html")  # a long path has several lines
 
 
@@ -101,7 +101,7 @@ def test_an_earlier_comparison_does_not_survive_an_error(stored: Path, tmp_path:
     assert not (tmp_path / "changed.jsonl").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # test_laws.py::test_splits_and_workers_change_nothing_but_digests, and tests/cli for hash seeds
 def test_hash_seeds_and_workers_change_no_byte(tmp_path: Path) -> None:
     words = [*map(str, MODELS.values()), "--gold", str(GOLD), "--schema", str(SCHEMA), "--format", "json", "--out"]
     here = run(*words, tmp_path / "here")

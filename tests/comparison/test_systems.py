@@ -83,10 +83,10 @@ def test_what_cannot_be_is_refused(
     [
         ("a/report.json", "a file", "name its folder: a"),
         ("model.jsonl.gz", "a file", "predictions are compared with --gold"),
-        ("aa/run", "nothing", "check the name"),
+        ("aa/run", "nothing", "check the path"),
         ("x/rum", "nothing", "did you mean run?"),
-        ("empty", "an empty folder", "judge something with --out first"),
-        ("full", "a folder without it", "judge something with --out first"),
+        ("empty", "an empty folder", "run a suite's command with --out first"),
+        ("full", "a folder without it", "run a suite's command with --out first"),
         ("x", "a folder that holds run", "name those"),
         ("base", "a baseline", "a gate compares with a baseline"),
     ],
@@ -113,6 +113,7 @@ def test_folders_are_not_compared_with_gold(root: Path) -> None:
 def test_systems_from_python_are_paths_one_by_one_or_in_one_list(stored: Path) -> None:
     one_by_one = goldgate.compare(stored / "a", stored / "b").to_json()
     assert goldgate.compare([stored / "a", str(stored / "b")]).to_json() == one_by_one
+    assert repr(goldgate.compare(stored / "a", stored / "b")).startswith("<Comparison: extraction a, b; strict_f1 ")
     for systems in ((["a"], ["b"]), (None, "b"), ([["a", "b"]],)):
         with pytest.raises(GoldgateError, match="compare takes the paths of result folders"):
             goldgate.compare(*systems)

@@ -69,8 +69,32 @@ def _qa(folder: Path, word: str, samples: int) -> Paths:
     }
 
 
+def _fields(folder: Path, word: str, samples: int) -> Paths:
+    rows = {"type": "array", "items": {"properties": {f"sku{word}": {"type": "string"}, "price": {"type": "number"}}}}
+    shape = {"type": "object", "properties": {f"vendor{word}": {"type": "string"}, "rows": rows}}
+    (folder / "schema.json").write_text(json.dumps(shape), encoding="utf-8")
+    golds, predictions = [], []
+    for number in range(samples):
+        items = [{f"sku{word}": f"A{place}{word}", "price": number % 7 + place} for place in range(3)]
+        value = {f"vendor{word}": f"Shop {number % 5}{word}", "rows": items}
+        golds.append({"id": f"d{number}{word}", "text": f"Shop {number % 5}{word}: A0, 3", "value": value})
+        text = json.dumps({**value, "rows": items[::-1]})
+        said = [text, text[:-3], f"none{word}", text.replace("Shop 1", f"Shup{word}".replace("\n", " "))]
+        predictions.append({"id": f"d{number}{word}", "response": said[number % 4]})
+    return {
+        "gold": write_lines(folder / "gold.jsonl", golds),
+        "predictions": write_lines(folder / "predictions.jsonl", predictions[: samples - 30]),
+        "schema": folder / "schema.json",
+    }
+
+
 # A new suite is a line here.
-_WRITERS: dict[str, Callable[[Path, str, int], Paths]] = {"extraction": _extraction, "research": _research, "qa": _qa}
+_WRITERS: dict[str, Callable[[Path, str, int], Paths]] = {
+    "extraction": _extraction,
+    "research": _research,
+    "fields": _fields,
+    "qa": _qa,
+}
 
 
 def write_inputs(suite: str, folder: Path, word: str = "", samples: int = SAMPLES) -> Paths:

@@ -79,4 +79,5 @@ def test_nothing_outside_its_folder_names_a_suite() -> None:
     for path in package.rglob("*.py"):
         name = path.relative_to(package).as_posix()
         if not name.startswith("suites/") and name not in _SUITE_API:
-            assert not re.search("extraction|research", path.read_text(encoding="utf-8"), re.IGNORECASE), name
+            text = path.read_text(encoding="utf-8").replace("parse_extraction_failures", "")  # a metric of every reader
+            assert not re.search("extraction|research", text, re.IGNORECASE), name

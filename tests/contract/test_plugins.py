@@ -18,7 +18,7 @@ from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError
 from goldgate.readers import layouts
 from goldgate.readers.layouts import chat
-from goldgate.suites import all_suites, load_suite, suite_names
+from goldgate.suites import SUITES, all_suites, load_suite, suite_names
 
 from .inputs import ROOT, options, write_inputs
 
@@ -55,7 +55,7 @@ def write_wheel(folder: Path) -> Path:
     return wheel
 
 
-slow = pytest.mark.slow  # pip takes some seconds
+slow = pytest.mark.slow  # pip takes some seconds; test_entry_points_on_the_path_are_found only unpacks the wheel
 
 
 @pytest.fixture(scope="module")
@@ -133,11 +133,21 @@ def test_a_name_or_a_section_that_is_taken_is_left_out(
         Plugin("text", "os:sep", "fourth"),
     ]
     assert [suite for suite in all_suites() if suite.name == "research"] == [ours]
-    assert suite_names() == ["extraction", "research", "again", "lost", "text"]
+    assert suite_names() == ["extraction", "research", "fields", "again", "lost", "text"]
     for word in ("first", "section research", "third", "fourth", "No module named 'nowhere'"):
         assert word in caplog.text
     with pytest.raises(ConfigError, match="third"):
         load_suite("lost")
+
+
+def test_entry_points_on_the_path_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(write_wheel(tmp_path)) as wheel:
+        wheel.extractall(tmp_path / "site")
+    for _ in range(2):  # a folder may be on the path twice
+        monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.setattr(plugins, "_declared", plugins._declared.__wrapped__)
+    assert suite_names() == [*SUITES, "qa", "torn"]
+    assert plugins._declared()["goldgate.dialects"] == [Plugin("tagged", "toyqa:DIALECT", "toyqa")]
 
 
 def test_layouts_are_added_behind_ours(declared: dict[str, list[Plugin]], monkeypatch: pytest.MonkeyPatch) -> None:

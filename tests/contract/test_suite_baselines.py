@@ -54,7 +54,7 @@ def changed(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
 @every_suite
 def test_the_suite_is_found_out_from_the_report(name: str, tmp_path: Path) -> None:
     suite, path = load_suite(name), stored(name, tmp_path)
-    record = make_baseline([path], all_suites())
+    record: Any = make_baseline([path], all_suites())
     report = json.loads(path.read_text(encoding="utf-8"))
     assert record["suite"] == name
     assert [*record["metrics"]] == [*(suite.default_gates or suite.headline)]
@@ -68,7 +68,7 @@ def test_the_suite_is_found_out_from_the_report(name: str, tmp_path: Path) -> No
 
 @every_suite
 def test_a_protocol_names_its_record_whatever_the_suite(name: str, tmp_path: Path) -> None:
-    record = make_baseline([stored(name, tmp_path)], all_suites())
+    record: Any = make_baseline([stored(name, tmp_path)], all_suites())
     (tmp_path / "baseline.json").write_text(json.dumps(record), encoding="utf-8")
     metric, entry = next(iter(record["metrics"].items()))
     protocol = tmp_path / "p.yaml"
@@ -117,7 +117,7 @@ def test_what_is_no_report_is_told_what_one_is(text: str, tmp_path: Path) -> Non
     path.write_text(text, encoding="utf-8")
     error = refusal(path)
     assert error.code == "report.not_a_report"
-    assert "extraction or research or qa" in str(error.expected)
+    assert "extraction or research or fields or qa" in str(error.expected)
 
 
 def of(report: dict[str, Any], metric: str) -> dict[str, Any]:

@@ -69,11 +69,9 @@ def test_out_report_and_format(name: str, tmp_path: Path, protocol: Path) -> Non
     assert len((out / records).read_bytes().splitlines()) > 5
     markdown = run(tmp_path, name, *inputs, "--protocol", protocol, "--report", report, "--format", "markdown")
     assert markdown.stdout == (out / "report.md").read_text(encoding="utf-8")
-    page = run(
-        tmp_path, name, *inputs, "--protocol", protocol, "--report", report, "--format", "html", "--workers", "2"
-    )
+    page = run(tmp_path, name, *inputs, "--protocol", protocol, "--report", report, "--format", "html")
     assert page.stdout == (out / "report.html").read_text(encoding="utf-8")
-    assert "a fault of goldgate" not in page.stdout
+    assert "a bug in goldgate" not in page.stdout
 
 
 @every_suite
@@ -84,7 +82,7 @@ def test_text_begins_and_ends_with_the_verdict_and_says_where_the_files_are(name
     assert lines[0].startswith(f"{status}  goldgate {name}")
     assert lines[-3].startswith(status)
     assert "report.json, report.md, junit.xml" in lines[-2]
-    assert lines[-1].endswith("to look at: out/report.html")
+    assert lines[-1].endswith("open: out/report.html")
     assert shown.exit_code == (1 if status == "FAIL" else 0)
 
 
@@ -99,7 +97,9 @@ def test_brief_is_a_part_of_the_text(name: str, tmp_path: Path, protocol: Path) 
 @every_suite
 def test_quiet_says_only_which_gates_failed(name: str, tmp_path: Path) -> None:
     inputs = options(write_inputs(name, tmp_path / "in"))
-    metric = {"extraction": "strict_f1", "research": "cited_golden_recall", "qa": "citation_f1"}[name]
+    metric = {"extraction": "strict_f1", "research": "cited_golden_recall", "fields": "field_f1", "qa": "citation_f1"}[
+        name
+    ]
     for bound, status, printed in (("min: 0", 0, False), ("max: 0", 1, True)):
         (tmp_path / "p.yaml").write_text(f"gates: {{{metric}: {{{bound}}}}}\n", encoding="utf-8")
         shown = run(tmp_path, name, *inputs, "--protocol", "p.yaml", "--report", "r.json", "--quiet")
@@ -110,7 +110,7 @@ def test_quiet_says_only_which_gates_failed(name: str, tmp_path: Path) -> None:
 def test_help_has_every_option(name: str, tmp_path: Path) -> None:
     shown = run(tmp_path, name, "-h")
     assert shown.exit_code == 0
-    for option in ("--protocol", "--out", "--report", "--format", "--quiet", "--workers", "-h, --help"):
+    for option in ("--protocol", "--out", "--report", "--format", "--quiet", "--workers", "--track", "-h, --help"):
         assert option in shown.stdout
     assert name in run(tmp_path, "-h").stdout
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
+from typing import Any
 
-import yaml
 from click.testing import CliRunner
 
 from goldgate.cli.main import goldgate
@@ -64,9 +64,9 @@ def _plain(line: str) -> list[str] | None:
     return shlex.split(command)[1:]
 
 
-def workflow_steps(text: str) -> Iterator[str]:
-    """What the steps of a workflow run, but for installing."""
-    for job in yaml.safe_load(text)["jobs"].values():
+def workflow_steps(workflow: Any) -> Iterator[str]:
+    """What the steps of a workflow of GitHub run, but for installing."""
+    for job in workflow["jobs"].values():
         for step in job["steps"]:
             if "run" in step and not re.match(r"pip install\b", step["run"]):
                 yield step["run"]

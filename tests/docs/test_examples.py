@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from goldgate.core.gate import Gate, find_gate_target
 from goldgate.protocol import protocol_file_type
+from goldgate.response.parsed import STEP_MEANINGS, Step
 from goldgate.suites import load_suite
 from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.match import Mistake
-from goldgate.suites.extraction.response.parsed import STEP_MEANINGS, Step
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.plan import all_sections, load_protocol
 
@@ -70,7 +71,7 @@ def test_console_examples_print_what_is_shown(page: Path, root: Path, shell: She
             for command in commands(block.text):
                 _check_command(page, command, shell, folder)
         elif block.language == "yaml" and "\njobs:\n" in block.text and page == TUTORIAL:
-            for step in workflow_steps(block.text):
+            for step in workflow_steps(yaml.safe_load(block.text)):
                 done = shell.run(step, folder)
                 assert done.returncode == 0, f"{step}\n{done.stdout}"
 
@@ -84,18 +85,57 @@ def test_no_command_of_the_tutorial_is_left_out() -> None:
     assert sum(command.line.startswith("goldgate ") for b in blocks(TUTORIAL) for command in commands(b.text)) > 8
 
 
-def test_the_job_for_research_runs(tmp_path: Path, shell: Shell) -> None:
+_RESEARCH = {
+    "outputs": "examples/research/passing", "eval/golden_queries.json": "eval/golden_queries.json",
+    "eval/protocol.yaml": PROTOCOL,
+}  # fmt: skip
+_EXTRACTION = {
+    "data/gold.jsonl": "examples/extraction/gold.jsonl", "data/schema.json": "examples/extraction/schema.json",
+    "outputs/answers.jsonl": "examples/extraction/model-a.jsonl",
+    "release.yaml": "examples/ci/release.yaml", "against-main.yaml": "examples/ci/against-main.yaml",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("template", "job", "files"),
+    [
+        ("github-extraction.yml", "gates", _EXTRACTION),
+        ("github-research.yml", "gates", _RESEARCH),
+        ("gitlab-ci.yml", "extraction", _EXTRACTION),
+        ("gitlab-ci.yml", "research", _RESEARCH),
+    ],
+)
+def test_the_commands_of_ci_templates_run(
+    template: str, job: str, files: dict[str, str], tmp_path: Path, shell: Shell
+) -> None:
     folder = tmp_path / "repository"
-    (folder / "eval").mkdir(parents=True)
-    (folder / "outputs").symlink_to(ROOT / "examples" / "research" / "passing")
-    for name, file in (("golden_queries.json", "eval/golden_queries.json"), ("protocol.yaml", PROTOCOL)):
-        (folder / "eval" / name).write_text((ROOT / file).read_text(encoding="utf-8"), encoding="utf-8")
-    steps = [*workflow_steps((ROOT / "examples" / "github-actions-research.yml").read_text(encoding="utf-8"))]
+    for name, source in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(ROOT / source)
+    document = yaml.safe_load((ROOT / "examples" / "ci" / template).read_text(encoding="utf-8"))
+    steps = [*workflow_steps(document)] if "jobs" in document else document[job]["script"]
     assert len(steps) == 2
     for step in steps:
         done = shell.run(step, folder)
         assert done.returncode == 0, done.stdout
-    assert (folder / "report" / "report.json").exists()
+    assert (folder / "report" / "junit.xml").exists()  # GitLab shows it
+
+
+def test_the_template_that_compares_with_main_stops_what_is_worse(tmp_path: Path, shell: Shell) -> None:
+    """The step that fetches the report is GitHub's; here the report of the main branch lies where it puts it."""
+    folder = tmp_path / "repository"
+    for name, source in _EXTRACTION.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(ROOT / source)
+    template = ROOT / "examples" / "ci" / "github-against-main.yml"
+    judge = [*workflow_steps(yaml.safe_load(template.read_text(encoding="utf-8")))][-1]
+    assert shell.run(judge.replace("$PROTOCOL", "release.yaml"), folder).returncode == 0
+    (folder / "report").rename(folder / "main")
+    for model, status in (("model-a", 0), ("model-b", 1)):
+        (folder / "outputs" / "answers.jsonl").unlink()
+        (folder / "outputs" / "answers.jsonl").symlink_to(ROOT / "examples" / "extraction" / f"{model}.jsonl")
+        done = shell.run(judge.replace("$PROTOCOL", "against-main.yaml"), folder)
+        assert done.returncode == status, done.stdout
 
 
 def _check_command(page: Path, command: Command, shell: Shell, folder: Path) -> None:
@@ -238,7 +278,8 @@ def test_every_error_code_is_documented() -> None:
 def _error_codes() -> Iterator[str]:
     """The codes of errors and findings; of one that is put together, what follows the kind."""
     for file in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        text = file.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "Error(" in text or "Problem(" in text else ():
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
                 continue
             name, code = node.func.id, node.args[0]
@@ -247,7 +288,7 @@ def _error_codes() -> Iterator[str]:
                     yield str(code.value)
                 elif isinstance(code, ast.JoinedStr) and isinstance(code.values[-1], ast.Constant):
                     yield str(code.values[-1].value)
-            elif name == "_Problem" and isinstance(code, ast.Constant):  # a finding of check-gold
+            elif name == "GoldProblem" and isinstance(code, ast.Constant):  # a finding of check-gold
                 yield f"gold.{code.value!s}"
 
 

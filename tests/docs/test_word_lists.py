@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from goldgate.suites.extraction.response import candidates, selection, strings
+from goldgate.response import candidates, selection, strings
+from goldgate.suites.extraction.events import answer_form
 
 from .documents import DOCS
 
@@ -29,8 +30,8 @@ def listed(name: str) -> list[str]:
         ("Marks that end the turn", selection.END_TOKENS, 0),
         ("Names of who speaks", selection.TURN_NAMES, 1),
         ("Words that say that the later replaces the earlier", selection.REPLACING_WORDS, 0),
-        ("Placeholders of a type", selection.TYPE_PLACEHOLDERS, 0),
-        ("Placeholders of a value", selection.VALUE_PLACEHOLDERS - selection.TYPE_PLACEHOLDERS, 4),
+        ("Placeholders of a type", answer_form.TYPE_PLACEHOLDERS, 0),
+        ("Placeholders of a value", answer_form.VALUE_PLACEHOLDERS - answer_form.TYPE_PLACEHOLDERS, 4),
         ("Programming languages", candidates._CODE_LANGUAGES, 0),
         ("Words without quotation marks that are null", NULL_WORDS, 0),
     ],

@@ -305,9 +305,9 @@ def test_out_without_a_name_is_an_error(tmp_path: Path) -> None:
     assert run(tmp_path, "--out", "").exit_code == 2
 
 
-def test_strict_schema_without_a_schema_is_an_error_not_a_pass(tmp_path: Path) -> None:
-    write(tmp_path)
+def test_no_schema_and_gold_without_events_is_an_error_not_a_pass(tmp_path: Path) -> None:
+    write(tmp_path, **{"gold.jsonl": '{"id": "a", "text": "a", "events": []}\n'})
     options = ["--gold", str(tmp_path / "gold.jsonl"), "--predictions", str(tmp_path / "predictions.jsonl")]
     result = CliRunner().invoke(suite_command("extraction"), options)
     assert result.exit_code == 2
-    assert "schema.required" in result.stderr
+    assert "gold.no_events" in result.stderr

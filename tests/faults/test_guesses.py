@@ -96,7 +96,7 @@ def test_an_id_of_another_type_has_advice(files: Path, value: str, advice: str) 
 
 def test_an_ending_alone_makes_no_names_alike(files: Path) -> None:
     error = error_of(run(predictions="missing.jsonl"))
-    assert (error["code"], error["advice"][:14]) == ("predictions.missing", "check the name")
+    assert (error["code"], error["advice"][:14]) == ("predictions.missing", "check the path")
     assert error_of(run(predictions="prediction.jsonl"))["advice"] == "did you mean predictions.jsonl?"
 
 
@@ -142,7 +142,7 @@ def test_files_of_other_tools_are_recognized(files: Path, content: str | dict[st
 def test_tables_and_yaml_are_recognized(files: Path, content: str, message: str) -> None:
     error = refused("gold.jsonl", content)
     assert (error["code"], error["message"], error["line"]) == ("gold.not_json", message, 1)
-    assert ("JSON object for each" if "YAML" in message else "rename it") in error["advice"]
+    assert ("one JSON object per line" if "YAML" in message else "rename it") in error["advice"]
 
 
 def test_a_broken_line_further_down_is_not_taken_for_a_table(files: Path) -> None:

@@ -152,7 +152,7 @@ def test_tables_are_the_same_however_they_are_encoded(tmp_path: Path) -> None:
     ):
         write_table(pyarrow.Table.from_pylist(rows), tmp_path / "rows.parquet", **settings)
         file = open_records(tmp_path / "rows.parquet", "predictions")
-        answers = [answer.said for _, answer in parquet.parquet_answers(file, FieldPaths()) if answer is not None]
+        answers = [answer.content for _, answer in parquet.parquet_answers(file, FieldPaths()) if answer is not None]
         assert answers == [{"response": row["response"], "events": row["events"]} for row in rows], settings
         file.close()
 

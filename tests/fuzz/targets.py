@@ -24,11 +24,10 @@ from goldgate.readers.id_index import IdIndex, Opener, index_files
 from goldgate.readers.join import join_indexes
 from goldgate.readers.pair_files import PairOpener
 from goldgate.readers.records import open_records
-from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
+from goldgate.response import DEFAULT_THOUGHT_TAGS, fast_parse, slow_parse
+from goldgate.response.parsed import Step
+from goldgate.suites.extraction.events.answer_form import CANONICAL, Form, parse_response
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
-from goldgate.suites.extraction.response import fast_parse, parse_response, slow_parse
-from goldgate.suites.extraction.response.parsed import Step
-from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
 from goldgate.suites.plan import load_protocol
 from goldgate.suites.research.imports.runs import import_runs
 from goldgate.viewer.access import AccessControl, HttpRequest

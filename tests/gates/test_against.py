@@ -102,7 +102,7 @@ def test_what_is_packed_comes_out_as_it_was() -> None:
     packed = packer.pack()
     table = unpack_units(packed.data, packed.size, packed.sha256)
     assert dict(zip(table.ids, table.units(), strict=True)) == units
-    one = unpack_units(packed.data, packed.size, packed.sha256, wanted={("t",)})
+    one = unpack_units(packed.data, packed.size, packed.sha256, selected={("t",)})
     assert dict(zip(one.ids, one.units(), strict=True))[b"12345678"] == {("t",): (1, 0, 300)}
     for data in (b"", packed.data[:20], packed.data[1:], b"goldgate units 1\nx"):
         with pytest.raises(ValueError, match="pack"):
@@ -285,7 +285,9 @@ def test_how_the_stored_run_was_asked_does_not_matter(packed: bool, tmp_path: Pa
     stored_run(tmp_path / "main", QA, gold, answers(200, 150))
     file = tmp_path / "main" / "report.json"
     report = json.loads(file.read_bytes())
-    report |= {"signature": f"{report['signature']}|model:m|seed:1", "generation": {"signature": "model:m|seed:1"}}
+    coverage = {"value": 1.0, "numerator": 2, "denominator": 2}
+    asked = {"signature": "model:m|seed:1", "coverage": coverage, "missing": {}, "bounds": None, "cost": None}
+    report |= {"signature": f"{report['signature']}|model:m|seed:1", "generation": asked}
     file.write_bytes(render_json(report))
     if packed:
         record, units = make_baseline_and_units([tmp_path / "main"], [QA])

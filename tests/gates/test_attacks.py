@@ -34,7 +34,7 @@ def test_copies_of_a_document_are_another_gold_for_the_stored_run(tmp_path: Path
     stored_run(tmp_path / "main", QA, questions(10), answers(10, 10))
     copies = [{**record, "id": f"{record['id']}-{n}"} for record in questions(10) for n in range(50)]
     told = [{**record, "id": f"{record['id']}-{n}"} for record in answers(10, 10) for n in range(50)]
-    with pytest.raises(InputError, match="scored alike, by the same gold"):
+    with pytest.raises(InputError, match="scored with the same settings and gold"):
         stored_run(tmp_path / "new", QA, copies, told, NOT_WORSE)
 
 

@@ -49,7 +49,7 @@ def test_parts_that_are_not_those_of_the_whole_are_refused(tmp_path: Path) -> No
     worse = [{**record, "events": record["events"][1:]} for record in gold]
     assert extraction(tmp_path / "new", gold, worse, PART).status == "FAIL"
     edit_records(tmp_path / "main", forget_hits)
-    with pytest.raises(ConfigError, match="no stored run"):
+    with pytest.raises(ConfigError, match="not a stored run"):
         extraction(tmp_path / "new", gold, worse, PART)
     with pytest.raises(InputError) as caught:
         make_baseline_and_units([tmp_path / "main"], all_suites())
@@ -57,7 +57,7 @@ def test_parts_that_are_not_those_of_the_whole_are_refused(tmp_path: Path) -> No
     assert not verify(str(tmp_path / "main"), {}, only_records=True).verified
 
 
-def write_baseline(folder: Path, of: Path) -> dict[str, Any]:
+def write_baseline(folder: Path, of: Path) -> Any:
     folder.mkdir(exist_ok=True)
     record, packed = make_baseline_and_units([of], [*all_suites(), QA])
     (folder / "units.bin").write_bytes(packed.data)
@@ -170,7 +170,7 @@ def test_what_nobody_asked_for_carries_no_comparison(confidence: str | None) -> 
     pair = PairedRun(paired_sums(with_strangers), True, "main/", "", False, paired_sums(asked))
     [found] = judge_gates({"rate": gate}, {"rate": Rate(1040, 1100)}, {"rate": pair})
     assert found.verdict is not Verdict.PASS
-    assert "without what nobody asked for" in found.reason
+    assert "without unrequested units" in found.reason
     [alone] = judge_gates({"rate": gate}, {"rate": Rate(1040, 1100)}, {"rate": pair._replace(asked=None)})
     assert (alone.verdict is Verdict.PASS) == (confidence is None)
 
@@ -179,7 +179,9 @@ def test_an_answered_run_is_compared_whatever_model_was_asked(tmp_path: Path) ->
     qa(tmp_path / "main", 40, 40)
     file = tmp_path / "main" / "report.json"
     report = json.loads(file.read_text())
-    report |= {"generation": {"signature": "model:m|prompt:x"}, "signature": f"{report['signature']}|model:m|prompt:x"}
+    coverage = {"value": 1.0, "numerator": 2, "denominator": 2}
+    asked = {"signature": "model:m|prompt:x", "coverage": coverage, "missing": {}, "bounds": None, "cost": None}
+    report |= {"generation": asked, "signature": f"{report['signature']}|model:m|prompt:x"}
     file.write_bytes(render_json(report))
     gate = "gates: {exact_match: {min: 0.5, max_drop: 0.05, against: main/}}"
     assert qa(tmp_path / "new", 40, 30, gate).gates[0].verdict == "FAIL"

@@ -70,7 +70,7 @@ def test_the_mean_over_roles_says_why_it_has_no_interval(tmp_path: Path) -> None
     found = extraction(tmp_path / "new", GOLD, FOUND, protocol)
     gate = found.report["gates"][0]
     assert (gate["measured"]["value"], gate["measured"]["interval"]) == (0.875, None)
-    assert gate["measured"]["interval_reason"] == "how its rates go together is not summed"
+    assert gate["measured"]["interval_reason"] == "how its rates vary together is not summed"
     assert (found.gates[0].verdict, found.status) == ("INCONCLUSIVE", "INCONCLUSIVE")
 
 

@@ -31,7 +31,7 @@ def goldgate(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def report(tmp_path: Path) -> dict[str, Any]:
+def report(tmp_path: Path) -> Any:
     gold = documents(2, "Hire")
     return extraction(tmp_path / "new", gold, gold, GATES).report
 
@@ -39,7 +39,7 @@ def report(tmp_path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("format", ["text", "markdown"])
 def test_every_format_says_what_is_open_and_how_gates_go_together(report: dict[str, Any], format: str) -> None:
     shown = " ".join(str(RENDERERS[format](report)).split())
-    for words in ("INCONCLUSIVE", "INCONCLUSIVE (warn)", "PASS", "at 95 %", "Holm's rule over 2 gates"):
+    for words in ("INCONCLUSIVE", "INCONCLUSIVE (warn)", "PASS", "at 95 %", "Holm's method over 2 gates"):
         assert words.replace("(", "\\(").replace(")", "\\)") in shown or words in shown
 
 

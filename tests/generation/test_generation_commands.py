@@ -273,7 +273,7 @@ def test_a_signal_finishes_what_is_in_flight_and_prints_how_to_go_on(
     _, said = process.communicate(timeout=30)
     assert process.returncode == 128 + number
     assert len(data.journal("answer")) == server.seen.requests
-    resume = re.search(r"To go on:\n  python (.*)\n", said)
+    resume = re.search(r"To continue:\n  python (.*)\n", said)
     assert resume is not None, said
     server.behaviour.latency = 0.0
     again = in_process([sys.executable, *shlex.split(resume[1])])

@@ -70,14 +70,14 @@ def test_of_several_seeds_the_summary_is_printed_and_not_every_report(data: Data
     assert done.stdout.startswith("goldgate seeds: 1, 2\n")
     assert "Scores" not in done.stdout
     *_, head, first, second, cost = done.stderr.splitlines()
-    assert head == "The reports of the single seeds:"
+    assert head == "Reports by seed:"
     assert (first, second) == tuple(f"  seed {seed}  NO_GATES  {data.out / f'seed-{seed}'}" for seed in (1, 2))
     assert "answered" in cost
     as_json = run(data, server.url, "--seeds", "1,2", "--format", "json")
     assert json.loads(as_json.stdout) == stored(data, "seeds.json")
     assert run(data, server.url, "--seeds", "1,2", "--format", "markdown").stdout.startswith("# goldgate seeds\n")
     quiet = run(data, server.url, "--seeds", "1,2", "--quiet")
-    assert (quiet.stdout, quiet.stderr) == ("", 2 * "NO_GATES  nothing was judged: no gate can fail\n")
+    assert (quiet.stdout, quiet.stderr) == ("", 2 * "NO_GATES  no gates set; scores only\n")
 
 
 def test_a_seed_with_missing_answers_is_named_with_its_folder(data: Data, serve: Serve) -> None:

@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError
+from goldgate.files.address import redact_arguments
 from goldgate.generation.answerer import Listener
 from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
 from goldgate.generation.openai.fleet import LONGEST_REST, Fleet, FleetMember
 from goldgate.generation.openai.pacing import EndpointLimits
 from goldgate.generation.request import ModelAnswer, NoAnswer
 from goldgate.generation.run import GenerationOptions, GenerationResult, generate, given_up_error, open_journal, prepare
-from goldgate.generation.secret import Secret, redact_arguments
+from goldgate.generation.secret import Secret
 from goldgate.protocol import GenerationSettings
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.extraction.task import TaskOptions, load_task
@@ -164,7 +165,8 @@ def test_one_with_a_wrong_key_is_named_and_left_alone(data: Data, serve: Serve) 
     outcome, said = ask(data, [refusing.url, server.url])
     assert outcome.summaries[0].complete
     assert not data.journal("failure")
-    assert any(line.startswith(f"{refusing.url} is left alone") and "the key is refused" in line for line in said)
+    start = f"{refusing.url} is not asked for a while"
+    assert any(line.startswith(start) and "the key is refused" in line for line in said)
 
 
 def test_one_that_refuses_everything_loses_no_document(data: Data, serve: Serve) -> None:
@@ -222,7 +224,7 @@ def test_one_that_comes_back_is_asked_again(make_data: Callable[[int], Data], se
     sick, server = serve(data.behaviour(key="another")), serve(data.behaviour(latency=0.1))
 
     def heal(line: str) -> None:
-        if "left alone" in line:
+        if "not asked for a while" in line:
             sick.behaviour.key = None
 
     outcome, said = ask(data, [sick.url, server.url], EndpointLimits(concurrency=2), heal)
@@ -346,7 +348,7 @@ def test_the_usual_key_is_not_sent_to_several_hosts_unasked(data: Data, serve: S
     assert done.returncode == 2
     assert "key.several_hosts" in done.stderr
     assert not data.out.exists()
-    assert "name one key for all" in run(data, urls[0], "--base-url", *urls[1:], "--api-key-env", "A", "B").stderr
+    assert "give one key for all" in run(data, urls[0], "--base-url", *urls[1:], "--api-key-env", "A", "B").stderr
 
 
 def test_no_query_of_any_address_is_shown() -> None:

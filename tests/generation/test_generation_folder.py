@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
+from goldgate.files.address import redact_arguments
 from goldgate.generation import scoring
 from goldgate.generation.journal import Journal, journal_in_use
 from goldgate.generation.openai.transport import find_proxy
-from goldgate.generation.secret import Secret, check_address, redact_arguments
+from goldgate.generation.secret import Secret, check_address
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, completion, http
 from tests.generation.server import Behaviour, Running
@@ -88,7 +89,7 @@ def test_a_finished_report_stays_until_there_is_a_new_one(data: Data, serve: Ser
     again.send_signal(signal.SIGTERM)
     said = heard + again.communicate(timeout=20)[1]
     assert again.returncode == 128 + signal.SIGTERM
-    assert "is an earlier run's" in said
+    assert "is from an earlier run" in said
     assert (data.out / "report.json").read_bytes() == report
 
 

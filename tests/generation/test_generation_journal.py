@@ -240,10 +240,10 @@ def test_what_was_in_flight_is_known_after_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     journal = Journal(path)
     for key in "abcd":
-        journal.asked(request(key), f"id of {key}")
+        journal.record_request(request(key), f"id of {key}")
     journal.answer(request("a"), ModelAnswer("x"), 1, 0.1)
-    journal.unanswered(request("b"), "http_429", None)
-    journal.unanswered(request("c"), "timeout", Usage(7, 0, estimated=True))
+    journal.record_no_answer(request("b"), "http_429", None)
+    journal.record_no_answer(request("c"), "timeout", Usage(7, 0, estimated=True))
     contents = read_contents(path)  # as the next process reads it, with nothing closed
     assert contents.in_flight == {"d": InFlightRequest("id of d", 0)}
     assert contents.unanswered == {"c": [Usage(7, estimated=True)]}
@@ -255,11 +255,11 @@ def test_a_request_that_another_journal_took_over_is_counted_once(tmp_path: Path
     paths = [tmp_path / name / "journal.jsonl" for name in ("old", "new")]
     with Journal(paths[0]) as old:
         for key in "ab":
-            old.asked(request(key), f"id of {key}")
+            old.record_request(request(key), f"id of {key}")
     with Journal(paths[1], lambda: paths[:1]) as new:
         for key in "ab":
-            new.unanswered(request(key), CUT_OFF, Usage(7, estimated=True))
-            new.asked(request(key), f"id of {key}")
+            new.record_no_answer(request(key), CUT_OFF, Usage(7, estimated=True))
+            new.record_request(request(key), f"id of {key}")
         new.answer(request("a"), ModelAnswer("x"), 1, 0.1)
     for first, last in (paths, reversed(paths)):
         contents = read_contents(last, [first])

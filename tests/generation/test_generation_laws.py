@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.errors import InputError
+from goldgate.files.address import redact_arguments
 from goldgate.generation.journal_contents import FIELD_TYPES, REQUIRED_FIELDS, JournalContents, line_usage, parse_line
 from goldgate.generation.openai.pacing import LONGEST_RETRY_AFTER, retry_after_header, retry_after_text
 from goldgate.generation.openai.reply import read_reply
 from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, Usage
-from goldgate.generation.secret import Secret, redact_arguments
+from goldgate.generation.secret import Secret
 from tests.generation.test_generation_limits import NOW
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=20)  # halves of surrogate pairs too

@@ -35,7 +35,7 @@ def test_an_address_that_is_no_endpoint_is_suspected(data: Data, serve: Serve) -
     assert done.returncode == 2
     error = stored(data, "report.json")["error"]
     assert error["found"].startswith("not_json 12 (")
-    assert error["advice"].startswith("is --base-url what stands before /chat/completions?")
+    assert error["advice"].startswith("is --base-url the part before /chat/completions?")
 
 
 def test_nothing_answered_is_scored_too_if_that_is_allowed(data: Data, serve: Serve) -> None:

@@ -12,10 +12,11 @@ from goldgate.core.task import AnswerFormat
 from goldgate.errors import ConfigError
 from goldgate.generation.openai.reply import read_reply
 from goldgate.generation.openai.transport import Endpoint, find_proxy
+from goldgate.generation.prompt import parse_template
 from goldgate.generation.request import ModelAnswer, NoAnswer, RequestBuilder, RequestPlan, Usage, make_plan
 from goldgate.generation.secret import Secret, check_address, read_secret, redact_address
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
-from goldgate.suites.extraction.prompts.template import ExamplePool, load_template, parse_template
+from goldgate.suites.extraction.prompts import ExamplePool, load_template
 from goldgate.suites.extraction.settings import ResponseSettings
 from goldgate.suites.extraction.task import Document, Documents, ExtractionTask, TaskOptions, load_task, response_schema
 from tests.generation.conftest import SCHEMA, Data
@@ -291,7 +292,7 @@ def test_a_named_variable_must_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MY_KEY", raising=False)
     with pytest.raises(ConfigError, match="MY_KEY is not set"):
         read_secret("MY_KEY")
-    assert not read_secret(None).known
+    assert not read_secret(None).is_set
 
 
 def test_a_key_on_the_command_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,18 +11,9 @@ from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
 from goldgate.generation.checkpoint import checkpoint_hash
+from goldgate.generation.prompt import Example, enclose_document, fill_part, parse_template, prompt_messages
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
-from goldgate.suites.extraction.prompts.template import (
-    BUILT_IN,
-    Example,
-    enclose_document,
-    fill_part,
-    load_examples,
-    load_template,
-    parse_template,
-    prompt_messages,
-    schema_values,
-)
+from goldgate.suites.extraction.prompts import BUILT_IN, load_examples, load_template, schema_values
 from tests.generation.conftest import SCHEMA
 
 SCHEMA_VALUES = schema_values(parse_event_schema(SCHEMA))
@@ -46,7 +37,7 @@ def test_built_in_prompts_name_every_type_and_role_and_the_document(name: str) -
         ("--- user ---\nRead this.", "needs the placeholder {text}"),
         ("--- user ---\n{text} {text}", "once"),
         ("--- system ---\n{schema}", "`--- user ---` is missing"),
-        ("--- system ---\n{text}\n--- user ---\n{text}", "{text} is no placeholder of the part system"),
+        ("--- system ---\n{text}\n--- user ---\n{text}", "{text} is not a placeholder of the part system"),
         ("Read {text}.", "begins with the line"),
         ("--- user ---\n{text}\n--- user ---\n{text}", "the part user is not expected here"),
     ],

@@ -76,7 +76,7 @@ def test_page_is_unchanged(suite: str, inputs: dict[str, list[str]], protocol: s
         def read(offset: int, length: int) -> bytes:
             return records.getvalue()[offset : offset + length]
 
-        looked = worst_units(load_suite(suite), plan, evaluation, worst, read, given, shown=SHOWN)
+        looked = worst_units(load_suite(suite), plan, evaluation, worst, read, given, limit=SHOWN)
         shown.append(render_html(describe_report(evaluation.report), looked))
 
     paths = {kind: [str(ROOT / path) for path in given] for kind, given in inputs.items()}

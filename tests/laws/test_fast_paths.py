@@ -17,10 +17,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from goldgate.readers.records import decode_json
-from goldgate.suites.extraction.events import match
-from goldgate.suites.extraction.events.answer_form import CANONICAL
-from goldgate.suites.extraction.events.argument_text import (
+from goldgate.core.value_text import (
     Haystack,
     contained_by_automaton,
     fast_normalize,
@@ -29,6 +26,9 @@ from goldgate.suites.extraction.events.argument_text import (
     slow_contained,
     slow_normalize,
 )
+from goldgate.readers.records import decode_json
+from goldgate.suites.extraction.events import match
+from goldgate.suites.extraction.events.answer_form import CANONICAL
 from goldgate.suites.extraction.events.event import (
     EventList,
     Events,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import goldgate
 from goldgate import Evaluation, Protocol
 from goldgate.core.metric import Metric
-from goldgate.suites.extraction.events.argument_text import normalize
+from goldgate.core.value_text import normalize
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, HallucinationSettings, SchemaSettings
 from tests.examples import examples
 

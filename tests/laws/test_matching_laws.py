@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Protocol
+from goldgate.core.metric import Rate
+from goldgate.core.value_text import normalize
 from goldgate.shape.kinds import Share
-from goldgate.suites.extraction.events.argument_text import normalize
 from goldgate.suites.extraction.events.relaxed_matching import largest_matching
 from goldgate.suites.extraction.settings import ExtractionSettings, RelaxedSettings, SchemaSettings
 from tests.examples import examples
@@ -33,8 +34,10 @@ def hits(mode: str, threshold: str, predicted: list[Argument], gold: list[Argume
     settings = ExtractionSettings(relaxed=relaxed, schema=SchemaSettings("syntax_only"))
     scorer = goldgate.load_scorer(None, Protocol(sections={"metrics": settings}))
     score = scorer.score(_events(predicted), {"id": "1", "events": _events(gold)})
-    strict, found = score.metrics["strict_precision"].as_json(), score.metrics["relaxed_precision"].as_json()
-    return int(str(strict["numerator"])), int(str(found["numerator"]))
+    strict, relaxed_rate = score.metrics["strict_precision"], score.metrics["relaxed_precision"]
+    assert isinstance(strict, Rate)
+    assert isinstance(relaxed_rate, Rate)
+    return strict.numerator, relaxed_rate.numerator
 
 
 def _events(arguments: list[Argument]) -> list[dict[str, Any]]:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldgate.core import value_text as module
 from goldgate.core.text import starts_segment
-from goldgate.suites.extraction.events import argument_text as module
-from goldgate.suites.extraction.events.argument_text import Haystack, normalize, normalize_all, normalize_by_character
+from goldgate.core.value_text import Haystack, normalize, normalize_all, normalize_by_character
 from tests.examples import examples
 
 FROM = "。、“”„‟〝〞「」『』‘’‚‛《》〈〉【】〔〕〖〗—–―‐‒−·•・〜"

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import parse_response
+from goldgate.response import DEFAULT_THOUGHT_TAGS, fast_parse, slow_parse
+from goldgate.response.parsed import Step
 from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
-from goldgate.suites.extraction.response import fast_parse, slow_parse
-from goldgate.suites.extraction.response.parsed import Step
-from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
 from tests.examples import examples
 
 from .strategies import SCHEMA, any_text, composed, events, mutated, odd_events, protocols, thoughts
@@ -148,14 +147,14 @@ def test_fast_way_of_reading_says_what_the_slow_way_says_of_usual_forms(
     ],
 )
 def test_what_models_usually_write_has_a_fast_way(text: str) -> None:
-    fast = fast_parse(text, DEFAULT_THOUGHT_TAGS)
+    fast = fast_parse(text, DEFAULT_THOUGHT_TAGS, CANONICAL)
     assert fast is not None
-    assert fast == slow_parse(text, DEFAULT_THOUGHT_TAGS)
+    assert fast == slow_parse(text, DEFAULT_THOUGHT_TAGS, CANONICAL)
 
 
 def test_tildes_in_a_string_may_be_a_fence_to_the_fast_way_too() -> None:
     text = '```json\n[{"event_type": "A", "arguments": [{"role": "~~~r", "argument": "x"}]}]\n```'
-    assert fast_parse(text, DEFAULT_THOUGHT_TAGS) is None
+    assert fast_parse(text, DEFAULT_THOUGHT_TAGS, CANONICAL) is None
 
 
 PLAIN = st.text(alphabet=st.characters(exclude_characters="<`", exclude_categories=["Cs"]), max_size=20)

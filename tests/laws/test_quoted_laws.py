@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.suites.extraction.response.strings import Slot, StepBudget, StringReader
+from goldgate.response.strings import Slot, StepBudget, StringReader
 from tests.examples import examples
 
 PIECES = st.lists(

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from goldgate.suites.extraction.response.repair import repair_value
-from goldgate.suites.extraction.response.selection import END_TOKENS, TURN_NAMES, TURN_TOKENS, next_turn
-from goldgate.suites.extraction.response.strings import StepBudget
-from goldgate.suites.extraction.response.structure import BRACKETS
+from goldgate.response.repair import repair_value
+from goldgate.response.selection import END_TOKENS, TURN_NAMES, TURN_TOKENS, next_turn
+from goldgate.response.strings import StepBudget
+from goldgate.response.structure import BRACKETS
 from tests.examples import examples
 
 from .strategies import any_text, composed, mutated, odd_events

@@ -143,7 +143,10 @@ def test_not_the_same(one: str, two: str) -> None:
         ("千万", (), "千万"),  # nobody says how many
         ("10-20万元", (Quantity(Fraction(100_000), "cny"), Quantity(Fraction(200_000), "cny")), ""),
         ("5.2元/股", (Quantity(Fraction(26, 5), "cny"),), "股"),
-        ("9" * 70, (), "9" * 70),
+        ("9" * 60, (Quantity(Fraction("9" * 60), None),), ""),
+        ("9" * 61, (), "9" * 61),  # longer than any quantity
+        ("一" * 60 + "元", (Quantity(Fraction("1" * 60), "cny"),), ""),
+        ("一" * 61 + "元", (), "一" * 61 + "元"),
     ],
 )
 def test_what_is_read(text: str, values: tuple[object, ...], rest: str) -> None:

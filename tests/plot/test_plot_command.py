@@ -97,8 +97,8 @@ def test_a_stored_comparison_is_drawn_as_its_systems_are(stored: Path, seeds: Pa
             assert (tmp_path / str(number) / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
     for text, code in (
         ('{"status": "SYSTEM_ERROR"}', "report.system_error"),
-        ("{}", "report.malformed"),
-        ("[]", "report."),
+        ("{}", "comparison.malformed"),
+        ("[]", "comparison.malformed"),
     ):
         (tmp_path / "c" / "comparison.json").write_text(text)
         result = run(tmp_path / "c", "--kind", "systems")
@@ -175,7 +175,7 @@ def test_every_suite_can_be_drawn_whatever_its_names_say(suite: str, tmp_path: P
         (("{a}", "{passing}"), "compare.other_suite", "suite"),
         (("{a}", "{b}", "--against", "c"), "compare.unknown_system", "a, b"),
         (("{a}", "{b}", "--name", "x"), "compare.names", "2 names"),
-        (("nothing",), "report.missing", "check the name"),
+        (("nothing",), "report.missing", "check the path"),
         (("{a}", "nothing"), "compare.not_a_folder", "nothing"),
         (("none-*",), "compare.no_match", "none-*"),
         (("{a}/samples.jsonl",), "report.", "samples.jsonl"),

@@ -92,14 +92,14 @@ def test_an_answer_without_a_file_is_not_an_empty_file(site: Site, status: int) 
     with pytest.raises(InputError) as caught:
         opened(site.url("predictions.jsonl"), "predictions")
     assert code_of(caught) == "predictions.unreadable"
-    assert caught.value.found == f"the answer {status} of the server"
+    assert caught.value.found == f"the server answered {status}"
 
 
 @pytest.mark.parametrize(
     ("garbage", "found"),
     [
-        (b"\x00\xff\r\n\r\n", "not one of a web server"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", "not one of a web server"),
+        (b"\x00\xff\r\n\r\n", "not HTTP"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", "not HTTP"),
         (b"HTTP/1.1 302 Found\r\nLocation: file:///etc/hosts\r\nContent-Length: 0\r\n\r\n", "NonHttpUrlRedirect"),
     ],
 )

@@ -92,8 +92,8 @@ def test_a_listing_that_begins_again_ends(store: Site, monkeypatch: pytest.Monke
         "<Contents><Key>runs/{}</Key><Size>1</Size></Contents></ListBucketResult>"
     )
     store.page = page.format("a").encode()
-    for most, found in ((remote_folder.MOST_ENTRIES, "again and again"), (0, "more than 0 files and folders")):
-        monkeypatch.setattr(remote_folder, "MOST_ENTRIES", most)
+    for most, found in ((remote_folder.MAX_ENTRIES, "again and again"), (0, "more than 0 files and folders")):
+        monkeypatch.setattr(remote_folder, "MAX_ENTRIES", most)
         with pytest.raises(InputError) as caught:
             remote_folder.scan_remote(f"s3://{BUCKET}/runs", "outputs")
         assert caught.value.code == "outputs.unreadable"

@@ -48,7 +48,7 @@ def test_results_are_those_of_local_files(s3: Any, local: Path, tmp_path: Path) 
     assert sorted(files) == sorted(path.name for path in (tmp_path / "out").iterdir())
     for name in ("report.json", "report.md", "report.html", "junit.xml", "samples.jsonl"):
         assert files[name] == (tmp_path / "out" / name).read_bytes(), name
-    assert f"in {OUT}: report.json" in there.stdout
+    assert f"wrote {OUT}: report.json" in there.stdout
 
 
 def test_no_credential_is_stored_or_printed(s3: Any) -> None:
@@ -157,7 +157,7 @@ def test_the_temporary_folder_is_removed_also_of_a_killed_run(
         ("s3://user:password@results/out", "this URL has a user or a password in it"),
         ("file:///tmp/out", "a file of this machine is named by its path"),
         (INPUTS.removesuffix("/in") + "-that-is-not-there/out", "a result cannot be written"),
-        ("nowhere://bucket/out", "nothing here reads nowhere:// URLs"),
+        ("nowhere://bucket/out", "nowhere:// URLs are not supported"),
     ],
 )
 def test_what_cannot_be_written_to_is_refused_before_any_work(s3: Any, out: str, code: str) -> None:

@@ -148,7 +148,7 @@ def test_reports_with_missing_broken_and_surplus_trials_agree_with_their_runs(tm
 def test_a_record_whose_arithmetic_does_not_hold_is_none(
     tmp_path: Path, change: Callable[[dict[str, Any]], object]
 ) -> None:
-    record = make_baseline(reports(tmp_path), [SUITE])
+    record: Any = make_baseline(reports(tmp_path), [SUITE])
     change(record)
     passing(tmp_path)
     (tmp_path / "baseline.json").write_text(json.dumps(record))
@@ -163,7 +163,7 @@ def test_only_warning_on_one_of_the_four_is_lowering_it(tmp_path: Path, name: st
     error = refused(tmp_path, protocol)
     assert error.code == "protocol.lowered_without_baseline"
     assert "severity warn" in str(error.found)
-    record = make_baseline(reports(tmp_path), [SUITE])
+    record: Any = make_baseline(reports(tmp_path), [SUITE])
     (tmp_path / "baseline.json").write_text(json.dumps(record))
     with_record = f"baseline: baseline.json\n{protocol}"
     if Decimal(record["metrics"][name]["proposal"]["threshold"]):
@@ -173,7 +173,7 @@ def test_only_warning_on_one_of_the_four_is_lowering_it(tmp_path: Path, name: st
 
 
 def test_a_warning_below_the_record_is_refused_too(tmp_path: Path) -> None:
-    record = make_baseline(reports(tmp_path), [SUITE])
+    record: Any = make_baseline(reports(tmp_path), [SUITE])
     passing(tmp_path)
     (tmp_path / "baseline.json").write_text(json.dumps(record))
     with pytest.raises(ConfigError) as caught:

@@ -197,7 +197,7 @@ def test_any_tree_of_files_is_judged_and_everything_is_counted(runs: dict[str, d
                 (path / "outputs" / run / name).parent.mkdir(exist_ok=True)
                 (path / "outputs" / run / name).write_bytes(content)
         if not any(files.keys() - {"other.txt"} for files in runs.values()):
-            with pytest.raises(InputError, match="not a single run"):
+            with pytest.raises(InputError, match="there are no runs"):
                 judged(path)
             return
         evaluation = judged(path)

@@ -98,6 +98,13 @@ def test_claims_have_the_level_of_their_evidence(folder: Path) -> None:
     assert {"misattributed", "fabricated", "dangling_ref", "claim_not_covered"} == {row.code for row in found.rows}
 
 
+def test_a_claim_that_is_not_an_object_is_shown_as_it_is(tmp_path: Path) -> None:
+    write_golden(tmp_path, query())
+    write_run(tmp_path / "outputs", "run", output(claims=["a sentence", claim()]))
+    page = page_of(tmp_path, records_of(tmp_path)[0])
+    assert rows(page, "Claims")[0] == ["", "", "a sentence", ""]
+
+
 def test_a_list_says_what_is_wrong_and_what_was_asked(folder: Path) -> None:
     run, missing = (SUITE.summary(record) for record in records_of(folder))
     assert (run.id, run.word) == ("run", "fabricated 1, misattributed 1; 1 claim not covered; dangling_ref")
@@ -113,7 +120,7 @@ def test_a_run_that_is_right_has_nothing_to_say(tmp_path: Path) -> None:
     write_run(tmp_path / "outputs", "run", output())
     [record] = records_of(tmp_path)
     assert (SUITE.summary(record).word, SUITE.summary(record).weight) == ("", 0)
-    assert section(page_of(tmp_path, record), "Result") == [Paragraph("Nothing went wrong.")]
+    assert section(page_of(tmp_path, record), "Result") == [Paragraph("No errors.")]
 
 
 def test_abstention_is_a_facet(tmp_path: Path) -> None:
@@ -139,7 +146,7 @@ def test_of_a_run_that_has_changed_only_the_record_is_shown(folder: Path) -> Non
         chunks.write("\n")
     page = page_of(folder, record)
     assert not section(page, "Sources")
-    assert "have changed since" in str(section(page, "Files"))
+    assert "have changed; they are not shown" in str(section(page, "Files"))
     assert {row.code for row in section(page, "Findings")[0].rows} == {*record["findings"]}
 
 

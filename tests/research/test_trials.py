@@ -184,6 +184,22 @@ def test_a_few_runs_that_carry_the_gate_are_pointed_out(tmp_path: Path) -> None:
     evaluation = judged(tmp_path)
     assert evaluation.report["gates"][0]["verdict"] == "PASS"
     assert "is 0.9901 over all verified claims, and 0.5000 on" in finding(evaluation, "uneven_runs")["message"]
+    assert "uneven_runs" in [entry["code"] for entry in evaluation.report["stands_out"]]
+
+
+def test_a_run_that_lies_deeper_is_named_and_not_judged(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    outputs = tmp_path / "outputs"
+    write_run(outputs, "a", output("a"))
+    write_run(outputs / "deep" / "er", "b", output("b", claims=[claim(ids=())]))
+    write_run(outputs / "a" / "old", "c", output("c", claims=[claim(ids=())]))
+    evaluation = judged(tmp_path)
+    assert {entry["path"]: entry["reason"] for entry in evaluation.report["ignored"]} == {
+        "a/old": "a run lies deeper: a/old/c",
+        "deep/": "a run lies deeper: deep/er/b",
+    }
+    (remark,) = (entry for entry in evaluation.report["stands_out"] if entry["code"] == "deeper_runs")
+    assert remark["message"] == "a run lies deeper: a/old/c, and 1 more: it is not judged"
 
 
 def test_runs_of_no_query_cannot_carry_a_gate(tmp_path: Path) -> None:
@@ -201,7 +217,10 @@ def test_claims_that_state_the_same_are_pointed_out(tmp_path: Path) -> None:
     write_golden(tmp_path)
     claims = [{**claim(f"k{k}"), "statement": f"See evidence no. {k}!"} for k in range(20)]
     write_run(tmp_path / "outputs", out=output(claims=claims))
-    assert "20 of 20 verified claims" in finding(judged(tmp_path), "repeated_statement")["message"]
+    evaluation = judged(tmp_path)
+    assert "20 of 20 verified claims" in finding(evaluation, "repeated_statement")["message"]
+    (remark,) = (entry for entry in evaluation.report["stands_out"] if entry["code"] == "repeated_statement")
+    assert "20 of 20 verified claims state the same" in remark["message"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from goldgate.suites.extraction.response.parsed import Step
+from goldgate.response.parsed import Step
 
 FOLDER = Path(__file__).parent
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from goldgate.suites.extraction.response import parse_response
+from goldgate.suites.extraction.events.answer_form import parse_response
 from tests.responses.corpus import load_corpus
 from tests.responses.damage import (
     complete_values,

@@ -74,6 +74,13 @@ def metric(value: Any) -> Callable[[dict[str, Any]], None]:
     return lambda report: report["metrics"]["main"].update(strict_f1=value)
 
 
+def gate(**changes: object) -> Callable[[dict[str, Any]], None]:
+    words = {"metric": "strict_f1", "verdict": "FAIL", "reason": "", "severity": "error", "on_not_evaluable": "fail"}
+    return lambda report: report.update(
+        gates=[{**words, "measured": report["metrics"]["main"]["strict_f1"], "support": None, **changes}]
+    )
+
+
 BROKEN_REPORTS: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda report: report.pop("signature"), "report.malformed"),
     (lambda report: report.pop("findings"), "report.malformed"),
@@ -82,6 +89,10 @@ BROKEN_REPORTS: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda report: report["metrics"].pop("version"), "report.malformed"),
     (metric(None), "report.malformed"),
     (metric({"denominator": 1}), "report.malformed"),
+    (metric({"value": 0.5, "numerator": 1, "interval": None}), "report.malformed"),
+    (lambda report: report.update(status=["FAIL"]), "report.malformed"),
+    (gate(verdict=7), "report.malformed"),
+    (gate(min="much"), "report.malformed"),
     (lambda report: report.update(status="SYSTEM_ERROR"), "report.system_error"),
     (lambda report: report.update(suite="nobody's"), "report.not_a_report"),
     (lambda report: report.update(format_version=99), "report.not_a_report"),

@@ -59,13 +59,13 @@ def test_a_file_that_is_gone_is_noted(suite: str) -> None:
     Path(name).rename("elsewhere")
     found, [note] = looked_up()
     assert not found & {"predictions", "golden"}
-    assert "is not there any more" in note
+    assert "is missing" in note
 
 
 def test_a_file_that_moved_can_be_named(suite: str) -> None:
     kind, name = ("golden", "golden.json") if suite == "research" else ("gold", "gold.jsonl")
     Path(name).rename("elsewhere")
-    found, notes = looked_up(given={kind: ["elsewhere"]})
+    found, notes = looked_up(input_paths={kind: ["elsewhere"]})
     assert kind in found
     assert notes == []
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from goldgate.cli.stored_results import trend_command
+from goldgate.cli.stored_results import plot_command, trend_command
 from goldgate.cli.suite_command import suite_command
 
 from .made import EXTRACTION, RESEARCH, ROOT
@@ -112,6 +113,39 @@ def test_formats(stored: dict[str, Path], format: str) -> None:
         assert float(rows[1]["low"]) < float(rows[1]["value"]) < float(rows[1]["high"])
 
 
+def test_what_is_not_a_result_is_passed_over_and_named(stored: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for name, content in (("notes.txt", "mine"), ("other.json", "{}"), ("bytes.bin", "\udcff")):
+        (tmp_path / name).write_bytes(content.encode(errors="surrogateescape"))
+    others = sorted(tmp_path.iterdir())
+    result = trend(*others, stored["a"])
+    assert result.exit_code == 0
+    assert result.stderr == f"passed over, not a result: {', '.join(map(str, others))}\n"
+    assert shown(*others, stored["a"])["passed_over"] == [str(path) for path in others]
+    assert trend(*others).exit_code == 2  # none is one
+    assert trend(stored["a"], tmp_path / "missing").exit_code == 2  # a slip of the hand
+    (tmp_path / "empty" / "report.json").write_text("{")  # a report that is damaged
+    assert "report.not_json" in trend(stored["a"], tmp_path / "empty").stderr
+
+
+def test_a_result_without_a_readable_report_is_not_passed_over(stored: dict[str, Path], tmp_path: Path) -> None:
+    for name in ("samples.jsonl", "runs.jsonl", "junit.xml"):
+        folder = tmp_path / name.replace(".", "-")
+        folder.mkdir()
+        (folder / name).write_text("{}\n")
+        result = trend(stored["a"], folder)
+        assert (result.exit_code, "report.missing" in result.stderr) == (2, True), name
+    torn = tmp_path / "b.json"
+    torn.write_bytes((stored["b"] / "report.json").read_bytes()[:-20])
+    assert "report.not_json" in trend(stored["a"], torn).stderr
+
+
+def test_two_suites_are_named_with_the_command_for_one(stored: dict[str, Path]) -> None:
+    said = " ".join(trend(stored["a"], stored["research"], stored["b"]).stderr.split())
+    assert f"extraction: {stored['a']}, {stored['b']}; research: {stored['research']}" in said.replace("- ", "-")
+    assert "run the command once per suite: goldgate trend" in said
+
+
 def test_refusals(stored: dict[str, Path], tmp_path: Path) -> None:
     for given, code in (
         ((stored["a"], stored["research"]), "report.other_suite"),
@@ -142,24 +176,40 @@ def test_a_spoiled_report_is_no_traceback(stored: dict[str, Path], tmp_path: Pat
     assert "internal" not in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "status", "verdict"),
-    [("b", "PASS", "FAIL"), ("b", ["FAIL"], "FAIL"), ("b", "FAIL", 7), ("other gates", "FAIL", "PASS")],
-)
-def test_a_status_that_does_not_follow_from_the_gates_is_refused(
-    stored: dict[str, Path], tmp_path: Path, name: str, status: object, verdict: object
-) -> None:
-    report = json.loads((stored[name] / "report.json").read_text())
-    report["status"], report["gates"][0]["verdict"] = status, verdict
-    (tmp_path / "report.json").write_text(json.dumps(report))
-    result = trend(stored["a"], tmp_path)
-    assert result.exit_code == 2
-    assert "does not follow from its gates" in " ".join(result.stderr.split())
+def test_a_report_that_contradicts_itself_is_refused_with_the_place(stored: dict[str, Path], tmp_path: Path) -> None:
+    cases: tuple[tuple[str, str, Callable[[Any], object], str], ...] = (
+        ("FAIL beside gates that passed", "other gates", lambda report: report.update(status="FAIL"), "/status"),
+        ("PASS beside a gate that failed", "b", lambda report: report.update(status="PASS"), "/status"),
+        ("PASS without gates", "b", lambda report: report.update(gates=[], status="PASS"), "/status"),
+        ("PASS with warnings only", "b", lambda report: _forge(report, "severity", "warn"), "/status"),
+        ("verdicts against the values", "b", lambda report: _forge(report, "verdict", "PASS"), "/verdict"),
+        ("a value beside other counts", "b", lambda report: report["metrics"]["main"]["strict_f1"].update(value=0.99),
+         "/metrics/main/strict_f1/value"),
+        ("a gate with a value of its own", "b",
+         lambda report: report["gates"][0]["measured"].update(value=1.0, numerator=752, denominator=752),
+         "/gates/0/measured"),
+    )  # fmt: skip
+    for case, name, change, place in cases:
+        report = json.loads((stored[name] / "report.json").read_text())
+        change(report)
+        (tmp_path / "report.json").write_text(json.dumps(report))
+        error = json.loads(trend(stored["a"], tmp_path, "--format", "json").stdout)["error"]
+        assert error["code"] == "report.contradicts_itself", case
+        assert error["field"].endswith(place), case
+        drawn = CliRunner().invoke(plot_command, [str(tmp_path), "--kind", "gates"])
+        assert "report.contradicts_itself" in drawn.stderr, case
+
+
+def _forge(report: Any, key: str, value: str) -> None:
+    """Set a key of every gate, and the status to PASS."""
+    for gate in report["gates"]:
+        gate[key] = value
+    report["status"] = "PASS"
 
 
 def test_nothing_to_divide_by_is_no_change(stored: dict[str, Path], tmp_path: Path) -> None:
     report = json.loads((stored["a"] / "report.json").read_text())
-    report["metrics"]["main"]["strict_f1"]["denominator"] = 0
+    report["metrics"]["main"]["strict_f1"] |= {"value": None, "denominator": 0}
     report["gates"] = [gate for gate in report["gates"] if gate["metric"] != "strict_f1"]
     (tmp_path / "report.json").write_text(json.dumps(report))
     assert shown(stored["a"], tmp_path, "--metric", "strict_f1")["metrics"]["strict_f1"][1]["change"] is None

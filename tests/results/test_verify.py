@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.report import render_page
-from goldgate.verification.differences import describe_verification
 from tests.results.made import edit, make, set_in, verified, verify
 
 ALL = ("extraction", "research", "qa")
@@ -45,7 +43,7 @@ def test_the_text_names_what_was_compared_and_what_was_not(at: Callable[[str], P
     assert result.exit_code == 0
     assert result.stdout.startswith("verified  goldgate verify: report of the extraction suite")
     assert re.search(r"predictions +same, sha256 1ca746c74e1a, model-b\.jsonl", result.stdout)
-    assert "run.json: it says when and where" in result.stdout
+    assert "run.json: its times and places" in result.stdout
 
 
 def test_a_lone_report_is_verified_where_the_inputs_are_named(at: Callable[[str], Path]) -> None:
@@ -81,6 +79,7 @@ def test_an_input_beside_the_report_is_found_there(at: Callable[[str], Path]) ->
 def test_what_came_from_standard_input_must_be_named(at: Callable[[str], Path]) -> None:
     at("qa")
     set_in("out/run.json", ["inputs", "gold"], ["-"])
+    edit("out/report.html", "gold.jsonl", "standard input")  # as a run that reads it writes it
     assert verified("out")[1]["error"]["message"].endswith("came from standard input")
     assert verified("out", "--gold", "gold.jsonl")[0] == 0
 
@@ -115,7 +114,7 @@ def test_one_line_of_the_records(at: Callable[[str], Path]) -> None:
     assert (first["pointer"], first["stored"], first["recomputed"]) == ("/units/matching/0", "5", "6")
     found = verified("out", "--records")[1]
     assert found["difference"]["pointer"] == "/metrics/main/strict_precision/value"
-    shown = render_page(describe_verification(found), "text")
+    shown = verify("out", "--records").stdout
     assert "report and records do not belong together" in shown
     assert "inputs" not in shown.partition("Not compared")[0]  # nobody looked at them
     assert "Further differences" in shown
@@ -216,7 +215,7 @@ def test_an_input_that_cannot_be_read_any_more_has_changed(at: Callable[[str], P
     Path("answers.jsonl").write_text("{")
     status, found = verified("out")
     assert (status, found["error"]["code"], found["inputs"][0]["input"]) == (1, "predictions.not_json", "predictions")
-    assert "It cannot be made again" in verify("out").stdout
+    assert "Cannot be recomputed" in verify("out").stdout
 
 
 def test_an_input_that_is_gone(at: Callable[[str], Path]) -> None:

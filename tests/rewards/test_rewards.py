@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate.errors import ConfigError, InputError
-from goldgate.rewards import EventReward, event_reward
+from goldgate.rewards import EventReward, event_reward, field_reward
 
 SCHEMA = {"event_types": {"Hire": {"roles": ["Person", "Company"]}}}
 TEXT = "Lena Ortiz joined Harbour Bank."
@@ -237,7 +237,34 @@ def test_only_what_the_metric_needs_is_computed() -> None:
     metrics = ("strict_f1", "relaxed_recall", "type_f1", "schema_compliance_rate", "textee_ac_f1", "cot_faithfulness")
     for metric in metrics:
         function = event_reward(SCHEMA, metric, protocol)
-        facts = function._facts(answer, gold)
+        facts = function.score_answer(answer, "", gold)
         computed = facts.text is not None, bool(facts.mistakes), facts.thought is not None
         assert computed == ((True,) * 3 if metric.startswith("cot_") else (False,) * 3), metric
         assert function([answer], events=[EVENTS], text=[TEXT]) == [function.scorer.score(answer, gold)[metric]], metric
+
+
+def test_fields_are_rewarded_leaf_by_leaf() -> None:
+    """Gold has 3 leaves; the answer has 2 of them and a wrong one: F1 = 2·2 / (3 + 3)."""
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "rows": {"type": "array"}}}
+    gold = {"name": "Harbor", "rows": [1, 2]}
+    function = pickle.loads(pickle.dumps(field_reward(schema)))
+    completions = [json.dumps(gold), '{"name": "Harbor", "rows": [2, 3]}', message("none"), None]
+    rewards = function(completions=completions, value=[gold, json.dumps(gold), gold, gold])
+    assert rewards == [1.0, 2 / 3, 0.0, 0.0]
+    assert function.__name__ == "goldgate_field_f1"
+    with pytest.raises(ConfigError, match="this metric cannot be a reward"):
+        field_reward(schema, "strict_f1")
+
+
+def test_completions_are_not_taken_for_prompts() -> None:
+    with pytest.raises(TypeError, match="pass everything by name: completions=…, prompts=…, events=…"):
+        REWARD(["Who?"], [HALF], events=[EVENTS])
+
+
+def test_a_form_that_is_not_read_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    function = event_reward(schema=SCHEMA, metric="strict_f1")
+    mapping = json.dumps([{"event_type": each["event_type"], "arguments": {"Person": "Lena Ortiz"}} for each in EVENTS])
+    with caplog.at_level(logging.WARNING, "goldgate"):
+        assert reward(mapping, mapping, function=function) == [0.0, 0.0]
+    (line,) = caplog.messages
+    assert "set in the protocol: metrics: {response: {arguments: mapping}}" in line

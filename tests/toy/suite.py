@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, TypedDict
 
-from goldgate.core.contracts import CountedRecord, PlainErrorReport, PlainReport
+from goldgate.core.contracts import CountedRecord, ErrorReport, PlainReport
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate
 from goldgate.core.measure import RatioMeasure, over, precision_recall_f1
@@ -118,7 +118,7 @@ class QaSuite(JoinedSuite):
     contracts: ClassVar[Mapping[str, Contract]] = {
         "qa_gold.schema.json": ("Gold record of the qa suite", Gold),
         "qa_predictions.schema.json": ("Prediction record of the qa suite", Prediction),
-        "qa_report.schema.json": ("Report of the qa suite", PlainReport | PlainErrorReport),
+        "qa_report.schema.json": ("Report of the qa suite", PlainReport | ErrorReport),
         "qa_sample.schema.json": ("Sample, a line of samples.jsonl", Record),
     }
 

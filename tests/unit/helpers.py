@@ -10,6 +10,7 @@ from typing import Any
 import goldgate
 from goldgate import Evaluation, Protocol, Score, Scorer
 from goldgate.core.gate import Gate
+from goldgate.core.metric import Rate
 from goldgate.shape.kinds import Share
 from goldgate.suites.extraction.settings import (
     CotSettings,
@@ -75,7 +76,8 @@ def protocol(
 
 def scorer(schema: Json | None = None, **settings: Any) -> Scorer:
     """A scorer with these settings."""
-    return goldgate.load_scorer(schema, protocol(**settings))
+    made: Scorer = goldgate.load_scorer(schema, protocol(**settings))
+    return made
 
 
 def score(response: str | list[Any] | None, record: Json, schema: Json | None = None, **settings: Any) -> Score:
@@ -100,8 +102,9 @@ def units_of(by_type: Mapping[str, list[Any]]) -> UnitSet:
 
 def counts(result: Score | Evaluation, *names: str) -> tuple[tuple[int, int], ...]:
     """(numerator, denominator) of some rates."""
-    shown = [result.metrics[name].as_json() for name in names]
-    return tuple((metric["numerator"], metric["denominator"]) for metric in shown)  # type: ignore[misc]
+    rates = [rate for name in names if isinstance(rate := result.metrics[name], Rate)]
+    assert len(rates) == len(names)
+    return tuple((rate.numerator, rate.denominator) for rate in rates)
 
 
 def gate(*, min: str | None = None, max: str | None = None, equals: str | None = None) -> Gate:

@@ -209,7 +209,7 @@ def test_sample_record_traces_the_numbers() -> None:
         "parse": {
             "status": "raw",
             "method": "fenced",
-            "repairs": (),
+            "repairs": [],
             "thought": "closed",
             "start": response.index("[{"),
             "end": response.index("}]}]") + len("}]}]"),

@@ -11,6 +11,8 @@ import orjson
 import pytest
 
 from goldgate.comparison import compare
+from goldgate.core.page import Column, Table
+from goldgate.core.unit_page import Mark, MarkedText, merge_marks, merge_tables
 from goldgate.runs.sources import find_systems
 from goldgate.viewer.comparison import FolderComparison, compare_folders
 from goldgate.viewer.folder import ViewedFolder
@@ -19,9 +21,11 @@ from tests.contract.inputs import HOSTILE, NAMES
 
 from .stored import Seen, opened, require_harmless, store_made_up
 
+OpenComparison = tuple[list[ViewedFolder], FolderComparison, Site]
+
 
 @contextmanager
-def looked_at(*paths: Path, common: bool = False) -> Iterator[tuple[list[ViewedFolder], FolderComparison, Site]]:
+def looked_at(*paths: Path, common: bool = False) -> Iterator[OpenComparison]:
     sources = find_systems([str(path) for path in paths])
     with ExitStack() as stack:
         folders = []
@@ -33,6 +37,15 @@ def looked_at(*paths: Path, common: bool = False) -> Iterator[tuple[list[ViewedF
         yield folders, compared, Site(folders, compared)
 
 
+@pytest.fixture(scope="module")
+def a_and_b(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenComparison]:
+    """The two example models beside each other, for all who only read them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        with looked_at(stored / "a", stored / "b") as found:
+            yield found
+
+
 def page(site: Site, target: str) -> Seen:
     path, _, query = target.partition("?")
     answer = site.answer(path, query)
@@ -40,23 +53,23 @@ def page(site: Site, target: str) -> Seen:
     return require_harmless(answer.html)
 
 
-def test_what_changed_is_what_the_comparison_says(stored: Path) -> None:
+def test_what_changed_is_what_the_comparison_says(stored: Path, a_and_b: OpenComparison) -> None:
     expected = [orjson.loads(line) for line in compare(stored / "a", stored / "b").changed_lines()]
-    with looked_at(stored / "a", stored / "b") as (folders, compared, _):
-        [pair] = compared.pairs
-        assert [*pair.changes] == [line["change"] for line in expected]
-        for side in (0, 1):
-            for place, line in enumerate(expected):
-                [number] = pair.records(side, place)
-                assert folders[side].record(number)["id"] == line["id"]
+    folders, compared, _ = a_and_b
+    [pair] = compared.pairs
+    assert [*pair.changes] == [line["change"] for line in expected]
+    for side in (0, 1):
+        for place, line in enumerate(expected):
+            [number] = pair.records(side, place)
+            assert folders[side].record(number)["id"] == line["id"]
 
 
-def test_won_and_lost_are_those_of_the_comparison(stored: Path) -> None:
-    with looked_at(stored / "a", stored / "b") as (_, compared, _):
-        [pair] = compared.pairs
-        assert compared.report is not None
-        entry = next(e for e in compared.report["comparisons"] if e["metric"] == "strict_f1")
-        assert [len(pair.places["won"]), len(pair.places["lost"])] == [entry["wins"], entry["losses"]] == [11, 56]
+def test_won_and_lost_are_those_of_the_comparison(a_and_b: OpenComparison) -> None:
+    _, compared, _ = a_and_b
+    [pair] = compared.pairs
+    assert compared.report is not None
+    entry = next(e for e in compared.report["comparisons"] if e["metric"] == "strict_f1")
+    assert [len(pair.places["won"]), len(pair.places["lost"])] == [entry["wins"], entry["losses"]] == [11, 56]
 
 
 def test_it_is_worked_out_once(stored: Path) -> None:
@@ -67,31 +80,31 @@ def test_it_is_worked_out_once(stored: Path) -> None:
         assert json.dumps(again.report) == json.dumps(compared.report)
 
 
-def test_two_folders_as_pages(stored: Path) -> None:
-    with looked_at(stored / "a", stored / "b") as (_, _, site):
-        home = page(site, "/")
-        assert "b against a" in home.text
-        assert "p (Holm)" in home.text or "Holm" in home.text
-        assert {"/0/", "/1/", "/compare/0/won", "/compare/0/lost", "/compare/0/changed"} <= {*home.links}
-        lost = page(site, "/compare/0/lost")
-        assert "56 lost, 1 to 50" in lost.text
-        assert lost.rel("next") == "/compare/0/lost?page=2"
-        assert page(site, "/compare/0/lost?page=999999999").rel("prev") == "/compare/0/lost?page=2"
-        first = next(link for link in lost.links if link.startswith("/compare/0/lost/"))
-        visited = 1
-        side_by_side = page(site, first)
-        assert side_by_side.text.count("Source text") == 2
-        while (link := side_by_side.rel("next")) is not None:
-            side_by_side = page(site, link)
-            visited += 1
-        assert visited == 56
+def test_two_folders_as_pages(a_and_b: OpenComparison) -> None:
+    _, _, site = a_and_b
+    home = page(site, "/")
+    assert "b against a" in home.text
+    assert "p (Holm)" in home.text or "Holm" in home.text
+    assert {"/0/", "/1/", "/compare/0/won", "/compare/0/lost", "/compare/0/changed"} <= {*home.links}
+    lost = page(site, "/compare/0/lost")
+    assert "56 lost, 1 to 50" in lost.text
+    assert lost.rel("next") == "/compare/0/lost?page=2"
+    assert page(site, "/compare/0/lost?page=999999999").rel("prev") == "/compare/0/lost?page=2"
+    first = next(link for link in lost.links if link.startswith("/compare/0/lost/"))
+    visited = 1
+    side_by_side = page(site, first)
+    assert side_by_side.text.count("Source text") == 1  # and the gold once
+    while (link := side_by_side.rel("next")) is not None:
+        side_by_side = page(site, link)
+        visited += 1
+    assert visited == 56
 
 
-def test_a_change_of_another_kind_has_no_neighbours(stored: Path) -> None:
-    with looked_at(stored / "a", stored / "b") as (_, compared, site):
-        won = compared.pairs[0].places["won"][0]
-        seen = page(site, f"/compare/0/lost/{won}")
-        assert seen.rel("next") is seen.rel("prev") is None
+def test_a_change_of_another_kind_has_no_neighbours(a_and_b: OpenComparison) -> None:
+    _, compared, site = a_and_b
+    won = compared.pairs[0].places["won"][0]
+    seen = page(site, f"/compare/0/lost/{won}")
+    assert seen.rel("next") is seen.rel("prev") is None
 
 
 def test_agents_are_paired_by_what_they_were_asked(stored: Path) -> None:
@@ -172,3 +185,56 @@ def test_common_compares_what_both_have(stored: Path, tmp_path: Path) -> None:
     with looked_at(stored / "a", fewer, common=True) as (_, compared, site):
         assert compared.refused == ""
         assert "different gold" in page(site, "/").text
+
+
+def arguments(*rows: tuple[str, str, str, str]) -> Table:
+    """Role, gold, predicted, result."""
+    return Table(tuple(map(Column, ("role", "gold", "predicted", "result"))), rows, shared=2)
+
+
+def test_rows_of_two_systems_are_one_and_what_only_one_has_right_is_marked() -> None:
+    one = arguments(
+        ("Person", "Lena", "Lena", "right"), ("Date", "May", "", "missing"), ("Date", "", "1999", "spurious")
+    )
+    other = arguments(
+        ("Person", "Lena", "L.", "boundary"), ("Date", "May", "May", "right"), ("Place", "", "X", "spurious")
+    )
+    table = merge_tables(one, other, ["A: one", "B: two"])
+    assert [column.group for column in table.columns] == ["", "", "A: one", "A: one", "B: two", "B: two", ""]
+    assert [*table.rows] == [
+        ("Person", "Lena", "Lena", "✓ right", "L.", "✗ boundary", "A"),
+        ("Date", "May", "", "✗ missing", "May", "✓ right", "B"),
+        ("Date", "", "1999", "✗ spurious", "", "✓ not predicted", "B"),
+        ("Place", "", "", "✓ not predicted", "X", "✗ spurious", "A"),
+    ]
+    assert table.marked == {0, 1, 2, 3}
+    same = merge_tables(one, one, ["A", "B"])
+    assert [row[-1] for row in same.rows] == ["A and B", "neither", "neither"]
+    assert not same.marked
+
+
+def test_rows_that_look_alike_are_all_there() -> None:
+    twice = arguments(("Person", "Lena", "x", "boundary"), ("Person", "Lena", "y", "boundary"))
+    table = merge_tables(twice, arguments(("Person", "Lena", "Lena", "right")), ["A", "B"])
+    assert [row[2] for row in table.rows] == ["x", "y"]
+
+
+def test_marks_of_two_systems_are_in_one_text_with_gold_once() -> None:
+    text = "Lena joined in May."
+    one = MarkedText(text, (Mark(0, 4, "both", "Person"), Mark(15, 18, "gold", "Date", "missing")), "same")
+    other = MarkedText(
+        text,
+        (
+            Mark(0, 4, "gold", "Person", "missing"),
+            Mark(5, 11, "predicted", "Role", "spurious"),
+            Mark(15, 18, "gold", "Date", "missing"),
+        ),
+        "same",
+    )
+    merged = merge_marks(one, other)
+    assert merged.marks == (
+        Mark(0, 4, "gold + A", "Person", "B missing"),
+        Mark(5, 11, "B", "Role", "B spurious"),
+        Mark(15, 18, "gold", "Date", "A missing, B missing"),
+    )
+    assert merged.note == "same"

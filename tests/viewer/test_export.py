@@ -50,7 +50,7 @@ def test_one_folder(stored: Path, tmp_path: Path) -> None:
     require_linked(tmp_path / "out")
     samples = [name for name in pages(tmp_path / "out") if "-sample-" in name]
     assert len(samples) == 80
-    assert "not among them" not in said
+    assert "have no page" not in said
 
 
 @pytest.mark.slow  # the last test of this file has all pages of two smaller folders
@@ -73,12 +73,12 @@ def test_every_suite_with_hostile_data(name: str, tmp_path: Path) -> None:
 def test_the_limit_is_said_and_can_be_raised(tmp_path: Path) -> None:
     path = store_made_up(tmp_path / "it", "extraction")
     said = export(tmp_path / "out", path, samples=70)
-    assert "170 samples are not among them" in said
+    assert "the 170 best samples have no page" in said
     assert "--samples" in said
     require_linked(tmp_path / "out")
     lists = require_harmless(pages(tmp_path / "out")["0-list-0.html"])
-    assert "These pages have 70 of 240 samples, the worst first" in lists.text
-    assert "150 samples are not among them" in export(tmp_path / "more", path, samples=90)
+    assert "These pages have 70 of 240 samples, most errors first" in lists.text
+    assert "the 150 best samples have no page" in export(tmp_path / "more", path, samples=90)
     assert len([name for name in pages(tmp_path / "more") if "-sample-" in name]) == 90
 
 
@@ -130,5 +130,5 @@ def test_a_link_in_place_of_the_mark_is_not_written_through(stored: Path, tmp_pa
 
 
 def test_all_samples_can_be_asked_for_by_a_number_beyond_any(stored: Path, tmp_path: Path) -> None:
-    assert "not among them" not in export(tmp_path / "out", stored / "passing", stored / "failing", samples=10**14)
+    assert "have no page" not in export(tmp_path / "out", stored / "passing", stored / "failing", samples=10**14)
     require_linked(tmp_path / "out")

@@ -58,12 +58,12 @@ def test_index_agrees_with_the_records(
 @pytest.mark.parametrize("order", ORDERS)
 def test_several_values_must_all_be_there(stored: Path, order: Order) -> None:
     known, index = summaries(stored / "b"), index_of(stored / "b")
-    found = index.selected({"error": "boundary", "read": "repaired"}, order)
+    found = index.selected({"error": "boundary", "parsed as": "repaired"}, order)
     numbers = {index.number(place, order) for place in bitset_places(found)}
     wanted = {
         number
         for number, each in enumerate(known)
-        if "boundary" in each.facets.get("error", ()) and "repaired" in each.facets["read"]
+        if "boundary" in each.facets.get("error", ()) and "repaired" in each.facets["parsed as"]
     }
     assert numbers == wanted
     assert 0 < len(wanted) < len(known)
@@ -93,7 +93,7 @@ def test_units_that_explain_a_gate_are_those_that_cost_it(stored: Path) -> None:
 
 
 def test_more_values_than_can_be_kept_are_counted(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_VALUES", 3)
+    monkeypatch.setattr(module, "MAX_VALUES", 3)
     known, index = summaries(stored / "b"), index_of(stored / "b")
     assert len(index.facets["role"]) == 3
     every = sum(len({*summary.facets.get("role", ())}) for summary in known)

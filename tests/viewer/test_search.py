@@ -23,8 +23,8 @@ def found(folder: ViewedFolder, text: str, seconds: float = 60.0) -> list[int]:
     assert search is not None
     while not search.is_complete:
         search.go_on(folder.read_at, seconds)
-    by_weight = {folder.index.number(place, "weight") for place in bitset_places(search.found("weight"))}
-    in_file = [*bitset_places(search.found("file"))]
+    by_weight = {folder.index.number(place, "weight") for place in bitset_places(search.matches("weight"))}
+    in_file = [*bitset_places(search.matches("file"))]
     assert by_weight == {*in_file}
     return in_file
 

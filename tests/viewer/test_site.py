@@ -98,12 +98,12 @@ def test_a_sample_that_the_filter_leaves_out_has_no_neighbours(site: Site, model
 
 
 def test_the_form_says_what_is_chosen_and_how_many_others_there_are(site: Site) -> None:
-    seen = page(site, "/0/samples", "in.error=boundary&in.read=raw&text=zh&order=file")
+    seen = page(site, "/0/samples", "in.error=boundary&in.parsed%20as=raw&text=zh&order=file")
     chosen = {a["value"] for tag, a in seen.tags if tag == "option" and "selected" in a}
     assert chosen == {"boundary", "raw", "file"}
     assert ("search", "zh") in {(a.get("type"), a.get("value")) for tag, a in seen.tags if tag == "input"}
     labels = {a["name"] for tag, a in seen.tags if tag == "select"}
-    assert {"in.error", "in.read", "in.event type", "in.role", "in.gate", "order"} <= labels
+    assert {"in.error", "in.parsed as", "in.event type", "in.role", "in.gate", "order"} <= labels
 
 
 def test_order_of_the_file_and_of_weight(site: Site, model_b: ViewedFolder) -> None:
@@ -177,7 +177,8 @@ QUERIES = [
 
 
 def test_any_query_gives_a_page(site: Site) -> None:
-    for path, query in product(["/0/samples", "/0/samples/3", "/"], QUERIES):
+    others = product(["/0/samples/3", "/"], QUERIES[::3])  # they read of a query only where its list goes on
+    for path, query in [*product(["/0/samples"], QUERIES), *others]:
         answer = site.answer(path, query)
         assert answer.status == 200, (path, query)
         require_harmless(answer.html)
@@ -331,6 +332,16 @@ def test_pages_of_a_long_list(thousand: ViewedFolder) -> None:
     beyond = page(site, "/0/samples", f"page={last + 5}")
     assert beyond.ids() == []
     assert f"page={last}" in str(beyond.rel("prev"))
+
+
+def test_hidden_characters_of_a_search_are_written_out_and_read_back(site: Site) -> None:
+    text = "a\u202eb \u2066c\U000e0001\x1b[31m \\users"
+    choice = parse_query(UnitQuery(text=text).query()[1:])
+    assert choice.text == text
+    answer = site.answer("/0/samples", choice.query()[1:])
+    assert not {*"\u202e\u2066\U000e0001\x1b"} & {*answer.html}
+    assert choice.visible_text == r"a\u202eb \u2066c\U000e0001\x1b[31m \users"
+    assert parse_query(UnitQuery(text=choice.visible_text).query()[1:]) == choice
 
 
 def test_addresses_can_be_read_by_people() -> None:

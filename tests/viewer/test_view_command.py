@@ -34,7 +34,7 @@ NO_H11 = "sys.modules['h11'] = None"
 
 
 def test_without_the_extra_it_says_what_to_install(stored: Path) -> None:
-    done = run_process(stored / "a", "--no-browser", code=NO_H11)
+    done = run_process(stored / "no such folder", "--no-browser", code=NO_H11)  # before anything is read
     assert done.returncode == 2
     assert "needs the extra `view`" in done.stderr
     assert "pip install -e '.[view]'" in done.stderr
@@ -114,8 +114,8 @@ def test_listening_elsewhere_says_what_it_means_and_needs_the_token(stored: Path
     finally:
         viewer.close()
     assert status == 0
-    assert "whoever can reach this machine" in errors
-    assert "not encrypted" in errors
+    assert "anyone who can reach this machine" in errors
+    assert "unencrypted" in errors
 
 
 def test_on_this_machine_alone_it_cannot_be_reached_from_elsewhere(stored: Path, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """`goldgate compare`: is one system better than another, by how much, and how sure is that?
 
-Exit status: 0 carried out, 2 not. A comparison is not a gate.
+Exit status: 0 done, 2 the command failed. A comparison is not a gate.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from goldgate.comparison import Comparison
     from goldgate.core.page import Page
     from goldgate.pipeline import Finished
+    from goldgate.runs.contracts import ComparisonReport
 
 CHANGED_JSONL = "changed.jsonl"
 READING_OPTIONS = ("dialect", "id_field", "response_field")
@@ -37,15 +38,15 @@ COMPARISON_FORMATS = {"comparison.md": "markdown", "comparison.html": "html", "c
 
 @click.command("compare", short_help="Compare systems: is the difference real?")
 @click.argument("systems", nargs=-1, required=True, metavar="SYSTEM...")
-@click.option("--gold", multiple=True, metavar="FILE", help="Score predictions first, by this gold; may be repeated.")
+@click.option("--gold", multiple=True, metavar="FILE", help="Score predictions first, against this gold. Repeatable.")
 @click.option("--suite", metavar="NAME", help="With --gold: the suite that scores, if not the first that can.")
 @click.option("--schema", metavar="FILE", help="With --gold: the event schema.")
 @protocol_option("With --gold: settings, as YAML.")
 @click.option("--dialect", metavar="NAME", help="With --gold: its published format, if it is not recognized.")
-@click.option("--id-field", metavar="PATH", help="With --gold: where predictions have their id, as a dotted path.")
-@click.option("--response-field", metavar="PATH", help="With --gold: where predictions have what the model wrote.")
+@click.option("--id-field", metavar="PATH", help="With --gold: dotted path to a prediction's id.")
+@click.option("--response-field", metavar="PATH", help="With --gold: dotted path to what the model wrote.")
 @SYSTEM_NAMES
-@click.option("--against", metavar="NAME", help="The system that the others are compared with. Without it: the first.")
+@click.option("--against", metavar="NAME", help="System to compare the others with. Default: the first.")
 @COMMON
 @out_option("Write comparison.json, .md and .html, changed.jsonl and run.json here.")
 @workers_option()
@@ -55,10 +56,15 @@ COMPARISON_FORMATS = {"comparison.md": "markdown", "comparison.html": "html", "c
 def compare_command(context: click.Context, /, format: str, brief: bool, **options: Any) -> None:
     """Compare systems over the same documents: differences, intervals, p-values.
 
-    A SYSTEM is a folder that --out of any suite wrote; with --gold, a file of predictions. NAME=PATH names it,
-    NAME=PATH,PATH or NAME='PATTERN' are several runs of one system, and so is a folder that holds seed-1, seed-2, ….
+    \b
+    Examples:
+      goldgate compare out/model-a out/model-b
+      goldgate compare a.jsonl b.jsonl --gold gold.jsonl
 
-    Exit status: 0 it was carried out, 2 it could not be.
+    A SYSTEM is a folder that a suite wrote with --out; with --gold, a file of predictions. NAME=PATH names it.
+    Several runs of one system: NAME=PATH,PATH or NAME='PATTERN', or a folder that holds seed-1, seed-2, ….
+
+    Exit status: 0 done, 2 the command failed.
     """
     from goldgate.runs.sources import find_systems
 
@@ -92,7 +98,7 @@ def compare_command(context: click.Context, /, format: str, brief: bool, **optio
     context.exit(run_job(job, compare))
 
 
-def _describe(report: dict[str, Any]) -> Page:
+def _describe(report: ComparisonReport) -> Page:
     from goldgate.report.plot import comparison_page
 
     return comparison_page(report)

@@ -1,4 +1,4 @@
-"""`goldgate convert`, `goldgate schema` and `goldgate import-runs`: gold and traces in goldgate's own form."""
+"""`goldgate convert`, `goldgate schema` and `goldgate import-runs`: gold and traces in goldgate's own format."""
 
 from __future__ import annotations
 
@@ -17,19 +17,25 @@ _DIALECTS = "\n".join(f"    {dialect.name}: {dialect.about}" for dialect in all_
 @click.command(
     "convert",
     cls=MultiValueCommand,
-    help=f"""Write gold of a published format in our own form, one record per line.
+    help=f"""Convert gold of a published data set to goldgate's own format, one record per line.
 
-    Triggers, offsets in tokens and characters, entities and all their mentions are kept. Exit status: 0 written,
-    2 it could not be carried out. The formats, recognized by their keys:
+    \b
+    Example:
+      goldgate convert train.jsonl dev.jsonl --out gold.jsonl
+
+    Triggers, offsets in tokens and characters, entities and all their mentions are kept. Formats, recognized by their
+    keys:
 
     \b
 {_DIALECTS}
-    {OWN_FORM}: our own form
+    {OWN_FORM}: goldgate's own
+
+    Exit status: 0 written, 2 the command failed.
     """,
-    short_help="Write gold of a published format in our own form.",
+    short_help="Convert gold of a published data set to goldgate's format.",
 )
 @click.argument("gold", nargs=-1, required=True, metavar="IN...")
-@out_option("The file to write, as JSON Lines.", "FILE", required=True)
+@out_option("File to write, as JSON Lines.", "FILE", required=True)
 @ability_options("convert")
 @click.pass_context
 def convert_command(
@@ -55,17 +61,23 @@ def convert_command(
     required=True,
     multiple=True,
     metavar="GOLD...",
-    help="Gold records; one file or more, all splits.",
+    help="Gold files, all splits.",
 )
-@out_option("The event schema to write, as JSON.", "FILE", required=True)
+@out_option("File to write the event schema to, as JSON.", "FILE", required=True)
 @ability_options("schema")
 @click.pass_context
 def schema_command(
     context: click.Context, /, gold: tuple[str, ...], out: str, suite: str | None, **options: Any
 ) -> None:
-    """Derive an event schema from gold: its event types, and the roles that occur in each.
+    """Derive an event schema from gold: its event types, and the roles of each.
 
-    What the gold never uses is not in it: give all splits. Exit status: 0 written, 2 it could not be carried out.
+    \b
+    Example:
+      goldgate schema --from train.jsonl test.jsonl --out schema.json
+
+    Types and roles that the gold never uses are missing from the schema: give all splits.
+
+    Exit status: 0 written, 2 the command failed.
     """
 
     def work() -> str:
@@ -80,9 +92,9 @@ def schema_command(
     exit_with(context, "schema", work)
 
 
-@click.command("import-runs", short_help="Make run folders of an agent's traces.")
+@click.command("import-runs", short_help="Convert an agent's traces to run folders.")
 @click.argument("traces", metavar="IN...", nargs=-1, required=True)
-@out_option("The folder of the runs: new, or empty.", "FOLDER", required=True)
+@out_option("Folder for the runs; new or empty.", "FOLDER", required=True)
 @ability_options("import-runs")
 @format_option()
 @click.pass_context
@@ -91,9 +103,13 @@ def import_runs_command(
 ) -> None:
     """Write a run folder for every trace in files or folders of OpenTelemetry, LangSmith or OpenAI Agents spans.
 
-    What a trace does not say is left out and named, in the summary and in import.json of the run: nothing is made up.
+    \b
+    Example:
+      goldgate import-runs traces.jsonl --out outputs
 
-    Exit status: 0 every run is complete, 1 something is missing or was not read, 2 it could not be carried out.
+    What a trace does not say is left out, and listed in the summary and in the run's import.json.
+
+    Exit status: 0 every run is complete, 1 something is missing or was not read, 2 the command failed.
     """
 
     def work() -> Result:

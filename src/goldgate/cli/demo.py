@@ -1,98 +1,128 @@
-"""`goldgate demo`: judges two made-up models with the data that comes with the package, and shows the commands."""
+"""`goldgate demo`: judge two made-up models on data that comes with the package, and show the commands."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from contextlib import chdir, nullcontext
+import re
+from contextlib import chdir
 from pathlib import Path
+from textwrap import wrap
 
 import click
 
-from goldgate.cli.options import out_option
 from goldgate.cli.printing import GITHUB_VARIABLES, print_output
 from goldgate.cli.runner import exit_with
+from goldgate.demo import SUITES
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, Place
 
+DEMO_FOLDER = "goldgate-demo"
 
-@click.command("demo", short_help="Judge two made-up models, and show how.")
-@out_option("Keep the data and the reports in this folder, which must be new or empty.")
+
+@click.command("demo", short_help="Try goldgate on example data.")
+@click.option("--out", default=DEMO_FOLDER, show_default=True, metavar="DIR", help="Folder for the data and reports.")
+@click.option("--suite", type=click.Choice(SUITES), default=SUITES[0], show_default=True, help="What the models do.")
 @click.pass_context
-def demo_command(context: click.Context, out: str | None) -> None:
-    """Judge two made-up models on 24 documents that come with goldgate, and show the commands that do it.
+def demo_command(context: click.Context, out: str, suite: str) -> None:
+    """Judge two made-up models on documents that come with goldgate, and show the commands.
 
-    Exit status: 0 it went as it should (model A passes, model B fails), 2 it did not.
+    \b
+    Example:
+      goldgate demo
+
+    Exit status: 0 model A passed and model B failed, as they should; 2 otherwise.
     """
 
     def work() -> str:
-        with tempfile.TemporaryDirectory() if out is None else nullcontext(_new_folder(out)) as folder:
-            _write_data(Path(folder))
-            with chdir(folder):
-                _run_all()
-        return (
-            "\n--brief prints what decides; without it, every number.\n"
-            f"Model A passed, and model B failed its gates, as they should.\n{_closing_text(out)}"
-        )
+        from goldgate.report.escape import visible
+
+        _make_folder(out)
+        _require_unchanged(Path(out))
+        _write_data(Path(out), suite)
+        with chdir(out):
+            _run_all(visible(out), suite)
+        folder = visible(out.rstrip("/") or out)
+        return f"""
+Model A passed and model B failed its gates, as they should. --brief leaves out
+most numbers. Next:
+  open {folder}/report-b/report.html   to see why model B failed
+  edit {folder}/release.yaml           to change a gate
+"""
 
     exit_with(context, "demo", work)
 
 
-def _closing_text(out: str | None) -> str:
-    """What is left of it, and what to do next."""
-    if out is None:
-        return "Nothing of it was kept: goldgate demo --out DIR keeps data and reports.\n"
-    from goldgate.report.escape import visible
-
-    folder = visible(out.rstrip("/") or out)
-    return f"""The data and the reports are in {folder}. Look at what failed, or change a gate:
-  {folder}/report-b/report.html
-  {folder}/release.yaml
-"""
-
-
-def _run_all() -> None:
-    """Every command, with what it prints; the first that does not end as it should ends the demo."""
+def _run_all(folder: str, suite: str) -> None:
+    """Run every command and print it; the first that does not exit as expected ends the demo."""
     from goldgate.cli.main import goldgate
     from goldgate.demo import demo_commands
 
     for name in GITHUB_VARIABLES:  # a step that only shows the demo has no failed gate
         os.environ.pop(name, None)
-    for number, (line, expected) in enumerate(demo_commands().items()):
-        print_output(f"{chr(10) if number else ''}$ goldgate {line}\n", EXIT_PASSED)
+    print_output(f"$ cd {folder}\n", EXIT_PASSED)
+    for line, expected in demo_commands(suite).items():
+        glued = re.sub(r"(--\w+) (?!-)", "\\1\0", line)  # an option stays on the line of its value
+        wrapped = " \\\n    ".join(wrap(f"$ goldgate {glued}", 78, break_on_hyphens=False)).replace("\0", " ")
+        print_output(f"\n{wrapped}\n", EXIT_PASSED)
         status = goldgate.main(line.split(), prog_name="goldgate", standalone_mode=False)
         if status != expected:
             print_output(
-                f"\nThis command should have ended with status {expected}, and ended with {status}.\n",
+                f"\nThis command exited with status {status}; expected {expected}.\n",
                 EXIT_SYSTEM_ERROR,
             )
             raise click.exceptions.Exit(EXIT_SYSTEM_ERROR)
 
 
-def _new_folder(out: str) -> str:
-    """The folder, made if need be: whatever is in it is not ours to overwrite."""
+def _make_folder(out: str) -> None:
+    """Create the folder. Of an existing one, only what an earlier demo wrote is overwritten."""
+    from goldgate.demo import FILES, demo_commands
+
+    ours = {*FILES, *(line.rpartition(" --out ")[2] for line in demo_commands())}
     try:
         os.makedirs(out, exist_ok=True)
-        found = os.listdir(out)
+        others = sorted(set(os.listdir(out)) - ours)
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or str(problem)
         raise ConfigError(
-            "out.unwritable", "the folder for the demo cannot be made", place=Place(out), found=why
+            "out.unwritable", "the folder for the demo cannot be created", place=Place(out), found=why
         ) from None
-    if found:
+    if others:
         raise ConfigError(
             "out.not_ours",
-            "this folder is not empty",
+            "this folder has other files",
             place=Place(out),
-            expected="a new or an empty folder",
-            found=", ".join(sorted(found)[:3]),
+            expected="a new or empty folder, or that of an earlier demo",
+            found=", ".join(others[:3]),
             advice="choose another folder for --out",
         )
-    return out
 
 
-def _write_data(folder: Path) -> None:
+def _require_unchanged(folder: Path) -> None:
+    """Refuse a folder with a file of a demo's name and other content: it is the user's own."""
+    from goldgate.demo import FILES, demo_files
+
+    demos = [demo_files(suite) for suite in SUITES]
+    for name in FILES:
+        file = folder / name
+        if os.path.lexists(file) and not any(_has_content(file, demo[name]) for demo in demos):
+            raise ConfigError(
+                "out.not_ours",
+                "this file is not as the demo writes it; nothing was overwritten",
+                place=Place(str(file)),
+                expected="a new or empty folder, or that of an earlier demo",
+                advice="choose another folder for --out, or move the file away",
+            )
+
+
+def _has_content(file: Path, content: bytes) -> bool:
+    try:
+        return file.is_file() and file.stat().st_size == len(content) and file.read_bytes() == content
+    except OSError:
+        return False
+
+
+def _write_data(folder: Path, suite: str) -> None:
     from goldgate.demo import demo_files
     from goldgate.files.writing import write_file
 
-    for name, content in demo_files().items():
+    for name, content in demo_files(suite).items():
         write_file(str(folder / name), content, "--out")

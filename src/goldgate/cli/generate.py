@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import sys
 from collections.abc import Callable
@@ -29,6 +30,7 @@ from goldgate.cli.runner import Job, run_job
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, GoldgateError
 
 if TYPE_CHECKING:
+    from goldgate.core.contracts import EarlyStopValue
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.task import Task
     from goldgate.generation.answerer import StopRule
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
 def resume_command() -> str:
     """This process's own command line, as a shell takes it. It never has a key in it, nor the query of an address."""
-    from goldgate.generation.secret import redact_arguments
+    from goldgate.files.address import redact_arguments
 
     program = Path(sys.argv[0])
     start = ["python", sys.argv[0]] if program.suffix == ".py" else [program.name]
@@ -49,7 +51,7 @@ def resume_command() -> str:
     return shlex.join([*start, *redact_arguments(sys.argv[1:])])
 
 
-def stopped_line(stopped: dict[str, Any]) -> str:
+def stopped_line(stopped: EarlyStopValue) -> str:
     """After how many documents every gate was decided, and what that saved."""
     saved = stopped["saved"]
     tokens = saved["tokens"]["input"] + saved["tokens"]["output"]
@@ -94,16 +96,18 @@ def summary_text(options: GenerationOptions, summary: dict[str, Any]) -> str:
         lines.append(str(options.folder(entry["seed"]) / PREDICTIONS))
         lines += [f"  missing: {cause} {count}" for cause, count in entry["missing"].items()]
     if options.shard is not None:
-        lines.append(f"shard {options.shard} of {options.whole}; when all are asked, the same command with --merge")
-        lines.append("instead of --shard makes one result of them")
+        lines.append(f"shard {options.shard} of {options.whole}; when all are done, run the same command with --merge")
+        lines.append("instead of --shard to merge them")
     return "\n".join([*lines, cost_line(summary)]) + "\n"
 
 
 PREDICTIONS, ASKED_GOLD = "predictions.jsonl", "asked.jsonl"
 SEED_FILES = ("seeds.json", "seeds.md")
-# No file of a run whose command line may hold a key (run.json keeps it), or whose folder belongs to somebody else.
+# No file of a run that could not begin, whose command line may hold a key (run.json keeps it), or whose folder belongs
+# to another run.
 UNREPORTED_CODES = (
-    "key.", "base_url.", "journal.locked", "journal.not_a_journal", "out.not_ours", "out.in_use", "shards.in_use",
+    "extra.", "key.", "base_url.",
+    "journal.locked", "journal.not_a_journal", "out.not_ours", "out.in_use", "shards.in_use",
 )  # fmt: skip
 
 
@@ -112,61 +116,79 @@ UNREPORTED_CODES = (
 )
 @add_options(*COMMON_OPTIONS, *ENDPOINT_OPTIONS, *CHECKPOINT_OPTIONS)
 @click.pass_context
-def generate_command(context: click.Context, /, **given: Any) -> None:
+def generate_command(context: click.Context, /, **options: Any) -> None:
     """Ask a model about every gold document and keep every answer.
 
-    Writes journal.jsonl (every answer as it arrives), predictions.jsonl (for the command of the suite) and
-    generation.json (what was asked, what is missing, what it cost) to --out. The same command again asks
-    only for what is missing. Exit status: 0 every document is answered, 2 it is not, or it could not be
-    carried out.
+    \b
+    Example, with a local vLLM:
+      goldgate generate --gold gold.jsonl --model NAME \\
+          --base-url http://127.0.0.1:8000/v1
+
+    Writes journal.jsonl (every answer as it arrives), predictions.jsonl (for the suite's command) and generation.json
+    (what was asked, what is missing, what it cost) to --out. Run the same command again to ask for missing answers.
+
+    Exit status: 0 every document is answered, 2 some are not, or the command failed.
     """
-    context.exit(_GenerateCommand(given).carry_out(score=False))
+    context.exit(_GenerateCommand(options).carry_out(score=False))
 
 
 @click.command("evaluate_api", cls=MultiValueCommand)
 @add_options(*COMMON_OPTIONS, *ENDPOINT_OPTIONS, *SCORING_OPTIONS, *STOPPING_OPTIONS)
 @click.pass_context
-def evaluate_api_command(context: click.Context, /, **given: Any) -> None:
+def evaluate_api_command(context: click.Context, /, **options: Any) -> None:
     """Ask an OpenAI-compatible endpoint about every gold document, keep every answer, score and judge them.
 
-    The same command again asks only for what is missing. Exit status: 0 all gates passed, 1 a gate failed,
-    2 it could not be carried out, or answers are missing (see --allow-missing).
+    \b
+    Example, with a local vLLM:
+      python evaluate_api.py --gold gold.jsonl --model NAME \\
+          --base-url http://127.0.0.1:8000/v1
+
+    Run the same command again to ask for missing answers.
+
+    Exit status: 0 all gates passed, 1 a gate failed, 2 the command failed, or answers are missing (--allow-missing).
     """
-    context.exit(_GenerateCommand(given).carry_out(score=True))
+    context.exit(_GenerateCommand(options).carry_out(score=True))
 
 
 @click.command("evaluate", cls=MultiValueCommand)
 @add_options(*COMMON_OPTIONS, *CHECKPOINT_OPTIONS, *SCORING_OPTIONS)
 @click.pass_context
-def evaluate_checkpoint_command(context: click.Context, /, **given: Any) -> None:
-    """Let a checkpoint on disk answer about every gold document, keep every answer, score and judge them.
+def evaluate_checkpoint_command(context: click.Context, /, **options: Any) -> None:
+    """Ask a checkpoint on disk about every gold document, keep every answer, score and judge them.
 
-    Without --checkpoint, evaluate.py scores stored answers: see evaluate.py --help. The same command again
-    asks only for what is missing. Exit status: 0 all gates passed, 1 a gate failed, 2 it could not be carried
-    out, or answers are missing (see --allow-missing).
+    \b
+    Example:
+      python evaluate.py --gold gold.jsonl --checkpoint models/mine
+
+    Without --checkpoint, evaluate.py scores stored answers: see evaluate.py --help. Run the same command again to ask
+    for missing answers.
+
+    Exit status: 0 all gates passed, 1 a gate failed, 2 the command failed, or answers are missing (--allow-missing).
     """
-    context.exit(_GenerateCommand(given).carry_out(score=True))
+    context.exit(_GenerateCommand(options).carry_out(score=True))
 
 
 class _GenerateCommand:
     """One command: its options, and what is done in which order."""
 
-    def __init__(self, given: dict[str, Any]) -> None:
-        self.given = given
-        self.quiet = bool(given["quiet"])
-        self.chosen = parse_choices(given)
+    def __init__(self, params: dict[str, Any]) -> None:
+        self.params = params
+        self.quiet = bool(params["quiet"])
+        if self.quiet:
+            logging.getLogger("goldgate").setLevel(logging.ERROR)
+        self.chosen = parse_choices(params)
         self.options = self.chosen.options
 
     def carry_out(self, *, score: bool) -> int:
         """Prepare, ask, score; the result is the exit status. A shard is only asked: it is no result by itself."""
         score = score and self.options.shard is None
-        prepared = result_or_error(lambda: _prepare(self.chosen, self.given))
+        prepared = result_or_error(lambda: _prepare(self.chosen, self.params))
         if isinstance(prepared, GoldgateError):
             reported = score and not _in_use(self.options.out) and self._may_be_stored()
             return self._report_error(prepared) if reported else self._fail(prepared)
         with ExitStack() as held:  # the folder is ours until the last file is written
             held.callback(prepared.task.close)
-            if self.given["dry_run"]:
+            if self.params["dry_run"]:
                 return self._dry_run(prepared)
             outcome = result_or_error(lambda: self._generate(prepared, held, score=score))
             if isinstance(outcome, GoldgateError):
@@ -178,7 +200,7 @@ class _GenerateCommand:
         from goldgate.generation.merge import lock_shards, merge
         from goldgate.generation.run import GenerationProgress, generate, given_up_error, open_journal
 
-        merging = self.given["merge"]
+        merging = self.params["merge"]
         if not merging:
             prepared.answerer.get_ready()
         held.enter_context(lock_shards(self.options.out))
@@ -203,9 +225,9 @@ class _GenerateCommand:
         ending = outcome.ending
         if ending.reason == "interrupted":
             if score and any((folder / REPORT_JSON).exists() for folder in self.options.folders()):
-                print_stderr("the report that is there is an earlier run's")
+                print_stderr("the stored report is from an earlier run")
             self._say_cost(outcome)
-            print_stderr("interrupted; everything answered is in the journal. To go on:")
+            print_stderr("interrupted; everything answered is in the journal. To continue:")
             print_stderr(f"  {resume_command()}")
             return 128 + ending.signal if ending.signal is not None else EXIT_INTERRUPTED
         if ending.reason == "decided" and outcome.stopped is not None:
@@ -218,9 +240,9 @@ class _GenerateCommand:
             return status
         missing = sum(len(summary.unanswered) for summary in outcome.summaries)
         status = EXIT_PASSED
-        if missing and not self.given["allow_missing"]:
+        if missing and not self.params["allow_missing"]:
             total = sum(summary.documents for summary in outcome.summaries)
-            command = "the same command without --merge" if self.given["merge"] else "the same command"
+            command = "the same command without --merge" if self.params["merge"] else "the same command"
             print_stderr(f"{missing} of {total} answers are missing; {command} asks for them again")
             status = EXIT_SYSTEM_ERROR
         return status if self.quiet else print_output(summary_text(self.options, outcome.summary), status)
@@ -264,7 +286,7 @@ class _GenerateCommand:
                 is_first = records is not None  # the other is for the bounds
                 return evaluate_suite(
                     suite, {**scored, "predictions": predictions}, self.chosen.protocol,
-                    workers=self.given["workers"], records=records,
+                    workers=self.params["workers"], records=records,
                     progress=progress if is_first else None, finished=finished if is_first else None,
                 )  # fmt: skip
 
@@ -276,8 +298,8 @@ class _GenerateCommand:
             finally:
                 progress.clear()
             keep(evaluation)
-            if not summary.complete and not self.given["allow_missing"]:
-                again = "without --merge" if self.given["merge"] else "again"
+            if not summary.complete and not self.params["allow_missing"]:
+                again = "without --merge" if self.params["merge"] else "again"
                 raise missing_error(evaluation, prepared.task, summary, predictions, again)
             return evaluation
 
@@ -291,15 +313,15 @@ class _GenerateCommand:
             self.chosen.able.suite.name,
             inputs,
             out=str(folder),
-            format=self.given["format"],
+            format=self.params["format"],
             quiet=self.quiet,
-            workers=self.given["workers"],
+            workers=self.params["workers"],
             generating=True,
         )
 
     def _report_error(self, error: GoldgateError) -> int:
-        """The report of a run that could not be carried out, for every seed; shown once."""
-        if self.given["dry_run"] or error.code.startswith(UNREPORTED_CODES):
+        """The report of a run that failed, for every seed; shown once."""
+        if self.params["dry_run"] or error.code.startswith(UNREPORTED_CODES):
             return self._fail(error)
 
         def fail(_: IO[bytes] | None, finished: Finished | None) -> Evaluation:
@@ -331,14 +353,14 @@ class _GenerateCommand:
             page = describe_seeds(seeds, self.chosen.able.suite.headline)
             write_artifact(self.options.out / SEED_FILES[0], render_json(seeds))
             write_artifact(self.options.out / SEED_FILES[1], render_page(page, "markdown").encode())
-            format = self.given["format"]
+            format = self.params["format"]
             text = render_json(seeds) if format == "json" else render_page(page, format)
         if not self.quiet:
             print_output(text, EXIT_PASSED)
             print_stderr(self._reports_text(evaluations, statuses))
 
     def _reports_text(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> str:
-        lines = ["The reports of the single seeds:"]
+        lines = ["Reports by seed:"]
         for seed, status in zip(self.options.seeds, statuses, strict=True):
             verdict = "SYSTEM_ERROR" if status == EXIT_SYSTEM_ERROR else evaluations[seed].status
             lines.append(f"  seed {seed}  {verdict}  {self.options.folder(seed)}")
@@ -365,10 +387,10 @@ class _GenerateCommand:
     def _inputs(self) -> dict[str, list[str]]:
         """Every file that is read, by the name of its option."""
         paths = [each.name for each in self.chosen.able.ability.inputs if each.is_path]
-        return {name: as_list(self.given[name]) for name in (*paths, "protocol")}
+        return {name: as_list(self.params[name]) for name in (*paths, "protocol")}
 
     def _check_folders(self) -> None:
-        """The folders for the reports can be written to, nobody else does, and no input lies under a report's name."""
+        """Require folders for reports that this process alone can write to, and no input under a report's name."""
         paths = [path for paths in self._inputs().values() for path in paths]
         for folder in self.options.folders():
             OutFolder(str(folder), paths).close()
@@ -387,7 +409,7 @@ def _in_use(folder: Path) -> bool:
     return journal_in_use(folder / JOURNAL_FILE)
 
 
-def _prepare(chosen: GenerationChoices, given: dict[str, Any]) -> PreparedRun:
+def _prepare(chosen: GenerationChoices, params: dict[str, Any]) -> PreparedRun:
     from goldgate.cli.generation_options import stop_rule
     from goldgate.generation.run import prepare
     from goldgate.runs.against import load_reference_runs
@@ -403,6 +425,6 @@ def _prepare(chosen: GenerationChoices, given: dict[str, Any]) -> PreparedRun:
         return task
 
     def watch(task: Task) -> StopRule | None:
-        return stop_rule(plan, task, options, given)
+        return stop_rule(plan, task, options, params)
 
     return prepare(options, chosen.answerer, loaded.protocol.generation, load, watch)

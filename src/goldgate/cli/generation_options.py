@@ -50,41 +50,43 @@ class FiniteFloat(click.FloatRange):
 COMMON_OPTIONS = [
     ability_options("generate"),
     protocol_option("Settings, gates and prices, as YAML."),
-    out_option("The journal and everything made from it.  [default: out/MODEL]"),
-    click.option("--seeds", metavar="N,N,...", help="Ask once for each seed; it is sent, and chooses the examples."),
-    click.option("--temperature", type=FiniteFloat(min=0), default=0.0, show_default=True, help="0: no sampling."),
+    out_option("Folder for the journal and everything made from it.  [default: out/MODEL]"),
+    click.option("--seeds", metavar="N,N,...", help="Ask once per seed; it is sent, and chooses the examples."),
+    click.option(
+        "--temperature", type=FiniteFloat(min=0), default=0.0, show_default=True, help="Sampling temperature; 0: none."
+    ),
     click.option(
         "--max-tokens",
         type=click.IntRange(1, MAX_COUNT),
         default=2048,
         show_default=True,
-        help="Longest answer, in tokens.",
+        help="Maximum tokens per answer.",
     ),
     click.option(
-        "--max-total-tokens", type=click.IntRange(min=1), help="Stop before all requests exceed so many tokens."
+        "--max-total-tokens",
+        type=click.IntRange(min=1),
+        help="Stop before all requests together exceed this many tokens.",
     ),
-    click.option("--max-cost", metavar="AMOUNT", help="Stop before it costs more, by the protocol's prices."),
-    click.option(
-        "--shard", metavar="I/N", help="Ask only the Ith of N parts of the documents, for one of N processes."
-    ),
-    click.option("--merge", is_flag=True, help="Ask nothing: put together what all shards in --out were answered."),
-    click.option("--allow-missing", is_flag=True, help="Missing answers do not make the exit status 2."),
+    click.option("--max-cost", metavar="AMOUNT", help="Stop before the cost exceeds this, by the protocol's prices."),
+    click.option("--shard", metavar="I/N", help="Ask only the Ith of N parts of the documents; one process per part."),
+    click.option("--merge", is_flag=True, help="Ask nothing; merge the answers of all shards in --out."),
+    click.option("--allow-missing", is_flag=True, help="Do not exit with 2 if answers are missing."),
     click.option("--dry-run", is_flag=True, help="Show the first prompt, the number of requests and an estimate."),
     click.option("--quiet", is_flag=True, help="Print nothing but errors."),
 ]
 ENDPOINT_OPTIONS = [
-    click.option("--model", metavar="NAME", help="The model's name, as the endpoint knows it."),
+    click.option("--model", metavar="NAME", help="Model name, as the endpoint knows it."),
     click.option(
         "--base-url",
         multiple=True,
         metavar="URL...",
-        help="Of the endpoint, such as http://127.0.0.1:8000/v1, or of several with the same model.",
+        help="Address of an OpenAI-compatible endpoint, or of several with the same model.",
     ),
     click.option(
         "--api-key-env",
         multiple=True,
         metavar="NAME...",
-        help="The environment variable with the key: one for all endpoints, or one for each (`none`: no key)."
+        help="Environment variable with the key: one for all endpoints, or one each (`none`: no key)."
         "  [default: OPENAI_API_KEY]",
     ),
     click.option(
@@ -92,12 +94,16 @@ ENDPOINT_OPTIONS = [
         type=click.IntRange(1, 4096),
         default=32,
         show_default=True,
-        help="Requests at the same time, to each endpoint.",
+        help="Concurrent requests per endpoint.",
     ),
-    click.option("--rpm", type=FiniteFloat(min=0, min_open=True), help="Requests a minute, at most, to each endpoint."),
-    click.option("--tpm", type=FiniteFloat(min=0, min_open=True), help="Tokens a minute, at most, of each endpoint."),
+    click.option("--rpm", type=FiniteFloat(min=0, min_open=True), help="Maximum requests per minute and endpoint."),
+    click.option("--tpm", type=FiniteFloat(min=0, min_open=True), help="Maximum tokens per minute and endpoint."),
     click.option(
-        "--timeout", type=FiniteFloat(min=0, min_open=True), default=600.0, show_default=True, help="Seconds."
+        "--timeout",
+        type=FiniteFloat(min=0, min_open=True),
+        default=600.0,
+        show_default=True,
+        help="Seconds to wait for an answer.",
     ),
     click.option(
         "--attempts", type=click.IntRange(1, 1000), default=8, show_default=True, help="Maximum attempts per request."
@@ -107,17 +113,15 @@ ENDPOINT_OPTIONS = [
         type=click.Choice(["auto", "json_schema", "json_object", "text"]),
         default="auto",
         show_default=True,
-        help="auto: json_schema, and less if the endpoint refuses.",
+        help="auto: json_schema, or less if the endpoint refuses it.",
     ),
     click.option(
-        "--param", multiple=True, metavar="NAME=JSON", help="A field of the request; null leaves one out. Repeatable."
+        "--param", multiple=True, metavar="NAME=JSON", help="Extra request field; null leaves one out. Repeatable."
     ),
 ]
 CHECKPOINT_OPTIONS = [
     click.option("--checkpoint", metavar="PATH", help="A model on disk (transformers) instead of an endpoint."),
-    click.option(
-        "--batch-size", type=click.IntRange(min=1), default=8, show_default=True, help="Prompts at the same time."
-    ),
+    click.option("--batch-size", type=click.IntRange(min=1), default=8, show_default=True, help="Prompts per batch."),
     click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1.  [default: cuda if there is one]"),
 ]
 SCORING_OPTIONS = [
@@ -125,101 +129,107 @@ SCORING_OPTIONS = [
     format_option(("json", "text", "markdown")),
 ]
 STOPPING_OPTIONS = [
-    click.option(
-        "--stop-when-decided", is_flag=True, help="Ask in a random order, and only until every gate is decided."
-    ),
+    click.option("--stop-when-decided", is_flag=True, help="Ask in random order, until every gate is decided."),
     click.option(
         "--most-predictions",
         type=click.IntRange(1, MAX_COUNT),
-        help="With it: no answer predicts more in a document. For gates on precision and F1.",
+        help="With --stop-when-decided: most predictions per document; needed for gates on precision and F1.",
     ),
-    click.option("--order-seed", type=int, default=0, show_default=True, help="With it: the seed of the order."),
+    click.option(
+        "--order-seed", type=int, default=0, show_default=True, help="With --stop-when-decided: seed of the order."
+    ),
 ]
+
+
+USUAL_ADDRESSES = """
+Usual addresses:
+  --base-url https://api.openai.com/v1   OpenAI; key in OPENAI_API_KEY
+  --base-url http://127.0.0.1:8000/v1    vLLM
+  --base-url http://127.0.0.1:8080/v1    llama.cpp (llama-server)
+  --base-url http://127.0.0.1:11434/v1   Ollama"""
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationChoices:
-    """What a command line comes to."""
+    """The parsed options of a command."""
 
     options: GenerationOptions
     able: SuiteAbility  # what asks, and scores the answers
-    inputs: dict[str, Any]  # of the task
+    inputs: dict[str, Any]  # input files of the task
     answerer: Answerer
     protocol: str | None
 
 
-def parse_choices(given: dict[str, Any]) -> GenerationChoices:
+def parse_choices(params: dict[str, Any]) -> GenerationChoices:
     """Everything that was chosen; a contradiction is an error of click's."""
     from goldgate.generation.journal import SHARDS_FOLDER
     from goldgate.generation.run import GenerationOptions
 
-    shard = parse_shard(given["shard"])
-    _check_shard_options(given)
-    if is_url(given["out"]):
-        raise click.UsageError(
-            "--out must be a folder of this machine: the journal in it grows line by line. Upload it later."
-        )
-    answerer, model = _choose_answerer(given)
-    out = Path(given["out"]) if given["out"] else default_folder(model)
+    shard = parse_shard(params["shard"])
+    _check_shard_options(params)
+    if is_url(params["out"]):
+        raise click.UsageError("--out must be a local folder: the journal in it is appended to. Upload it later.")
+    answerer, model = _choose_answerer(params)
+    out = Path(params["out"]) if params["out"] else default_folder(model)
     options = GenerationOptions(
         out=out if shard is None else out / SHARDS_FOLDER / shard.folder,
         model=model,
-        seeds=parse_seeds(given["seeds"]),
-        parameters=parse_parameters(given["temperature"], given["max_tokens"], given.get("param", ())),
-        response_format=given.get("response_format", "auto"),
-        max_cost=parse_money(given["max_cost"]),
-        max_total_tokens=given["max_total_tokens"],
+        seeds=parse_seeds(params["seeds"]),
+        parameters=parse_parameters(params["temperature"], params["max_tokens"], params.get("param", ())),
+        response_format=params.get("response_format", "auto"),
+        max_cost=parse_money(params["max_cost"]),
+        max_total_tokens=params["max_total_tokens"],
         shard=shard,
     )
     names = {each.name for _, ability in abilities_for("generate") for each in ability.inputs}
-    inputs = {name: value for name, value in given.items() if name in names}
-    able = choose_ability("generate", given["suite"], inputs)
-    return GenerationChoices(options, able, inputs, answerer, given["protocol"])
+    inputs = {name: value for name, value in params.items() if name in names}
+    able = choose_ability("generate", params["suite"], inputs)
+    return GenerationChoices(options, able, inputs, answerer, params["protocol"])
 
 
-def _check_shard_options(given: dict[str, Any]) -> None:
+def _check_shard_options(params: dict[str, Any]) -> None:
     """What goes with a part of the documents, and with putting parts together."""
     for option, name in (("shard", "--shard"), ("merge", "--merge")):
-        if given[option] and given.get("stop_when_decided"):
-            raise click.UsageError(f"--stop-when-decided hears all answers in one order: it does not go with {name}")
-    if given["merge"] and given["shard"]:
+        if params[option] and params.get("stop_when_decided"):
+            raise click.UsageError(f"--stop-when-decided cannot be used with {name}: it needs all answers in one order")
+    if params["merge"] and params["shard"]:
         raise click.UsageError("--merge is for all shards: leave out --shard")
-    if given["merge"] and given["dry_run"]:
+    if params["merge"] and params["dry_run"]:
         raise click.UsageError("--merge asks nothing: leave out --dry-run")
 
 
-def _choose_answerer(given: dict[str, Any]) -> tuple[Answerer, str]:
-    """Who answers, and the model's name: the one place where an endpoint and a checkpoint are told apart."""
-    checkpoint, addresses, model = given.get("checkpoint"), given.get("base_url", ()), given.get("model")
-    named = (checkpoint is not None) + bool(addresses)
-    if named == 2 or (named == 0 and not given["merge"]):
-        names = "--base-url (with --model) or --checkpoint" if "checkpoint" in given else "--base-url and --model"
-        raise click.UsageError(f"name who is to answer: {names}")
+def _choose_answerer(params: dict[str, Any]) -> tuple[Answerer, str]:
+    """What answers, an endpoint or a checkpoint, and the model's name."""
+    checkpoint, addresses, model = params.get("checkpoint"), params.get("base_url", ()), params.get("model")
+    choices = (checkpoint is not None) + bool(addresses)
+    if choices == 2 or (choices == 0 and not params["merge"]):
+        names = "either --base-url and --model, or --checkpoint" if "checkpoint" in params else "--base-url and --model"
+        raise click.UsageError(f"Give {names}.{'' if addresses else USUAL_ADDRESSES}")
     if checkpoint is not None:
         from goldgate.generation.checkpoint import CheckpointAnswerer
 
         name = check_text(model or Path(checkpoint).resolve().name, "--model")
-        return CheckpointAnswerer(checkpoint, given["batch_size"], given["device"]), name
+        return CheckpointAnswerer(checkpoint, params["batch_size"], params["device"]), name
     if not model:
         raise click.UsageError("--base-url needs --model" if addresses else "--merge needs --model")
-    return _endpoints(given, addresses), check_text(model, "--model")
+    return _endpoints(params, addresses), check_text(model, "--model")
 
 
-def _endpoints(given: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
+def _endpoints(params: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
     from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
     from goldgate.generation.openai.pacing import EndpointLimits
 
-    keys: tuple[str | None, ...] = given["api_key_env"] or (None,)
+    keys: tuple[str | None, ...] = params["api_key_env"] or (None,)
     keys = keys * len(addresses) if len(keys) == 1 else keys
     if len(keys) != len(addresses):
         raise click.UsageError(
-            f"{len(keys)} --api-key-env for {len(addresses)} --base-url: name one key for all of them, or one for each"
+            f"{len(keys)} --api-key-env for {len(addresses)} --base-url: give one key for all, or one for each"
         )
-    limits = EndpointLimits(given["concurrency"], given["rpm"], given["tpm"], given["attempts"])
+    limits = EndpointLimits(params["concurrency"], params["rpm"], params["tpm"], params["attempts"])
     endpoints = tuple(
-        EndpointOptions(address, limits, given["timeout"], key) for address, key in zip(addresses, keys, strict=True)
+        EndpointOptions(address, limits, params["timeout"], key) for address, key in zip(addresses, keys, strict=True)
     )
-    fleet = len(endpoints) != 1 or bool(given["shard"] or given["merge"])
+    fleet = len(endpoints) != 1 or bool(params["shard"] or params["merge"])
     return OpenAIAnswerer(endpoints, fleet)
 
 
@@ -255,12 +265,12 @@ def parse_seeds(text: str | None) -> tuple[int, ...]:
     return seeds
 
 
-def parse_parameters(temperature: float, max_tokens: int, given: tuple[str, ...]) -> dict[str, Any]:
+def parse_parameters(temperature: float, max_tokens: int, entries: tuple[str, ...]) -> dict[str, Any]:
     """The fields of a request beside model and messages. What is not JSON is taken as text."""
     import orjson
 
     parameters: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
-    for entry in given:
+    for entry in entries:
         name, equals, value = entry.partition("=")
         if not equals or name in ("model", "messages", "stream", "n", "response_format"):
             raise click.BadParameter(
@@ -297,21 +307,21 @@ def default_folder(model: str) -> Path:
     return Path("out", re.sub(r"[^\w.-]+", "-", model).strip(".-") or "model")
 
 
-def stop_rule(plan: Plan, task: Task, options: GenerationOptions, given: dict[str, Any]) -> StopRule | None:
-    """What the options ask for; None where all documents are to be asked. What cannot be watched is a ConfigError."""
-    if not given.get("stop_when_decided"):
+def stop_rule(plan: Plan, task: Task, options: GenerationOptions, params: dict[str, Any]) -> StopRule | None:
+    """The stop rule of the options, None for asking all documents; a gate that cannot be watched is a ConfigError."""
+    if not params.get("stop_when_decided"):
         return None
     if len(options.seeds) > 1:
         raise ConfigError(
             "stop.several_seeds",
-            "--stop-when-decided asks one run of a model, and several seeds are several",
-            advice="name one seed, or leave out --stop-when-decided",
+            "--stop-when-decided works with one seed only",
+            advice="give one seed, or leave out --stop-when-decided",
         )
     from goldgate.generation.answerer import StopRule
     from goldgate.stats.early_stopping import GateWatch, early_bounds
 
-    most = given["most_predictions"]
+    most = params["most_predictions"]
     counts = task.counter(plan.settings)
     bounds = early_bounds(plan, counts.measures, counts.unanswered(), most)
     watch = GateWatch(bounds, len(task))
-    return StopRule(watch, counts, given["order_seed"], bool(given["allow_missing"]), most)
+    return StopRule(watch, counts, params["order_seed"], bool(params["allow_missing"]), most)

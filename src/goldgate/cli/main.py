@@ -52,31 +52,43 @@ def complete_paths(command: click.Command) -> click.Command:
     return command
 
 
-# Name → module and the command in it, in the order of the help. A new command is a file and a line here.
-# The commands of the suites come before them, and are made from what each suite declares.
-COMMANDS = {
-    "demo": ("goldgate.cli.demo", "demo_command"),
-    "compare": ("goldgate.cli.compare", "compare_command"),
-    "view": ("goldgate.cli.view", "view_command"),
-    "plot": ("goldgate.cli.stored_results", "plot_command"),
-    "generate": ("goldgate.cli.generate", "generate_command"),
-    "read": ("goldgate.cli.read", "read_command"),
-    "check": ("goldgate.cli.check", "check_command"),
-    "convert": ("goldgate.cli.convert", "convert_command"),
-    "schema": ("goldgate.cli.convert", "schema_command"),
-    "import-runs": ("goldgate.cli.convert", "import_runs_command"),
-    "baseline": ("goldgate.cli.stored_results", "baseline_command"),
-    "verify": ("goldgate.cli.verify", "verify_command"),
-    "trend": ("goldgate.cli.stored_results", "trend_command"),
-    "power": ("goldgate.cli.stored_results", "power_command"),
-    "contracts": ("goldgate.cli.contracts", "contracts_command"),
+# Groups of the help: name → module and the command in it. A new command is a file and a line here. The commands of the
+# suites are made from what each suite declares; they come first, under "Judge".
+COMMAND_GROUPS = {
+    "Judge": {
+        "demo": ("goldgate.cli.demo", "demo_command"),
+    },
+    "Compare": {
+        "compare": ("goldgate.cli.compare", "compare_command"),
+        "trend": ("goldgate.cli.stored_results", "trend_command"),
+        "power": ("goldgate.cli.stored_results", "power_command"),
+    },
+    "Look": {
+        "view": ("goldgate.cli.view", "view_command"),
+        "plot": ("goldgate.cli.stored_results", "plot_command"),
+        "read": ("goldgate.cli.read", "read_command"),
+    },
+    "Prepare": {
+        "check": ("goldgate.cli.check", "check_command"),
+        "schema": ("goldgate.cli.convert", "schema_command"),
+        "convert": ("goldgate.cli.convert", "convert_command"),
+        "import-runs": ("goldgate.cli.convert", "import_runs_command"),
+    },
+    "Ask": {
+        "generate": ("goldgate.cli.generate", "generate_command"),
+    },
+    "Automate": {
+        "baseline": ("goldgate.cli.stored_results", "baseline_command"),
+        "verify": ("goldgate.cli.verify", "verify_command"),
+        "contracts": ("goldgate.cli.check", "contracts_command"),
+    },
 }
-# Names of before, which work and are not listed.
-OLD_COMMANDS = {
+COMMANDS = {name: place for commands in COMMAND_GROUPS.values() for name, place in commands.items()}
+OLD_COMMANDS = {  # renamed: they still work, and the help does not list them
     "check-gold": ("goldgate.cli.check", "check_gold_command"),
     "validate": ("goldgate.cli.check", "validate_command"),
     "lint-golden": ("goldgate.cli.check", "lint_golden_command"),
-    "schemas": ("goldgate.cli.contracts", "schemas_command"),
+    "schemas": ("goldgate.cli.check", "schemas_command"),
 }
 
 
@@ -85,6 +97,20 @@ class _LazyGroup(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(dict.fromkeys([*suite_names(), *COMMANDS]))
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands in groups."""
+        commands = {name: self._command(name) for name in self.list_commands(context)}
+        widest = max(map(len, commands))
+        rows = {
+            name: (name.ljust(widest), command.get_short_help_str(formatter.width - widest - 6))
+            for name, command in commands.items()
+            if command is not None
+        }
+        suites = [name for name in rows if name not in COMMANDS]
+        for group, names in COMMAND_GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([rows[name] for name in (*(suites if group == "Judge" else ()), *names)])
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         command = self._command(name)
@@ -105,7 +131,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = arguments[0]
         if not name.startswith("-") and self.get_command(context, name) is None:
-            guess = did_you_mean(name, self.list_commands(context)) or "goldgate --help lists them."
+            guess = did_you_mean(name, self.list_commands(context)) or "Run goldgate --help for the list."
             context.fail(f"No such command '{name}'. {guess.replace('did', 'Did', 1)}")
         return super().resolve_command(context, arguments)
 
@@ -113,9 +139,13 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "-V", "--version", message="goldgate %(version)s")
 def goldgate() -> None:
-    """Judge what language models produced, from stored files.
+    """Score stored LLM output against gold and give CI a pass/fail verdict.
 
-    Exit status: 0 passed, 1 a gate failed or findings were made, 2 it could not be carried out.
+    \b
+    goldgate demo             try it on example data
+    goldgate COMMAND --help   an example, and all options
+
+    Exit status: 0 passed, 1 a gate failed or findings were made, 2 the command failed.
     """
 
 

@@ -75,7 +75,7 @@ def out_option(help: str, metavar: str = "DIR", *, required: bool = False) -> De
     return click.option("--out", metavar=metavar, required=required, help=help)
 
 
-def protocol_option(help: str = "Settings, as YAML. Without it: the defaults.") -> Decorator:
+def protocol_option(help: str = "Settings, as YAML. Default: the suite's.") -> Decorator:
     """`--protocol`."""
     return click.option("--protocol", metavar="FILE", help=help)
 
@@ -87,9 +87,9 @@ def workers_option(default: int | None = 1, help: str = "Processes to score with
     )
 
 
-BRIEF = click.option("--brief", is_flag=True, help="Print only the verdict, gates and warnings, and where the rest is.")
+BRIEF = click.option("--brief", is_flag=True, help="Print only the verdict, gates and warnings.")
 SYSTEM_NAMES = click.option(
-    "--name", "names", multiple=True, metavar="NAME", help="A system's name, once for each, in their order."
+    "--name", "names", multiple=True, metavar="NAME", help="Name of a system; repeat it, in their order."
 )
 COMMON = click.option("--common", is_flag=True, help="Compare only the documents that all systems share.")
 
@@ -125,7 +125,7 @@ def ability_options(command: str) -> Decorator:
             "--suite",
             type=click.Choice(suites),
             hidden=len(suites) < 2,
-            help="The suite that does it, if not the first.",
+            help="The suite to use, if several can do this.",
         ),
     )
 
@@ -147,7 +147,7 @@ def choose_ability(command: str, suite: str | None, options: dict[str, Any], kin
     defaults = {each.name: each.default for _, ability in abilities_for(command) for each in ability.inputs}
     for name, value in options.items():
         if value not in (None, ()) and name not in inputs and value != defaults.get(name):
-            raise click.UsageError(f"--{name.replace('_', '-')} is not for this: leave it out")
+            raise click.UsageError(f"--{name.replace('_', '-')} does not apply here: leave it out")
     for each in inputs.values():
         if each.required and options.get(each.name) in (None, ()):
             raise click.UsageError(f"Missing option '{each.option}'.")
@@ -175,5 +175,5 @@ def renamed(command: click.Command, name: str) -> click.Command:
 
 
 def print_renamed(old: str, new: str) -> None:
-    """Tell on stderr that a command has another name now."""
-    print_stderr(f"goldgate {old} is now goldgate {new}; the old name will go")
+    """Print to stderr that a command has a new name."""
+    print_stderr(f"goldgate {old} is now goldgate {new}; the old name will be removed")

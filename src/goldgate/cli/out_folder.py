@@ -55,7 +55,9 @@ class OutFolder:
         try:
             self._lock = FolderLock(self.path)
         except OSError as problem:
-            raise _unwritable_error(self.path, problem, "the folder for the results cannot be made or locked") from None
+            raise _unwritable_error(
+                self.path, problem, "the folder for the results cannot be created or locked"
+            ) from None
         # Where the file system knows no locks, another process may be at work: its names must be other ones.
         self._ending = UNFINISHED_SUFFIX if self._lock.held else f".{os.getpid()}{UNFINISHED_SUFFIX}"
         try:
@@ -148,7 +150,7 @@ class SamplesFile(io.BufferedWriter):
             raise _unwritable_error(self._path, problem) from None
 
     def read_part(self, offset: int, length: int) -> bytes:
-        """So many bytes of what was written."""
+        """Read `length` bytes of what was written."""
         try:
             self.flush()
             with open(self._path, "rb") as written:
@@ -172,14 +174,14 @@ def _missing_folders(path: Path) -> list[Path]:
 
 def _check_inputs(folder: Path, inputs: Iterable[str], written: Sequence[str]) -> None:
     names = [*written, *(name + UNFINISHED_SUFFIX for name in written), writing.LOCK_FILE]
-    for given in inputs:
+    for path in inputs:
         for name in names:
             with suppress(OSError):  # one of the two is not there: then they are not the same
-                if os.path.samefile(given, folder / name):
+                if os.path.samefile(path, folder / name):
                     raise ConfigError(
                         "out.is_an_input",
                         f"writing {name} would overwrite an input of this run",
-                        place=Place(given),
+                        place=Place(path),
                         advice="choose another folder for --out",
                     )
 
@@ -192,7 +194,7 @@ def _require_free(folder: Path, written: Sequence[str]) -> None:
                 "out.is_a_file",
                 "--out names a file" if path == folder else "--out names a folder inside a file",
                 place=Place(str(path)),
-                expected="a folder, which is made if it is not there",
+                expected="a folder; a new one is created",
                 found="a file" if os.path.exists(path) else "a link that leads nowhere",
                 advice="choose another folder for --out",
             )
@@ -229,7 +231,7 @@ def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[s
     import orjson
 
     from goldgate import __version__
-    from goldgate.generation.secret import redact_arguments
+    from goldgate.files.address import redact_arguments
 
     return {
         "format_version": 1,
@@ -300,10 +302,10 @@ def check_overwrite(job: Job) -> None:
                 "--report names a directory",
                 place=Place(public_url(job.report)),
                 expected="a file",
-                advice="for a folder with all results there is --out",
+                advice="use --out for a folder with all results",
             )
-        for given in job.paths:
-            if resolved_path(given) == resolved_path(job.report):
+        for path in job.paths:
+            if resolved_path(path) == resolved_path(job.report):
                 raise ConfigError(
                     "report.is_an_input",
                     "writing the report would overwrite an input",
@@ -335,15 +337,15 @@ def _check_report_name(job: Job, out: str) -> None:
 def _check_outside_runs(job: Job, path: str, option: str) -> None:
     # A report may lie beside the runs; a folder there would be taken for one of them.
     place = resolved_path(path if option == "--out" else os.path.dirname(path) or ".")
-    for given in job.folders:
-        if is_url(given) != is_url(path):
+    for runs in job.folders:
+        if is_url(runs) != is_url(path):
             continue
-        root = resolved_path(given)
+        root = resolved_path(runs)
         if place.startswith(os.path.join(root, "")) or (option == "--out" and place == root):
             raise ConfigError(
                 "report.inside_a_run",
                 "the report would lie inside a run" if option == "--report" else "the results would lie among the runs",
                 place=Place(public_url(path)),
-                expected=f"a place beside {public_url(given)}",
+                expected=f"a place beside {public_url(runs)}",
                 advice=f"choose another place for {option}",
             )

@@ -10,12 +10,16 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from goldgate.cli.process import discard_stdout, print_stderr
 from goldgate.errors import ConfigError, GoldgateError
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import ErrorReport, SuiteReport
+    from goldgate.runs.contracts import ComparisonReport
 
 DEFAULT_WIDTH = 80  # of a terminal that does not say
 
@@ -25,7 +29,7 @@ def print_output(text: str | bytes, status: int) -> int:
 
     The result is the status, also where the reader is gone before the end (`| head`).
     """
-    if sys.stdout is None:  # closed by whoever started us
+    if sys.stdout is None:  # closed by the caller
         return _stdout_failed("standard output is closed")
     from goldgate.report.escape import escape_for_terminal, escape_json
 
@@ -56,13 +60,13 @@ def show_error(error: GoldgateError) -> None:
     """Print an error to stderr, with its file as it was given."""
     from goldgate.report.text import render_error
 
-    print_stderr(render_error({**error.as_json(), "file": error.place.file}, terminal_width(sys.stderr)).rstrip("\n"))
+    print_stderr(render_error(error, terminal_width(sys.stderr)).rstrip("\n"))
 
 
 def check_brief(brief: bool, format: str, *, quiet: bool = False) -> None:
     """Refuse `--brief` where there is nothing that it could shorten."""
     if brief and (quiet or format != "text"):
-        raise click.UsageError("--brief shortens the printed text: it goes with neither --quiet nor another --format")
+        raise click.UsageError("--brief shortens the printed text: leave out --quiet and --format")
 
 
 def terminal_width(stream: TextIO | None = None) -> int:
@@ -80,13 +84,13 @@ def use_colour() -> bool:
     return _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def show_failed_gates(report: dict[str, Any]) -> None:
-    """The gates that failed or are open, or that there are none, to stderr: what even a quiet command says."""
+def show_failed_gates(report: SuiteReport) -> None:
+    """Print to stderr the gates that failed or are open, or that none are set; `--quiet` prints only this."""
     from goldgate.report.escape import visible
     from goldgate.report.text import word_parts
 
     if report["status"] == "NO_GATES":
-        print_stderr("NO_GATES  nothing was judged: no gate can fail")
+        print_stderr("NO_GATES  no gates set; scores only")
     for gate in report["gates"]:
         if gate["verdict"] != "PASS":
             lets_pass = gate["verdict"] == "INCONCLUSIVE" and gate["on_inconclusive"] != "fail"
@@ -95,30 +99,31 @@ def show_failed_gates(report: dict[str, Any]) -> None:
             print_stderr("\n".join(word_parts(text, terminal_width(sys.stderr), "      ", "")))
 
 
-def closing_lines(report: dict[str, Any], places: Sequence[str]) -> str:
+def closing_lines(report: SuiteReport | ComparisonReport, places: Sequence[str]) -> str:
     """The last lines of a printed report: the verdict once more if it has one, and where the files are."""
     from goldgate.report.escape import visible
     from goldgate.report.text import verdict_lines, word_parts
 
-    if "gates" not in report:
+    if "kind" in report:
         lines = [line for place in places for line in word_parts(visible(place), terminal_width())]
         return "".join(f"{line}\n" for line in ["", *lines]) if places else ""
     gates = [gate for gate in report["gates"] if gate["severity"] == "error"]
     failed = [gate["metric"] for gate in gates if gate["verdict"] == "FAIL"]
     undecided = [gate["metric"] for gate in gates if gate["verdict"] == "INCONCLUSIVE"]
     if not gates:
-        words = "no gate can fail: nothing was judged"
+        words = "scores only"
     elif failed:
-        words = f"{len(failed)} of {len(gates)} gates failed: {', '.join(failed)}"
+        count = "the gate" if len(gates) == 1 else f"{len(failed)} of {len(gates)} gates"
+        words = f"{count} failed: {', '.join(failed)}"
     elif report["status"] == "INCONCLUSIVE":
         words = f"{len(undecided)} of {len(gates)} gates could not be decided: {', '.join(undecided)}"
     elif undecided:
-        words = f"no gate failed; not decided, which the protocol lets pass: {', '.join(undecided)}"
+        words = f"no gate failed; undecided, which the protocol lets pass: {', '.join(undecided)}"
     else:
         words = "the gate passed" if len(gates) == 1 else f"all {len(gates)} gates passed"
     warned = [g["metric"] for g in report["gates"] if g["severity"] == "warn" and g["verdict"] == "FAIL"]
     if warned:
-        words += f"; only warned: {', '.join(warned)}"
+        words += f"; warnings: {', '.join(warned)}"
     return "\n" + "\n".join(verdict_lines(report["status"], [words, *places], terminal_width(), use_colour())) + "\n"
 
 
@@ -162,7 +167,7 @@ class ProgressLine:
 GITHUB_VARIABLES = _ACTIONS, _SUMMARY = "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"
 
 
-def report_to_github(report: dict[str, Any], *, printed: bool) -> bool:
+def report_to_github(report: SuiteReport | ErrorReport, *, printed: bool) -> bool:
     """Whether annotations went to the log, where `printed` says that they are the report that is printed anyway.
 
     They go to stderr: standard output holds the report in the format that was asked for.
@@ -178,15 +183,15 @@ def report_to_github(report: dict[str, Any], *, printed: bool) -> bool:
     return in_actions and not printed
 
 
-def _write_summary(path: str, report: dict[str, Any]) -> None:
+def _write_summary(path: str, report: SuiteReport | ErrorReport) -> None:
     """Append the report; a summary that cannot be written is said, and no more: the verdict stands."""
     from goldgate.report import RENDERERS
-    from goldgate.report.ci import step_summary
+    from goldgate.report.verdicts import step_summary
 
     try:
         with open(path, "ab") as summary:
-            shown = step_summary(RENDERERS["markdown"](report), summary.tell())
-            summary.write(shown.encode())
+            text = step_summary(RENDERERS["markdown"](report), summary.tell())
+            summary.write(text.encode())
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or type(problem).__name__
         print_stderr(f"the summary of this step was not written ({_SUMMARY}): {why}")

@@ -28,7 +28,7 @@ _END_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Terminated(BaseException):
-    """Somebody asked this process to end: an exception, so that files and worker processes are cleared away first."""
+    """Raised on SIGTERM or SIGHUP, so that files and worker processes are cleaned up first."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -66,7 +66,7 @@ def start(command: click.Command, name: str) -> int:
 
         if isinstance(problem, OSError):
             discard_stdout()
-        print_stderr(render_error(unexpected_error(problem).as_json()).rstrip("\n"))
+        print_stderr(render_error(unexpected_error(problem)).rstrip("\n"))
         return EXIT_SYSTEM_ERROR
 
 
@@ -141,7 +141,7 @@ _MACHINE_ERRORS = {
     errno.EMFILE: _FILES,
     errno.ENFILE: _FILES,
     errno.ENOMEM: _MEMORY,
-    errno.EIO: ("machine.device", "a device failed to read or write", "look at the disk"),
+    errno.EIO: ("machine.device", "a device failed to read or write", "check the disk for errors"),
     errno.EAGAIN: ("machine.processes", "no more processes or threads can be started", "try fewer --workers"),
     errno.EROFS: ("machine.read_only", "a file system is read-only", "choose another folder for the results"),
 }
@@ -203,7 +203,7 @@ def _internal_error(problem: Exception) -> InternalError:
         "internal.error",
         f"{name}: {text[:_MAX_MESSAGE]}" if text else name,
         place=place,
-        advice=f"this is a fault of goldgate: please report it with the traceback, which {DEBUG_VARIABLE}=1 shows",
+        advice=f"this is a bug in goldgate: please report it, with the traceback that {DEBUG_VARIABLE}=1 shows",
     )
 
 

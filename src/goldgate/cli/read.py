@@ -1,4 +1,4 @@
-"""`goldgate read`: what is read of a response, how, and each repair with its place."""
+"""`goldgate read`: how a response is parsed, and each repair with its place."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from goldgate.cli.options import ability_options, choose_ability, format_option,
 from goldgate.cli.printing import print_output, show_error
 from goldgate.cli.process import result_or_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, InputError
+from goldgate.suites import recognize_suite
 
 if TYPE_CHECKING:
     from goldgate.core.suite import ResponseReader
@@ -22,22 +23,24 @@ _NOT_RECORDS = tuple(f"predictions.{what}" for what in ("not_json", "not_an_obje
 _BATCH_SIZE = 200  # answers that are printed together
 
 
-@click.command("read", short_help="Show what is read of a model's responses, and how.")
+@click.command("read", short_help="Show how a model's responses are parsed and repaired.")
 @click.argument("file", default=STANDARD_INPUT, metavar="[FILE]")
-@click.option("--id", "ids", multiple=True, metavar="ID", help="Only the record with this id, in full. Repeatable.")
+@click.option(
+    "--id", "ids", multiple=True, metavar="ID", help="Show only the record with this id, in full. Repeatable."
+)
 @click.option(
     "--as",
     "kind",
     type=click.Choice(["text", "records"]),
-    help="What the file holds: one response, or prediction records. Without it, the name decides.",
+    help="Content of the file: one response, or prediction records. Default: by its name.",
 )
-@click.option("--id-field", metavar="FIELD", help="Where a record has its id, as a dotted path such as meta.doc_id.")
+@click.option("--id-field", metavar="FIELD", help="Dotted path to a record's id, such as meta.doc_id.")
 @click.option(
     "--response-field",
     metavar="FIELD",
-    help="Where a record has what the model wrote, as a dotted path such as messages.-1.content.",
+    help="Dotted path to what the model wrote, such as messages.-1.content.",
 )
-@protocol_option("Settings, as YAML: thought tags and the form of answers.")
+@protocol_option("Settings, as YAML: thought tags and the format of answers.")
 @ability_options("read")
 @format_option()
 @click.pass_context
@@ -54,18 +57,24 @@ def read_command(
     format: str,
     **options: Any,
 ) -> None:
-    """Show what is read of a response, how, and each repair with its place.
+    """Show how responses are parsed: the events, and every repair with its place.
 
-    FILE is one response, or standard input (also -). A name that ends in .jsonl, .json, .csv, .tsv, .parquet, .eval or
-    .gz is a file of prediction records, {"id", "response"} each: they get a few lines each, and a summary. Exit
-    status: 0 all were read, 1 some could not be read, 2 it could not be carried out.
+    \b
+    Examples:
+      goldgate read answer.txt
+      goldgate read predictions.jsonl --id doc-17
+
+    FILE is one response, or - for standard input. A file that ends in .jsonl, .json, .csv, .tsv, .parquet, .eval or
+    .gz holds prediction records, {"id", "response"} each: a few lines for each, and a summary.
+
+    Exit status: 0 all were read, 1 some could not be read, 2 the command failed.
     """
     many = kind == "records" if kind is not None else file.lower().endswith(RECORD_SUFFIXES)
 
     def work() -> int:
         from goldgate.suites.plan import load_plan
 
-        able = choose_ability("read", suite, options)
+        able = choose_ability("read", suite or (recognize_suite("read", file) if many else None), options)
         reader: ResponseReader = able.ability.load()(load_plan(able.suite, protocol), options)
         answers = _answers(reader, file, ids, (id_field, response_field), many=many)
         return _read_all(reader, answers, format, many=many, full=bool(ids) or not many)

@@ -59,12 +59,12 @@ class UploadedFolder(OutFolder):
 
 def _check_inputs(url: str, inputs: Iterable[str], written: Sequence[str]) -> None:
     names = {normalize_url(join_url(url, name)): name for name in written}
-    for given in inputs:
-        if normalize_url(given) in names:
+    for each in inputs:
+        if normalize_url(each) in names:
             raise ConfigError(
                 "out.is_an_input",
-                f"writing {names[normalize_url(given)]} would overwrite an input of this run",
-                place=Place(public_url(given)),
+                f"writing {names[normalize_url(each)]} would overwrite an input of this run",
+                place=Place(public_url(each)),
                 advice="choose another folder for --out",
             )
 
@@ -82,7 +82,7 @@ def _make_temporary() -> Path:
 
 
 def _remove_stale_folders() -> None:
-    """Remove the temporary folders of runs that were killed: their locks are there, and nobody holds them."""
+    """Remove the temporary folders of runs that were killed: their lock files exist, and no process holds them."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if folder.stat().st_uid != os.getuid():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -41,6 +42,7 @@ from goldgate.files.writing import folder_in_use_error, map_texts
 
 if TYPE_CHECKING:
     from goldgate.comparison import Comparison
+    from goldgate.core.contracts import ErrorReport
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.page import Page
     from goldgate.core.plan import Plan
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from goldgate.suites.worst_units import WorstUnits
 
 
-SAMPLES_NOT_SHOWN = "They cannot be shown, which is a fault of goldgate; please report it:"
+SAMPLES_NOT_SHOWN = "The samples cannot be shown, which is a bug in goldgate; please report it:"
 
 
 class SampleCollector:
@@ -94,14 +96,14 @@ HTML, JSON, GITHUB = "html", "json", "github"  # formats
 _OVERWRITE_CODE = "against.overwritten"
 _HEAD_BYTES = 200  # bytes: a report begins with its suite
 _SUITE_PATTERN = re.compile(rb'"suite": "([^"]+)"')
-Describe = Callable[[dict[str, Any]], "Page"]
+Describe = Callable[[Any], "Page"]  # of a report of the type that the command makes
 Outcome: TypeAlias = "Evaluation | Comparison | Result | GoldgateError"
 
 
 class Result(NamedTuple):
     """What a command prints: a report as JSON, the page that describes it in any other format."""
 
-    report: dict[str, Any]
+    report: Mapping[str, Any]
     describe: Describe
     exit_status: int = EXIT_PASSED
 
@@ -123,7 +125,7 @@ def exit_with(
 def check_result(command: str, checked: CheckResult) -> Result:
     """The result of a check for a command. An error among its findings is status 1."""
 
-    def describe(report: dict[str, Any]) -> Page:
+    def describe(report: Mapping[str, Any]) -> Page:
         from goldgate.report.verdicts import describe_check
 
         return describe_check(report, checked.summary)._replace(suite=command, remarks=checked.stands_out)
@@ -142,13 +144,14 @@ class Job(NamedTuple):
     out: str | None = None
     report: str | None = None
     format: str = "text"
-    brief: bool = False  # of the text, what decides
+    brief: bool = False  # print only the verdict, gates and warnings
     quiet: bool = False  # only failed gates and errors are printed
     silent: bool = False  # only errors: the caller prints the rest
     annotate: bool = True  # in GitHub Actions
     workers: int | None = None
     engine: str = "processes"
     generating: bool = False  # this process also asks the model in `out`, and holds its journal
+    track: str | None = None  # the experiment tracker that gets the result too
     describe: Describe | None = None  # the page of a report; None: as its suite describes it
 
     @property
@@ -173,7 +176,7 @@ def run_job(job: Job, evaluate: EvaluateInputs) -> int:
     asked for.
     """
     began, clock = datetime.now(UTC), time.perf_counter()
-    refused = result_or_error(lambda: check_overwrite(job))
+    refused = result_or_error(lambda: _check_job(job))
     if isinstance(refused, GoldgateError):
         if not refused.code.startswith("report."):
             _write_report(job, refused)
@@ -200,6 +203,15 @@ def run_job(job: Job, evaluate: EvaluateInputs) -> int:
     return _finish(job, output, unwritten or unreported)
 
 
+def _check_job(job: Job) -> None:
+    """Refuse what cannot end well, before anything is scored."""
+    check_overwrite(job)
+    if job.track is not None:
+        from goldgate.tracking import require_tracker
+
+        require_tracker(job.track)
+
+
 def _without_folder(job: Job, evaluate: EvaluateInputs) -> _JobOutput:
     """Evaluate and keep no records but for a page, which shows some of the units."""
     if job.format != HTML or job.quiet:
@@ -216,12 +228,26 @@ def _without_folder(job: Job, evaluate: EvaluateInputs) -> _JobOutput:
 
 
 def _finish(job: Job, output: _JobOutput, unwritten: GoldgateError | None) -> int:
-    """Print the report, or the first error that there was."""
-    if isinstance(output.outcome, GoldgateError):
-        return print_failure(job, output.outcome)
-    return (
-        _print_report(job, output, output.outcome.exit_status) if unwritten is None else print_failure(job, unwritten)
-    )
+    """Track the result if that is asked for; print the report, or the first error that there was."""
+    outcome = output.outcome
+    if isinstance(outcome, GoldgateError):
+        return print_failure(job, outcome)
+    unwritten = unwritten or result_or_error(lambda: _track(job, outcome))
+    return _print_report(job, output, outcome.exit_status) if unwritten is None else print_failure(job, unwritten)
+
+
+def _track(job: Job, outcome: Evaluation | Comparison | Result) -> None:
+    if job.track is None:
+        return
+    from contextlib import redirect_stdout
+
+    from goldgate.core.evaluation import Evaluation
+    from goldgate.tracking import track
+
+    assert isinstance(outcome, Evaluation)  # no other command has the option
+    folder = None if job.out is None or is_url(job.out) else job.out
+    with redirect_stdout(sys.stderr):  # trackers print; stdout is the report's
+        track(outcome, job.track, folder=folder, name=None if folder is None else Path(folder).resolve().name)
 
 
 def _would_overwrite(outcome: Outcome) -> bool:
@@ -305,10 +331,10 @@ def _file_lines(job: Job) -> list[str]:
     if job.out is not None:
         page = next(name for name, format in job.files.items() if format == HTML)
         *others, report = (name for name in job.files if name != page)
-        places.append(f"in {job.out}: {', '.join((report, *others, job.records, RUN_JSON))}")
-        places.append(f"to look at: {os.path.join(job.out, page)}")
+        places.append(f"wrote {job.out}: {', '.join((report, *others, job.records, RUN_JSON))}")
+        places.append(f"open: {os.path.join(job.out, page)}")
     if job.report is not None:
-        places.append(f"the JSON report is {public_url(job.report)}")
+        places.append(f"wrote {public_url(job.report)}")
     return places
 
 
@@ -323,7 +349,7 @@ def print_failure(job: Job, error: GoldgateError) -> int:
     return error.exit_status
 
 
-def _error_report(job: Job, error: GoldgateError) -> dict[str, Any]:
+def _error_report(job: Job, error: GoldgateError) -> ErrorReport:
     from goldgate.core.evaluation import error_report
 
     report = error_report(job.suite, error)
@@ -338,7 +364,7 @@ class _JobOutput:
         self.job = job
         self.outcome = outcome
         self.failed = isinstance(outcome, GoldgateError)
-        self.report = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
+        self.report: Any = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
         self._units = None if self.failed else units
 
     @cached_property
@@ -356,16 +382,19 @@ class _JobOutput:
 
             return render_json(self.report)
         if format == HTML:
+            from goldgate.report import name_files
             from goldgate.report.html import render_html
 
-            return render_html(self.page, self._units).encode()
+            is_report = not self.failed and self.job.describe is None
+            page = name_files(self.page, self.job.inputs) if is_report else self.page
+            return render_html(page, self._units).encode()
         from goldgate.report import render_page
 
         page = self.page.brief() if self.job.brief and format == "text" else self.page
         return render_page(page, format, columns=terminal_width(), colour=use_colour())
 
 
-def _publish(folder: OutFolder, job: Job, output: _JobOutput, run: dict[str, Any]) -> None:
+def _publish(folder: OutFolder, job: Job, output: _JobOutput, run: Mapping[str, object]) -> None:
     from goldgate.core.evaluation import render_json
 
     files = {name: _as_bytes(output.rendered(format)) for name, format in job.files.items()}

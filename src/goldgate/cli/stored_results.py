@@ -7,16 +7,20 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from goldgate.cli.options import COMMON, RESULT_FORMATS, SYSTEM_NAMES, MultiValueCommand, format_option, out_option
 from goldgate.cli.out_folder import check_not_input
+from goldgate.cli.process import print_stderr
 from goldgate.cli.runner import Result, exit_with
 from goldgate.errors import ConfigError, Place
 from goldgate.files.writing import write_failure, write_file
 from goldgate.suites import all_suites
+
+if TYPE_CHECKING:
+    from goldgate.runs.contracts import BaselineRecord, PowerPlan
 
 
 @click.command("trend", short_help="Show how metrics changed over stored reports.")
@@ -26,22 +30,30 @@ from goldgate.suites import all_suites
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="Show only this; may be repeated. Default: those gated, and the suite's main ones.",
+    help="Show only this metric. Repeatable. Default: gated metrics and the suite's main ones.",
 )
 @format_option(RESULT_FORMATS)
 @click.pass_context
 def trend_command(context: click.Context, reports: tuple[str, ...], metrics: tuple[str, ...], format: str) -> None:
     """Show how metrics and verdicts changed over stored reports of one suite, in the order given.
 
-    DIR is a folder that --out wrote, or a report.json; NAME=DIR names it. Of a folder that holds many: DIR/*.
+    \b
+    Example:
+      goldgate trend out/*
 
-    Exit status: 0 it was carried out, 2 it could not be.
+    DIR is a folder that a suite wrote with --out, or a report.json; NAME=DIR names it. Other files and folders are
+    passed over; a result without a readable report is an error.
+
+    Exit status: 0 done, 2 the command failed.
     """
 
     def work() -> Result:
         from goldgate.runs.trend import describe_trend, trend
 
-        return Result(trend(reports, all_suites(), metrics), describe_trend)
+        changes = trend(reports, all_suites(), metrics, pass_over=len(reports) > 1)
+        if changes["passed_over"]:
+            print_stderr(f"passed over, not a result: {', '.join(changes['passed_over'])}")
+        return Result(changes, describe_trend)
 
     exit_with(context, "trend", work, format)
 
@@ -50,26 +62,30 @@ SVG_SUFFIX = ".svg"
 _OTHER_FORMATS = frozenset((".png", ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp", ".html"))
 
 
-_DRAWN = "; ".join(f"of {suite.name}: {', '.join(suite.drawings)}" for suite in all_suites() if suite.drawings)
+_DRAWN = "; ".join(f"{suite.name}: also {', '.join(suite.drawings)}" for suite in all_suites() if suite.drawings)
 
 
 @click.command(
     "plot",
     short_help="Draw scores, gates, errors and systems as SVG.",
-    help=f"""Draw what is in result folders: SVG for papers, READMEs and web pages.
+    help=f"""Draw result folders as SVG, for papers, READMEs and web pages.
 
-    DIR is a folder that --out of any suite wrote. Of one: gates, scores, and what its suite has to show ({_DRAWN}).
-    Of several systems, which are named as for goldgate compare, or of a folder that it wrote: systems, differences;
-    where one has several runs: runs.
+    \b
+    Example:
+      goldgate plot out/model-a --out pictures
 
-    Exit status: 0 it was carried out, 2 it could not be.
+    DIR is a folder that a suite wrote with --out. Kinds for one folder: gates, scores ({_DRAWN}). For several systems,
+    named as in goldgate compare, or for a folder that compare wrote: systems, differences, and runs if a system has
+    several.
+
+    Exit status: 0 done, 2 the command failed.
     """,
 )
 @click.argument("systems", nargs=-1, required=True, metavar="DIR...")
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Draw only this; may be repeated. Default: all.")
-@out_option(f"A file ({SVG_SUFFIX}) for one picture, or a folder. Without it one is printed.", "PATH")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Draw only this kind. Repeatable. Default: all.")
+@out_option(f"A file ({SVG_SUFFIX}) for one picture, or a folder. Default: print the picture.", "PATH")
 @SYSTEM_NAMES
-@click.option("--against", metavar="NAME", help="The system that differences are from. Without it: the first.")
+@click.option("--against", metavar="NAME", help="System to take differences from. Default: the first.")
 @COMMON
 @click.pass_context
 def plot_command(
@@ -113,52 +129,59 @@ def _require_svg(out: str | None) -> None:
             "out.is_a_file",
             "--out names a file that is not a picture",
             place=Place(out),
-            expected=f"a file that ends in {SVG_SUFFIX}, or a folder, which is made if it is not there",
+            expected=f"a file that ends in {SVG_SUFFIX}, or a folder; a new one is created",
             advice="choose another place for --out",
         )
 
 
-def _write_pictures(found: Mapping[str, str], out: str | None) -> str:
+def _write_pictures(pictures: Mapping[str, str], out: str | None) -> str:
     """The picture, or the paths of the files that were written."""
     to_folder = out is not None and (os.path.isdir(out) or not out.endswith(SVG_SUFFIX))
-    if len(found) != 1 and not (found and to_folder):
+    if len(pictures) != 1 and not (pictures and to_folder):
         raise ConfigError(
-            "plot.several" if found else "plot.nothing",
-            "there are several pictures for one place" if found else "there is nothing to draw",
+            "plot.several" if pictures else "plot.nothing",
+            "there are several pictures for one place" if pictures else "there is nothing to draw",
             expected="one picture, or a folder for all of them",
-            found=", ".join(found) or "no picture",
-            advice=f"choose one with --kind {next(iter(found))}, or name a folder with --out" if found else None,
+            found=", ".join(pictures) or "no picture",
+            advice=f"choose one with --kind {next(iter(pictures))}, or name a folder with --out" if pictures else None,
         )
     if out is None:
-        return next(iter(found.values()))
-    paths = {kind: os.path.join(out, kind + SVG_SUFFIX) if to_folder else out for kind in found}
-    for kind, svg in found.items():
+        return next(iter(pictures.values()))
+    paths = {kind: os.path.join(out, kind + SVG_SUFFIX) if to_folder else out for kind in pictures}
+    for kind, svg in pictures.items():
         write_file(paths[kind], svg.encode(), "--out")
     return "".join(f"{path}\n" for path in paths.values())
 
 
 @click.command("baseline", short_help="Collect stored reports into a baseline.")
 @click.argument("reports", nargs=-1, required=True, metavar="REPORT...|DIR...")
-@out_option("Where the record goes; of DIRs, the folder.", "PATH", required=True)
+@out_option("File to write the record to; for DIRs, a folder.", "PATH", required=True)
 @click.option(
     "--false-alarm-rate",
     default="0.05",
     show_default=True,
     metavar="RATE",
-    help="How often a gate at the proposed threshold may fail though nothing changed.",
+    help="How often a gate at the proposed threshold may fail by chance.",
 )
 @click.pass_context
 def baseline_command(context: click.Context, reports: tuple[str, ...], out: str, false_alarm_rate: str) -> None:
     """Collect JSON reports of one suite into a baseline record, and propose thresholds.
 
-    A protocol that sets a gate below its default names such a record: baseline: FILE.
+    \b
+    Example:
+      goldgate baseline out/main --out baseline
 
-    Of folders that --out of a suite wrote it makes a folder: the record, and what each unit counted, packed. A gate
-    compares with it: {max_drop: 0.01, against: FOLDER, confidence: 0.95}.
+    From report files: a record, which a protocol that lowers a default gate must name (baseline: FILE).
+
+    From result folders: a folder with the record and the counts of every unit, which a gate can compare with:
+    {max_drop: 0.01, against: FOLDER, confidence: 0.95}.
+
+    Exit status: 0 written, 2 the command failed.
     """
 
     def work() -> str:
         from goldgate.core.evaluation import render_json
+        from goldgate.report.escape import visible
         from goldgate.report.text import render_text
         from goldgate.runs.baseline import describe_baseline, make_baseline
 
@@ -173,22 +196,25 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
             )
 
             require_report_or_baseline(Path(out), out, BASELINE_FILE)
+            record: BaselineRecord
             record, units = make_baseline_and_units(reports, all_suites(), chance)
             _make_folder(out)
             write_file(os.path.join(out, UNITS_FILE), units.data, "--out")
             write_file(os.path.join(out, BASELINE_FILE), render_json(record), "--out")
+            wrote = f"wrote {out}: {BASELINE_FILE}, {UNITS_FILE}; for a gate: against: {out}"
         else:
             record = make_baseline(reports, all_suites(), chance)
             write_file(out, render_json(record), "--out")
-        return render_text(describe_baseline(record))
+            wrote = f"wrote {out}; for a protocol that lowers a default gate: baseline: {out}"
+        return f"{render_text(describe_baseline(record))}\n{visible(wrote)}\n"
 
     exit_with(context, "baseline", work)
 
 
-def _are_folders(given: Sequence[str]) -> bool:
+def _are_folders(paths: Sequence[str]) -> bool:
     """Whether all of them are folders, or none."""
-    folders = [path for path in given if os.path.isdir(path)]
-    if folders and len(folders) < len(given):
+    folders = [path for path in paths if os.path.isdir(path)]
+    if folders and len(folders) < len(paths):
         raise ConfigError(
             "option.wrong_value",
             "a baseline is made of reports or of result folders",
@@ -206,35 +232,41 @@ def _make_folder(path: str) -> None:
         raise write_failure(path, problem, "--out needs a folder that can be written to") from None
 
 
-@click.command("power", cls=MultiValueCommand, short_help="Say how many documents a difference or a gate needs.")
+@click.command("power", cls=MultiValueCommand, short_help="Plan how many documents a difference or a gate needs.")
 @click.argument("folder", metavar="DIR")
-@click.option("--detect", default="0.01", show_default=True, metavar="DIFFERENCE", help="The difference to be found.")
+@click.option("--detect", default="0.01", show_default=True, metavar="DIFFERENCE", help="Difference to detect.")
 @click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME...", help="Rates to plan for. Default: the main ones."
+    "--metric", "metrics", multiple=True, metavar="NAME...", help="Rates to plan for. Default: the suite's main ones."
 )
-@click.option("--threshold", metavar="SHARE", help="Plan for this threshold. Default: those of the report's gates.")
-@click.option("--against", metavar="DIR", help="Take the spread of the difference from this second system.")
+@click.option("--threshold", metavar="SHARE", help="Threshold to plan for. Default: those of the report's gates.")
+@click.option("--against", metavar="DIR", help="Second system, to take the spread of the difference from.")
 @click.option(
     "--correlation",
     type=click.FloatRange(min=-1, max=1, max_open=True),
-    help="Between the two systems' documents, where the second is not known yet.  [default: 0]",
+    help="Correlation with a second system that is not there yet.  [default: 0]",
 )
 @click.option(
     "--power",
     type=click.FloatRange(min=0.5, max=1, max_open=True),
     default=0.8,
     show_default=True,
-    help="How often the difference is to be found.",
+    help="Probability of detecting the difference.",
 )
 @click.option(
-    "--sizes", multiple=True, type=click.IntRange(min=2), metavar="NUMBER...", help="Numbers of documents in the curve."
+    "--sizes", multiple=True, type=click.IntRange(min=2), metavar="NUMBER...", help="Numbers of documents to tabulate."
 )
 @format_option(RESULT_FORMATS)
 @click.pass_context
 def power_command(context: click.Context, /, format: str, **options: Any) -> None:
-    """Say how many documents a difference needs to be found, and a gate to be decided.
+    """Plan how many documents it takes to detect a difference, or to decide a gate.
 
-    DIR is a folder that --out named; it comes before the options. Exit status: 0, or 2 if it could not be carried out.
+    \b
+    Example:
+      goldgate power out/model-a --detect 0.02
+
+    DIR is a folder that a suite wrote with --out; name it before the options.
+
+    Exit status: 0 done, 2 the command failed.
     """
 
     def work() -> Result:
@@ -254,7 +286,7 @@ def _plan_power(
     correlation: float | None,
     power: float,
     sizes: Sequence[int],
-) -> dict[str, Any]:
+) -> PowerPlan:
     from goldgate.readers.stored_result import load_result
     from goldgate.runs.power import CORRELATION, SIZES, PowerOptions, plan_power
 
@@ -264,10 +296,10 @@ def _plan_power(
             "--correlation is for a system that is not known yet; --against names one",
             advice="leave out one of the two",
         )
-    for option, given in (("--correlation", correlation), ("--power", power)):
-        if given is not None and isnan(given):
+    for option, value in (("--correlation", correlation), ("--power", power)):
+        if value is not None and isnan(value):
             raise ConfigError("option.wrong_value", f"this {option} is not allowed", expected="a number", found="nan")
-    wanted = PowerOptions(
+    options = PowerOptions(
         detect=_parse_share("--detect", detect, open_ended=True),
         metrics=metrics,
         threshold=None if threshold is None else _parse_share("--threshold", threshold),
@@ -277,10 +309,10 @@ def _plan_power(
     )
     result = load_result(folder, all_suites())
     if against is None:
-        return plan_power(result, wanted)
+        return plan_power(result, options)
     from goldgate.comparison import observed_spread
 
-    return plan_power(result, wanted, observed_spread(folder, against))
+    return plan_power(result, options, observed_spread(folder, against))
 
 
 def _parse_share(option: str, text: str, *, open_ended: bool = False) -> Decimal:

@@ -26,16 +26,22 @@ from goldgate.engines import EngineName, start_engine
 from goldgate.errors import GoldgateError
 from goldgate.report import RENDERERS
 from goldgate.suites import load_suite
+from goldgate.tracking import TRACKERS
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
-    from goldgate.core.suite import Suite
+    from goldgate.core.suite import Input, Suite
     from goldgate.pipeline import Finished
 
 
 _HELP = """{about}
 
-    Exit status: 0 all gates passed, 1 a gate failed, 2 it could not be carried out (SYSTEM_ERROR)."""
+    \b
+    Example:
+      goldgate {name} {inputs} \\
+          --protocol gates.yaml --out report
+
+    Exit status: 0 all gates passed or none set, 1 a gate failed, 2 the command failed (SYSTEM_ERROR)."""
 
 
 def suite_command(name: str) -> click.Command:
@@ -47,10 +53,15 @@ def suite_command(name: str) -> click.Command:
     return click.command(
         name,
         cls=MultiValueCommand,
-        help=_HELP.format(about=suite.about),
+        help=_HELP.format(about=suite.about, name=name, inputs=" ".join(map(_example, suite.inputs)).strip()),
         short_help=suite.about,
         context_settings={"help_option_names": ["-h", "--help"]},
     )(add_options(*map(input_option, suite.inputs), *_common_options(suite))(_callback(suite)))
+
+
+def _example(each: Input) -> str:
+    ending = "/" if each.metavar == "DIR" else ".jsonl" if each.many else ".json"
+    return f"{each.option} {each.name}{ending}" if each.required else ""
 
 
 def _broken_command(name: str, error: GoldgateError) -> click.Command:
@@ -62,32 +73,33 @@ def _broken_command(name: str, error: GoldgateError) -> click.Command:
         exit_with(context, name, work)
 
     anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.command(name, short_help="It cannot be loaded.", context_settings=anything)(command)
+    return click.command(name, short_help="This suite cannot be loaded.", context_settings=anything)(command)
 
 
 def _common_options(suite: Suite) -> list[Decorator]:
     gates = "the suite's gates" if suite.default_gates else "no gates"
-    beside = "" if not suite.writes_report else " Without it and --out: beside what is judged."
+    beside = "" if not suite.writes_report else " Without it and --out: report.json beside the outputs."
     return [
         protocol_option(f"Settings and gates, as YAML. Without it: {gates}."),
         out_option(f"Write report.html, report.json, report.md, junit.xml, {suite.records} and run.json here."),
         click.option("--report", metavar="FILE", help=f"Write the JSON report to this file.{beside}"),
-        workers_option(None, "Processes to score with; without it 1, and on a cluster as many as it has processors."),
+        workers_option(None, "Processes to score with. Default: 1; on a cluster, one per processor."),
         click.option(
             "--engine",
             type=click.Choice(get_args(EngineName)),
             default="processes",
             show_default=True,
-            help="What scores: processes of this machine, or a Ray cluster (the extra `ray`).",
+            help="Score in processes of this machine, or on a Ray cluster (extra `ray`).",
         ),
         click.option(
             "--ray-address",
             metavar="HOST:PORT",
-            help="The head of the Ray cluster. Without it RAY_ADDRESS, else a Ray on this machine for this run.",
+            help="Head of the Ray cluster. Default: RAY_ADDRESS, else a local Ray for this run.",
         ),
         format_option(RENDERERS),
         BRIEF,
-        click.option("--quiet", is_flag=True, help="Print failed gates and errors, nothing else."),
+        click.option("--quiet", is_flag=True, help="Print only failed gates and errors."),
+        click.option("--track", type=click.Choice(TRACKERS), help="Also log the result to this experiment tracker."),
     ]
 
 
@@ -105,6 +117,7 @@ def _callback(suite: Suite) -> Any:
         format: str,
         brief: bool,
         quiet: bool,
+        track: str | None,
         **options: str | Sequence[str] | None,
     ) -> None:
         check_brief(brief, format, quiet=quiet)
@@ -123,6 +136,7 @@ def _callback(suite: Suite) -> Any:
             quiet=quiet,
             workers=workers,
             engine=engine,
+            track=track,
         )
         if quiet:
             import logging

@@ -23,8 +23,8 @@ from goldgate.suites import all_suites
 
 def _input_options() -> list[Decorator]:
     """An option for each input of any suite: where it is now."""
-    made = "What it was made from, if not where run.json says: {} of the suite's command."
-    read = "How it was read, if not as run.json says: {} of the suite's command."
+    made = "The suite's {}, if it has moved."
+    read = "The suite's {}, if not as in run.json."
     inputs = {each.name: each for suite in all_suites() for each in suite.inputs}
     return [
         input_option(each, help=(made if each.is_path else read).format(each.option), required=False)
@@ -32,14 +32,14 @@ def _input_options() -> list[Decorator]:
     ]
 
 
-@click.command("verify", cls=MultiValueCommand, short_help="Recompute a stored result, and say where it differs.")
+@click.command("verify", cls=MultiValueCommand, short_help="Recompute a stored result and show differences.")
 @click.argument("path", metavar="DIR")
 @add_options(*_input_options())
-@protocol_option("The protocol, likewise.")
-@click.option("--root", metavar="DIR", help="Read the paths in run.json from here, not from the folder it names.")
-@click.option("--records", is_flag=True, help="Only add up the records beside the report: needs no input.")
-@click.option("--systems", multiple=True, metavar="DIR...", help="Where the systems of a comparison are now.")
-@click.option("--reports", multiple=True, metavar="FILE...", help="The reports that a baseline sums up.")
+@protocol_option("The suite's --protocol, if it has moved.")
+@click.option("--root", metavar="DIR", help="Folder that the paths in run.json start from now.")
+@click.option("--records", is_flag=True, help="Only check the sums of the stored records; needs no inputs.")
+@click.option("--systems", multiple=True, metavar="DIR...", help="For a comparison: where its systems are now.")
+@click.option("--reports", multiple=True, metavar="FILE...", help="For a baseline: the reports it was made from.")
 @workers_option()
 @format_option(RESULT_FORMATS)
 @click.pass_context
@@ -54,11 +54,16 @@ def verify_command(
     format: str,
     **inputs: str | Sequence[str] | None,
 ) -> None:
-    """Recompute a stored result from its inputs, and say where it differs.
+    """Recompute a stored result from its inputs, and show where it differs.
 
-    DIR is a folder that --out named, of an evaluation or a comparison, a report, or a baseline record; it comes before
-    the options. The inputs are those that run.json names. Exit status: 0 verified, 1 it differs, 2 it could not be
-    carried out.
+    \b
+    Example:
+      goldgate verify out/model-a
+
+    DIR is a folder that a suite or compare wrote with --out, a report, or a baseline record; name it before the
+    options. The inputs are those that run.json names.
+
+    Exit status: 0 verified, 1 it differs, 2 the command failed.
     """
 
     def work() -> Result:
@@ -67,6 +72,6 @@ def verify_command(
 
         paths = {name: as_list(value) for name, value in inputs.items()}
         verified = verify(path, paths, root=root, only_records=records, reports=reports, workers=workers)
-        return Result(verified.as_json(), describe_verification, verified.exit_status)
+        return Result(verified.as_json(), lambda _: describe_verification(verified), verified.exit_status)
 
     exit_with(context, "verify", work, format)

@@ -26,24 +26,29 @@ LOOPBACK = "127.0.0.1"
 DEFAULT_SAMPLES = 500  # samples of each folder
 
 
-@click.command("view", short_help="Look at results in a browser; compare them sample by sample.")
+@click.command("view", short_help="Browse results; compare them sample by sample.")
 @click.argument("systems", nargs=-1, required=True, metavar="DIR...")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Default: any that is free.")
 @click.option(
-    "--host", default=LOOPBACK, metavar="H", help="Listen elsewhere than on this machine alone; think before you do."
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port to listen on. Default: any free one."
+)
+@click.option(
+    "--host",
+    default=LOOPBACK,
+    metavar="H",
+    help="Address to listen on. Default: this machine only; with another, others can read the results.",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @SYSTEM_NAMES
 @COMMON
-@click.option("--root", metavar="DIR", help="Where the inputs are now, in place of the folder where they were scored.")
-@click.option("--export", metavar="DIR", help="Write the pages as files into this folder, and serve nothing.")
+@click.option("--root", metavar="DIR", help="Folder that the paths of the inputs start from now.")
+@click.option("--export", metavar="DIR", help="Write the pages to this folder instead of serving them.")
 @click.option(
     "--samples",
     type=click.IntRange(min=0),
     default=DEFAULT_SAMPLES,
     show_default=True,
     metavar="N",
-    help="With --export: how many samples of each folder, the worst first.",
+    help="With --export: how many samples of each folder, most errors first.",
 )
 @click.pass_context
 def view_command(
@@ -58,12 +63,16 @@ def view_command(
     export: str | None,
     samples: int,
 ) -> None:
-    """Look at result folders in a browser: the report, every sample, and what changed from one to another.
+    """Browse results: the report, every sample, and what changed between systems.
 
-    DIR is a folder that --out of any suite wrote. Several are compared, and are named as for goldgate compare.
-    The first time, an index of the samples is made, which is kept in the user's cache. The folder is only read.
+    \b
+    Example:
+      goldgate view out/model-a out/model-b
 
-    Ctrl-C ends it. Exit status: 0 it was carried out, 2 it could not be.
+    DIR is a folder that a suite wrote with --out. Several are compared, and named as in goldgate compare. The folders
+    are only read; an index of their samples is kept in the user's cache.
+
+    Press Ctrl-C to stop. Exit status: 0 done, 2 the command failed.
     """
 
     def work() -> str:
@@ -133,14 +142,13 @@ def _serve(
 
 def _warn(host: str) -> None:
     print_stderr(
-        f"goldgate view listens on {host}: whoever can reach this machine, and has the address with its token, reads "
-        "these results. They are sent as they are, not encrypted: on a network that others use, choose a tunnel "
-        "(ssh -L) instead."
+        f"goldgate view listens on {host}: anyone who can reach this machine and has the address with its token can "
+        "read these results. They are sent unencrypted; on a shared network, use a tunnel (ssh -L) instead."
     )
 
 
 def _announce(door: AccessControl, no_browser: bool) -> None:
-    print_output(f"goldgate view: {door.address}\nCtrl-C ends it.\n", EXIT_PASSED)
+    print_output(f"goldgate view: {door.address}\nPress Ctrl-C to stop.\n", EXIT_PASSED)
     if not no_browser:
         import webbrowser
 

@@ -1,7 +1,21 @@
-"""The shapes that the reports of all suites have in common."""
+"""The types of report.json that all suites share: judging makes them, pages read them, JSON Schemas are made from them.
+
+A suite's report extends `SuiteReport`; what it narrows there is `ReadOnly`, so that its report is still a SuiteReport.
+"""
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
-from typing import Literal, NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
+
+if TYPE_CHECKING:
+    from typing_extensions import ReadOnly
+else:
+
+    class ReadOnly:
+        """`typing.ReadOnly` of Python 3.13, for type checkers only: `ReadOnly[X]` is X."""
+
+        def __class_getitem__(cls, kind: Any) -> Any:
+            return kind
 
 
 class IntervalValue(TypedDict):
@@ -15,6 +29,13 @@ class IntervalValue(TypedDict):
     units: int
 
 
+class IntervalEntry(TypedDict):
+    """The interval of a metric; null, with a reason, where there is no honest one."""
+
+    interval: IntervalValue | None
+    interval_reason: NotRequired[str]
+
+
 class PlainRate(TypedDict):
     """A rate with its counts. Undefined: null, with a reason."""
 
@@ -24,20 +45,21 @@ class PlainRate(TypedDict):
     reason: NotRequired[str]
 
 
-class RateValue(PlainRate):
+@final  # so that `"denominator" in metric` tells a rate from other metrics
+class RateValue(PlainRate, IntervalEntry):
     """A rate with its counts and its interval. Undefined: null, with a reason."""
 
-    interval: IntervalValue | None
-    interval_reason: NotRequired[str]
 
-
-class CountValue(TypedDict):
-    """A number of things, with its interval. Undefined: null, with a reason."""
+class PlainCount(TypedDict):
+    """A number of things. Undefined: null, with a reason."""
 
     value: int | None
     reason: NotRequired[str]
-    interval: IntervalValue | None
-    interval_reason: NotRequired[str]
+
+
+@final
+class CountValue(PlainCount, IntervalEntry):
+    """A number of things, with its interval. Undefined: null, with a reason."""
 
 
 class PlainMean(TypedDict):
@@ -49,11 +71,42 @@ class PlainMean(TypedDict):
     reason: NotRequired[str]
 
 
-class MeanValue(PlainMean):
-    """The same with its interval."""
+@final
+class MeanValue(PlainMean, IntervalEntry):
+    """A macro average with its interval."""
 
-    interval: IntervalValue | None
-    interval_reason: NotRequired[str]
+
+MetricValue = RateValue | CountValue | MeanValue
+
+
+class ComparedValue(IntervalEntry):
+    """A rate with its counts, a macro average with the number of its parts, or the mean of several runs.
+
+    `between_runs` is the standard deviation of the runs, `se_runs` and `se_units` are the standard errors of the mean.
+    Undefined: null, with a reason.
+    """
+
+    value: float | None
+    numerator: NotRequired[int]
+    denominator: NotRequired[int]
+    averaged: NotRequired[int]
+    undefined: NotRequired[int]
+    by_run: NotRequired[list[float]]
+    between_runs: NotRequired[float]
+    se_runs: NotRequired[float]
+    se_units: NotRequired[float]
+    reason: NotRequired[str]
+
+
+class DifferenceOfRates(TypedDict):
+    """System minus reference; `exact` as a fraction. Without an interval the bounds are null, with a reason."""
+
+    value: float
+    exact: NotRequired[str]
+    low: float | None
+    high: float | None
+    method: NotRequired[str]
+    reason: NotRequired[str]
 
 
 class CountedRecord(TypedDict):
@@ -85,8 +138,8 @@ class DifferenceValue(TypedDict):
     units: int
 
 
-class JudgedGate(TypedDict):
-    """A gate, but for what was measured. Bounds are decimals as written."""
+class GateValue(TypedDict):
+    """One gate. Bounds are decimals as written."""
 
     metric: str
     verdict: Literal["PASS", "FAIL", "INCONCLUSIVE"]
@@ -102,6 +155,7 @@ class JudgedGate(TypedDict):
     on_inconclusive: NotRequired[Literal["fail", "warn", "pass"]]
     against: NotRequired[AgainstValue]
     difference: NotRequired[DifferenceValue]
+    measured: MetricValue
     support: Literal["supported", "inconclusive", "refuted"] | None
 
 
@@ -158,38 +212,113 @@ class FileDigest(TypedDict):
     form: NotRequired[str]  # in which another program wrote it: a dialect of gold, a layout of predictions
 
 
-class GateValue(JudgedGate):
-    """One gate. Bounds are decimals as written."""
+class BoundsValue(TypedDict):
+    """The rates if the missing answers were all wrong, and if they were all right."""
 
-    measured: RateValue | CountValue | MeanValue
+    all_wrong: dict[str, RateValue]
+    all_right: dict[str, RateValue]
 
 
-class PlainMetrics(TypedDict):
-    """A suite's metrics by name."""
+class CostValue(TypedDict):
+    amount: str
+    currency: str
+
+
+class TokenCounts(TypedDict):
+    input: int
+    output: int
+
+
+class SavedValue(TypedDict):
+    """What documents that were not asked would have cost, if each costs as much as one that was."""
+
+    documents: int
+    tokens: TokenCounts
+    cost: str | None
+
+
+class DecidedGate(TypedDict):
+    """A bound that was decided for all documents; `largest` is the most that one document can add to either count."""
+
+    metric: str
+    min: NotRequired[str]
+    max: NotRequired[str]
+    kept_by_all: bool
+    largest: int
+
+
+class EarlyStopValue(TypedDict):
+    """What was decided about all documents, after how many, and what that saved."""
+
+    documents: int
+    decided_after: int | None
+    answered: int
+    order_seed: int
+    error_rate: float
+    most_predictions: int | None
+    gates: list[DecidedGate]
+    saved: SavedValue
+
+
+class GenerationValue(TypedDict):
+    """How the answers came about, where goldgate asked for them."""
+
+    signature: str
+    coverage: PlainRate
+    missing: dict[str, int]
+    bounds: BoundsValue | None
+    cost: CostValue | None
+    stopped: NotRequired[EarlyStopValue]
+
+
+class SuiteMetrics(TypedDict):
+    """The metrics of any suite, in sections; `goldgate.core.metric.metric_sections` gives them by name."""
 
     version: str
-    main: dict[str, RateValue | CountValue]
+    main: ReadOnly[Mapping[str, object]]
 
 
-class PlainReport(TypedDict):
-    """The report of a suite that joins gold and predictions and adds no parts of its own."""
+class SuiteReport(TypedDict):
+    """What the report of every suite has, where it has numbers."""
 
     format_version: int
-    suite: str
+    suite: ReadOnly[str]
     status: Literal["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES"]
     protocol: ProtocolValue
     signature: str
-    inputs: dict[str, list[FileDigest] | str | None]
+    inputs: ReadOnly[Mapping[str, object]]
     gates: list[GateValue]
     gates_together: NotRequired[str]
-    metrics: PlainMetrics
+    metrics: ReadOnly[SuiteMetrics]
     stands_out: list[StandsOut]
     findings: list[FindingValue]
     error: None
+    generation: NotRequired[GenerationValue]
 
 
-class PlainErrorReport(TypedDict):
-    """The evaluation could not be carried out."""
+class ParseCounts(TypedDict):
+    """How often answers were found by each method, with a thought in each state, and mended by each step."""
+
+    methods: dict[str, int]
+    thoughts: dict[str, int]
+    repairs: dict[str, int]
+
+
+class PlainMetrics(SuiteMetrics):
+    """A suite's metrics by name."""
+
+    main: dict[str, RateValue | CountValue]
+
+
+class PlainReport(SuiteReport):
+    """The report of a suite that joins gold and predictions and adds no parts of its own."""
+
+    inputs: dict[str, list[FileDigest] | str | None]
+    metrics: PlainMetrics
+
+
+class ErrorReport(TypedDict):
+    """The report of a command that failed: why there are no numbers."""
 
     format_version: int
     suite: str

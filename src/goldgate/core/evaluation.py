@@ -6,14 +6,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import orjson
 
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_text, parse_bound
-from goldgate.core.metric import Count, Metrics, NamedMetrics, Rate, UnknownMetricError, format_number
+from goldgate.core.metric import Count, Metrics, NamedMetrics, Rate, UnknownMetricError, format_number, metrics_by_name
 from goldgate.core.page import IntervalEnds
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import ErrorReport, ErrorValue, MetricValue
 
 Number = int | float | str | Decimal
 MetricBound = Number | Mapping[str, Number]
@@ -98,6 +102,8 @@ def _decimal(name: str, number: object) -> Decimal:
 FORMAT_VERSION = 1  # of report.json
 _PIECE = 1_000  # entries of a list that are written at a time
 SHOWN_METRICS = 4  # in the short form of an evaluation
+METRIC_COLUMNS = ("metric", "value", "low", "high", "numerator", "denominator", "reason")  # of a data frame
+DataFrameLibrary = Literal["pandas", "polars"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,7 +113,7 @@ class Evaluation:
     `samples` are the records of samples.jsonl, where they were asked for; None where they were not.
     """
 
-    report: dict[str, Any]
+    report: Any  # a report of the suite's own type; for callers, who read it by their own keys, plain values
     metrics: Metrics = field(default_factory=dict)
     gates: list[GateResult] = field(default_factory=list)
     samples: list[dict[str, Any]] | None = None
@@ -146,16 +152,15 @@ class Evaluation:
 
     def interval(self, metric: str) -> tuple[float, float] | None:
         """The ends of a metric's 95 % interval; None where it has none (the report's `interval_reason` says why)."""
-        interval = self._stored(metric).get("interval")
+        interval = self._stored(metric)["interval"]
         return None if interval is None else (interval["low"], interval["high"])
 
-    def _stored(self, metric: str) -> dict[str, Any]:
+    def _stored(self, metric: str) -> MetricValue:
         """A metric as it stands in the report."""
-        sections = (section for section in self.report["metrics"].values() if isinstance(section, dict))
-        entry: dict[str, Any] | None = next((section[metric] for section in sections if metric in section), None)
-        if entry is None:
+        metrics = metrics_by_name(self.report["metrics"])
+        if metric not in metrics:
             raise UnknownMetricError(metric, self.metrics)
-        return entry
+        return metrics[metric]
 
     def __repr__(self) -> str:
         """One line: the verdict, and the metrics that it rests on (the first few where no gate names any)."""
@@ -164,33 +169,45 @@ class Evaluation:
         more = ["…"] if len(measured) > SHOWN_METRICS else []
         return f"<Evaluation: {self.report.get('suite')} {self.status}; {', '.join([*values, *more])}>"
 
-    def to_dataframe(self) -> Any:
-        """A row for each metric, with the ends of its interval and its counts; pandas has to be installed."""
-        columns = ("value", "low", "high", "numerator", "denominator", "reason")
-        rows = []
-        for name in self.metrics:
-            stored = self._stored(name)
-            ends = stored.get("interval") or {}
-            rows.append((name, *({**stored, **ends}.get(column) for column in columns)))
-        return _pandas().DataFrame(rows, columns=["metric", *columns]).set_index("metric")
+    def to_dataframe(self, library: DataFrameLibrary = "pandas") -> Any:
+        """A row for each metric: its value, the ends of its interval, its counts, and why it is undefined."""
+        stored = metrics_by_name(self.report["metrics"])
+        rows = [{"metric": name, **stored[name], **(stored[name]["interval"] or {})} for name in self.metrics]
+        return make_dataframe(rows, METRIC_COLUMNS, library)
 
-    def samples_to_dataframe(self) -> Any:
-        """A row for each sample, with a column for each part of its record; pandas has to be installed."""
+    def samples_to_dataframe(self, library: DataFrameLibrary = "pandas") -> Any:
+        """A row for each sample, with a column for each part of its record."""
         if self.samples is None:
             raise ValueError("the samples were not kept: evaluate with records=True, which evaluate_files takes too")
-        frame = _pandas().DataFrame(self.samples)
-        return frame.set_index("id") if "id" in frame else frame
+        return make_dataframe(self.samples, [*dict.fromkeys(key for sample in self.samples for key in sample)], library)
+
+    def _repr_html_(self) -> str:
+        """The report's page, for notebooks."""
+        # Results are below the renderers in the order of imports, hence by name.
+        html: str = import_module("goldgate.report.notebook").render_notebook(self.report)
+        return html
 
 
-def _pandas() -> Any:
+def make_dataframe(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], library: DataFrameLibrary) -> Any:
+    """A data frame with these columns. Lists and objects stay Python values in pandas and are JSON text in polars."""
+    if library not in get_args(DataFrameLibrary):
+        raise ValueError(f"library is one of {', '.join(get_args(DataFrameLibrary))}, not {library!r}")
     try:
-        import pandas
+        package = import_module(library)
     except ImportError:
-        raise ImportError("a data frame needs pandas: pip install pandas") from None
-    return pandas
+        raise ImportError(f"a data frame needs {library}: pip install {library}") from None
+    values = {column: [row.get(column) for row in rows] for column in columns}
+    if library == "pandas":
+        return package.DataFrame(values, columns=[*columns])
+    cells = {column: [_as_cell(value) for value in column_values] for column, column_values in values.items()}
+    return package.DataFrame(cells, schema=[*columns], strict=False)  # a column of rates and counts is one of floats
 
 
-def render_json(report: dict[str, Any]) -> bytes:
+def _as_cell(value: object) -> object:
+    return orjson.dumps(value).decode() if isinstance(value, (list, tuple, dict)) else value
+
+
+def render_json(report: Mapping[str, object]) -> bytes:
     """A report as it is stored."""
     try:
         return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -198,7 +215,7 @@ def render_json(report: dict[str, Any]) -> bytes:
         return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def json_parts(report: dict[str, Any]) -> Iterator[bytes]:
+def json_parts(report: Mapping[str, object]) -> Iterator[bytes]:
     """The bytes of `render_json`, part by part: at once they would take as much memory again as a very large report."""
     try:
         for _ in _parts(report):  # to see that all of it can be written so, before anything is
@@ -209,7 +226,7 @@ def json_parts(report: dict[str, Any]) -> Iterator[bytes]:
     yield from _parts(report)
 
 
-def _parts(report: dict[str, Any]) -> Iterator[bytes]:
+def _parts(report: Mapping[str, object]) -> Iterator[bytes]:
     before = b"{\n"
     for name, value in report.items():
         yield before
@@ -222,7 +239,7 @@ def _parts(report: dict[str, Any]) -> Iterator[bytes]:
 
 
 def _list_parts(name: str, entries: list[Any]) -> Iterator[bytes]:
-    """The bytes of `_member`, so many entries at a time."""
+    """The bytes of `_member`, some entries at a time."""
     head, end = _member(name, [])[: -len(b"]")], b"\n  ]"
     before = head
     for begin in range(0, len(entries), _PIECE):
@@ -236,11 +253,11 @@ def _member(name: str, value: object) -> bytes:
     return orjson.dumps({name: value}, option=orjson.OPT_INDENT_2)[len(b"{\n") : -len(b"\n}")]
 
 
-def error_report(suite: str, error: GoldgateError) -> dict[str, Any]:
+def error_report(suite: str, error: GoldgateError) -> ErrorReport:
     """The report of an evaluation that could not be carried out: no metric values."""
     return {
         "format_version": FORMAT_VERSION,
         "suite": suite,
-        "status": Verdict.SYSTEM_ERROR,
-        "error": error.as_json(),
+        "status": "SYSTEM_ERROR",
+        "error": cast("ErrorValue", error.as_json()),
     }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import FindingValue
 
 Severity = Literal["error", "warning", "hint"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
-MAX_PER_CODE = 20  # of one code in one run; the rest is one finding that says how many
+MAX_PER_CODE = 20  # findings of one code in one run; one more says how many are left out
 
 
 class Finding(NamedTuple):
@@ -20,10 +23,10 @@ class Finding(NamedTuple):
     line: int | None
     pointer: str
     message: str
-    id: str | None = None  # of the record, where files are joined by id
+    id: str | None = None  # id of the record, if files are joined by id
 
-    def as_json(self) -> dict[str, object]:
-        entry: dict[str, object] = {
+    def as_json(self) -> FindingValue:
+        entry: FindingValue = {
             "code": self.code,
             "severity": self.severity,
             "file": self.file,
@@ -36,7 +39,7 @@ class Finding(NamedTuple):
         return entry
 
 
-def finding_entries(findings: list[Finding]) -> list[dict[str, object]]:
+def finding_entries(findings: list[Finding]) -> list[FindingValue]:
     """The findings for a report. Each is taken out of the list as its entry is made: there may be very many."""
     entries = []
     findings.reverse()
@@ -51,21 +54,21 @@ def limit_length(text: str, longest: int = 500) -> str:
 
 
 class RunFindings:
-    """The findings of one run, so many of a code and then their number."""
+    """The findings of one run: MAX_PER_CODE of a code, then only their number."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self._names: dict[str, str] = {"": folder}  # of files: written once, for a run may have many findings
-        self._found: list[Finding] = []
+        self._names: dict[str, str] = {"": folder}  # path of each file, built once: a run may have many findings
+        self._findings: list[Finding] = []
         self._counts: dict[tuple[str, Severity], int] = {}
         self._at_least: set[tuple[str, Severity]] = set()
 
     def is_full(self, code: str, severity: Severity) -> bool:
-        """Whether so many of this code are listed that more of them are only counted."""
+        """Whether MAX_PER_CODE findings of this code are listed; more are only counted."""
         return self._counts.get((code, severity), 0) >= MAX_PER_CODE
 
     def count(self, code: str, severity: Severity, number: int = 1, *, at_least: bool = False) -> None:
-        """Count findings of a code that is full, without words for each; `at_least` if there may be more of them."""
+        """Count findings beyond MAX_PER_CODE, which are not listed; `at_least` if there may be more of them."""
         self._counts[code, severity] = self._counts.get((code, severity), 0) + number
         if at_least:
             self._at_least.add((code, severity))
@@ -76,11 +79,11 @@ class RunFindings:
         self._counts[code, severity] = count = self._counts.get((code, severity), 0) + 1
         if count <= MAX_PER_CODE:
             name = self._names.get(file) or self._names.setdefault(file, f"{self.folder}/{file}")
-            self._found.append(Finding(code, severity, name, line, pointer, limit_length(message)))
+            self._findings.append(Finding(code, severity, name, line, pointer, limit_length(message)))
 
-    def listed(self) -> list[Finding]:
-        """All of them, in the order in which they were found."""
-        if not self._found:
+    def to_list(self) -> list[Finding]:
+        """All findings, in the order in which they were added."""
+        if not self._findings:
             return []
         more = []
         for (code, severity), count in self._counts.items():
@@ -88,7 +91,7 @@ class RunFindings:
                 number = f"{'at least ' if (code, severity) in self._at_least else ''}{count - MAX_PER_CODE}"
                 message = f"and {number} more findings of this kind"
                 more.append(Finding(code, severity, self.folder, None, "", message))
-        return [*self._found, *more]
+        return [*self._findings, *more]
 
     @property
     def errors(self) -> int:
@@ -100,7 +103,7 @@ class RunFindings:
 
 
 class FindingSample:
-    """The findings of all units, so many of each code: the same ones, in whatever order they come.
+    """The findings of all units, a limited number of each code: the same ones in any order of units.
 
     How many there are in all is for a measure to count.
     """
@@ -115,8 +118,8 @@ class FindingSample:
             if len(kept) == 2 * MAX_PER_CODE:
                 kept[:] = _first(kept)
 
-    def listed(self) -> list[Finding]:
-        """By code, then by id and place."""
+    def to_list(self) -> list[Finding]:
+        """All findings, sorted by code, then by id and place."""
         return [finding for _, kept in sorted(self._by_code.items()) for finding in _first(kept)]
 
 

@@ -15,14 +15,17 @@ from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
 from operator import eq, ge, le
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Limit, Mean, Metric, Rate, exact_mean, format_number
 from goldgate.core.tally import TableKey, Tally
 from goldgate.errors import ConfigError, Place
 
-_MOST_DIGITS = 1_000  # before or after the point
+if TYPE_CHECKING:
+    from goldgate.core.contracts import GateValue, MetricValue
+
+_MAX_DIGITS = 1_000  # before or after the point
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"≥": ge, "≤": le, "=": eq}
 
 
@@ -32,7 +35,7 @@ class Verdict(StrEnum):
     PASS = "PASS"
     FAIL = "FAIL"
     INCONCLUSIVE = "INCONCLUSIVE"  # the units are too few to say
-    NO_GATES = "NO_GATES"  # of the whole evaluation only: nothing was judged
+    NO_GATES = "NO_GATES"  # of an evaluation without gates; no single gate has it
     SYSTEM_ERROR = "SYSTEM_ERROR"
 
 
@@ -86,7 +89,7 @@ class Gate:
         return [(sign, bound) for sign, bound in parts if bound is not None]
 
     def limits(self) -> tuple[Limit, ...]:
-        """What the value must meet."""
+        """The limits that a value must meet."""
         return tuple(Limit(sign, Fraction(bound)) for sign, bound in self.value_bounds())
 
     def difference_limits(self) -> tuple[Limit, ...]:
@@ -110,7 +113,7 @@ def parse_bound(text: object) -> Decimal:
         bound = Decimal(str(text))
     except InvalidOperation:
         raise ValueError(text) from None
-    if not bound.is_finite() or abs(bound.adjusted()) > _MOST_DIGITS:
+    if not bound.is_finite() or abs(bound.adjusted()) > _MAX_DIGITS:
         raise ValueError(text)
     return bound
 
@@ -126,10 +129,11 @@ class GateResult:
     reason: str
     more: Mapping[str, object] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self, measured: MetricValue, support: str | None) -> GateValue:
+        """The entry of a report, with the interval of what was measured and what that says about the gate."""
         gate = self.gate
         names = ("min", "max", "equals", "max_drop", "max_rise", "confidence")
-        return {
+        entry = {
             "metric": self.metric,
             "verdict": self.verdict,
             "reason": self.reason,
@@ -138,8 +142,10 @@ class GateResult:
             **({} if gate.confidence is None else {"on_inconclusive": gate.on_inconclusive}),
             **{name: str(bound) for name in names if (bound := getattr(gate, name)) is not None},
             **self.more,
-            "measured": self.measured.as_json(),
+            "measured": measured,
+            "support": support,
         }
+        return cast("GateValue", entry)  # of which a gate has only the bounds that it sets
 
 
 def check_gate(name: str, gate: Gate, measured: Metric | Mean) -> GateResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from goldgate.core.metric import Count, Mean, Metric, Metrics, Rate, Ratio, mean
 from goldgate.core.sums import Counts, MeanSums, RatioForm, RatioSums
 from goldgate.core.tally import Forms, TableKey, Tally, UnitCounts
+from goldgate.errors import InputError, Place
 
 if TYPE_CHECKING:
     from goldgate.core.suite import Measure
 
 Facts = TypeVar("Facts")
+Score = TypeVar("Score")
 UNITS_COLUMN = "units"  # the name of the count that is 1 in every unit
 NO_TOTALS: Mapping[str, int] = MappingProxyType({})
 
@@ -90,7 +92,7 @@ class RatioMeasure(ABC, Generic[Facts]):
         whole = tally.tables[self.table,].sums() if keys else {}
         means = {}
         for name, ratio in self.ratios.items():
-            rates = {part: rate for part, found in parts.items() if isinstance(rate := found[name], Rate)}
+            rates = {part: rate for part, metrics in parts.items() if isinstance(rate := metrics[name], Rate)}
             sums = None
             if products is not None and ratio.share:
                 form = self.forms[name]
@@ -104,7 +106,7 @@ class RatioMeasure(ABC, Generic[Facts]):
 
     @cached_property
     def key(self) -> TableKey:
-        """Of its table."""
+        """The key of its table."""
         return (self.table,)
 
     @cached_property
@@ -154,3 +156,46 @@ def count_units(measures: Sequence[Measure[Facts]], units: Iterable[Facts]) -> T
     for facts in units:
         tally.add(count_unit(measures, facts, tally))
     return tally
+
+
+class RatioCounter(ABC, Generic[Facts]):
+    """Counts units one by one as their answers arrive: by position, what an answer counts in each table."""
+
+    def __init__(self, measures: Sequence[Measure[Facts]], count: int) -> None:
+        self.measures = measures
+        self._ratios = [measure for measure in measures if isinstance(measure, RatioMeasure)]
+        self._count = count
+
+    @abstractmethod
+    def facts(self, position: int, response: str | None) -> Facts:
+        """The facts of an answer; None means that there was no answer."""
+
+    def __call__(self, position: int, response: str | None) -> dict[str, Counts | None]:
+        facts = self.facts(position, response)
+        return {measure.table: measure.units(facts) for measure in self._ratios}
+
+    def unanswered(self) -> Iterator[dict[str, Counts | None]]:
+        """The counts of every unit without an answer."""
+        return (self(position, None) for position in range(self._count))
+
+
+def score_pairs(score: Callable[[Any, Any], Score], responses: Iterable[Any], golds: Iterable[Any]) -> list[Score]:
+    """Score answers beside their gold records, one for one; an error says which of them it is about."""
+    for name, values in (("responses", responses), ("golds", golds)):
+        if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+            raise TypeError(f"{name} is a list with an entry for each sample, not {type(values).__name__}")
+    response_list, gold_list = list(responses), list(golds)
+    if len(response_list) != len(gold_list):
+        raise ValueError(
+            f"every response needs its gold record: {len(response_list)} responses, {len(gold_list)} golds"
+        )
+    scores: list[Score] = []
+    for number, (response, gold) in enumerate(zip(response_list, gold_list, strict=True), 1):
+        try:
+            scores.append(score(response, gold))
+        except TypeError as problem:
+            raise TypeError(f"response {number}: {problem}") from None
+        except InputError as error:
+            error.place = Place(f"gold record {number}", None, error.place.field)
+            raise
+    return scores

@@ -8,14 +8,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from goldgate.core.sums import MeanSums, RatioSums
 from goldgate.errors import did_you_mean
 
+if TYPE_CHECKING:  # the help of the command line needs no type of a report
+    from goldgate.core.contracts import MetricValue, PlainCount, PlainMean, PlainRate, SuiteMetrics
+
 SHOWN_DIGITS = 4
-_MOST_DIGITS = 60  # after the point, whatever number stands in a report that was edited
-_TINY = Fraction(1, 10**12)  # what is smaller has an exponent
+_MAX_DIGITS = 60  # after the point, however long a number in an edited report is
+_TINY = 10**12  # numbers below 1 / 10¹² are written with an exponent
 _MEETS = {"≥": operator.ge, "≤": operator.le, "=": operator.eq}
 
 
@@ -50,15 +53,11 @@ class Rate:
     def reason(self) -> str | None:
         return None if self.denominator else self.undefined
 
-    def as_json(self) -> dict[str, object]:
-        shown: dict[str, object] = {
-            "value": self.value,
-            "numerator": self.numerator,
-            "denominator": self.denominator,
-        }
+    def as_json(self) -> PlainRate:
+        entry: PlainRate = {"value": self.value, "numerator": self.numerator, "denominator": self.denominator}
         if not self.denominator:
-            shown["reason"] = self.undefined
-        return shown
+            entry["reason"] = self.undefined
+        return entry
 
     def __str__(self) -> str:
         return "n/a" if self.exact is None else format_number(self.exact)
@@ -81,10 +80,8 @@ class Count:
     def exact(self) -> Fraction | None:
         return None if self.value is None else Fraction(self.value)
 
-    def as_json(self) -> dict[str, object]:
-        if self.value is None:
-            return {"value": None, "reason": self.reason}
-        return {"value": self.value}
+    def as_json(self) -> PlainCount:
+        return {"value": self.value} if self.value is not None else {"value": None, "reason": str(self.reason)}
 
     def __str__(self) -> str:
         return "n/a" if self.value is None else str(self.value)
@@ -107,11 +104,11 @@ class Mean:
     def __str__(self) -> str:
         return "n/a" if self.value is None else format_number(self.value)
 
-    def as_json(self) -> dict[str, object]:
-        shown: dict[str, object] = {"value": self.value, "averaged": self.averaged, "undefined": self.undefined}
-        if self.value is None:
-            shown["reason"] = self.reason
-        return shown
+    def as_json(self) -> PlainMean:
+        entry: PlainMean = {"value": self.value, "averaged": self.averaged, "undefined": self.undefined}
+        if self.reason is not None:
+            entry["reason"] = self.reason
+        return entry
 
 
 Metric = Rate | Count
@@ -128,16 +125,16 @@ class NamedMetrics(dict[str, Metric]):
 class UnknownMetricError(KeyError):
     """A metric was asked for by a name that no metric has."""
 
-    def __init__(self, name: object, known: Iterable[str]) -> None:
+    def __init__(self, name: object, names: Iterable[str]) -> None:
         super().__init__(name)
-        self.known = tuple(known)
+        self.names = tuple(names)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (UnknownMetricError, (self.args[0], self.known))
+        return (UnknownMetricError, (self.args[0], self.names))
 
     def __str__(self) -> str:
-        advice = did_you_mean(str(self.args[0]), self.known)
-        parts = (f"there is no metric {self.args[0]!r}", advice, f"there are: {', '.join(self.known) or 'none'}")
+        advice = did_you_mean(str(self.args[0]), self.names)
+        parts = (f"there is no metric {self.args[0]!r}", advice, f"there are: {', '.join(self.names) or 'none'}")
         return "; ".join(part for part in parts if part)
 
 
@@ -151,35 +148,47 @@ def mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
 
 def exact_mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
     """The same with its exact value, which a gate needs."""
-    found = [*rates]
-    exact = [rate.exact for rate in found if rate.exact is not None]
-    return replace(mean(found, sums), exact=sum(exact, Fraction(0)) / len(exact) if exact else None)
+    averaged = [*rates]
+    exact = [rate.exact for rate in averaged if rate.exact is not None]
+    return replace(mean(averaged, sums), exact=sum(exact, Fraction(0)) / len(exact) if exact else None)
 
 
 def format_number(value: float | Fraction, digits: int = SHOWN_DIGITS, limits: Iterable[Limit] = ()) -> str:
-    """The number with so many decimals, half to even, and with more where the rounded number would mislead.
+    """The number with `digits` decimals, half to even, and with more if the rounded number would mislead.
 
     It is 0, 1 or -1 only where the value is, and meets a limit exactly where the value does: 0.99997, and 0.79996
     against a limit of 0.80.
     """
     # The shortest decimal of a float: 0.57 is stored a little below itself.
-    exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-    tests = [(_MEETS[sign], limit) for sign, limit in (*_ENDS, *limits)]
-    if 0 < abs(exact) < _TINY:
-        return f"{Decimal(exact.numerator) / Decimal(exact.denominator):.0e}"
-    while True:
-        steps = round(exact * 10**digits)
-        near = Fraction(steps, 10**digits)
-        misleads = any(meets(near, limit) != meets(exact, limit) for meets, limit in tests)
-        if not misleads or digits >= _MOST_DIGITS:
+    top, bottom = (Decimal(repr(value)) if isinstance(value, float) else value).as_integer_ratio()
+    if 0 < abs(top) * _TINY < bottom:
+        return f"{Decimal(top) / Decimal(bottom):.0e}"
+    tests = [(_MEETS[sign], *number.as_integer_ratio()) for sign, number in (*_ENDS, *limits)]
+    while True:  # in whole numbers: a page has thousands of them
+        scale = 10**digits
+        steps, rest = divmod(top * scale, bottom)
+        steps += 2 * rest > bottom or (2 * rest == bottom and steps % 2)
+        misleads = any(meets(steps * d, n * scale) != meets(top * d, n * bottom) for meets, n, d in tests)
+        if not misleads or digits >= _MAX_DIGITS:
             break
         digits += 1
-    whole, decimals = divmod(abs(steps), 10**digits)
+    whole, decimals = divmod(abs(steps), scale)
     return f"{'-' if steps < 0 else ''}{whole}.{decimals:0{digits}d}"
 
 
 def floor_quotient(numerator: int, denominator: int, digits: int) -> str:
-    """The quotient with so many decimals, never above it: for a threshold, which must not be raised."""
+    """The quotient with `digits` decimals, rounded down: for a threshold, which must not be raised."""
     scale: int = 10**digits
     steps = numerator * scale // denominator
     return f"{steps // scale}.{steps % scale:0{digits}d}"
+
+
+def metric_sections(metrics: SuiteMetrics) -> dict[str, dict[str, MetricValue]]:
+    """The metrics of a report by section and name."""
+    sections = {name: section for name, section in metrics.items() if isinstance(section, dict)}
+    return cast("dict[str, dict[str, MetricValue]]", sections)
+
+
+def metrics_by_name(metrics: SuiteMetrics) -> dict[str, MetricValue]:
+    """All metrics of a report, whatever section they are in."""
+    return {name: metric for section in metric_sections(metrics).values() for name, metric in section.items()}

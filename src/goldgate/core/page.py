@@ -8,10 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from goldgate.core.gate import Gate
-from goldgate.core.metric import Limit, format_number
+from goldgate.core.metric import Limit, format_number, metric_sections
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import (
+        ComparedValue,
+        DifferenceOfRates,
+        DifferenceValue,
+        IntervalValue,
+        MetricValue,
+        PlainMean,
+        PlainRate,
+        SuiteReport,
+    )
 
 NOT_AVAILABLE = "n/a"
 _END_DIGITS = 3  # of the ends of an interval
@@ -57,13 +70,13 @@ class MeasuredValue(NamedTuple):
     reason: str | None = None
     interval: IntervalEnds | None = None
     best: bool = False  # marked, as better beyond doubt
-    shown: str | None = None  # how people read it, where that is not the rounded value
+    display: str | None = None  # the text to show, if not the rounded value
     limits: tuple[Limit, ...] = ()  # of a gate: as shown, the value meets them exactly where it does
 
     def __str__(self) -> str:
         """The value, rounded."""
-        if self.shown is not None:
-            return self.shown
+        if self.display is not None:
+            return self.display
         if self.numerator is not None and self.denominator is not None:
             if not self.denominator:
                 return NOT_AVAILABLE
@@ -117,6 +130,8 @@ class Table(NamedTuple):
     most: int | None = None
     with_counts: bool = False  # the counts behind each value are shown with it
     empty: str = "none"  # the text that replaces a table without rows
+    shared: int = 0  # first columns that do not depend on the system judged: they pair the rows of two systems
+    marked: frozenset[int] = frozenset()  # rows that stand out, by number
 
     def number_columns(self) -> list[bool]:
         """For each column whether it has numbers."""
@@ -142,6 +157,11 @@ class MatrixCell:
     group: str = ""  # within which, where there are several matrices
 
 
+def confusion_label(row: str, column: str, group: str = "") -> str:
+    """`Target → Acquirer`, with its group before it: by this value a unit is found that has the confusion."""
+    return f"{group} · {row} → {column}" if group else f"{row} → {column}"
+
+
 class Grid(NamedTuple):
     """A matrix as it is drawn: names of rows and columns, and a count for each pair of them."""
 
@@ -154,7 +174,8 @@ class Grid(NamedTuple):
 class Matrix(NamedTuple):
     """Counts of pairs, the most frequent first; pairs that are not there have none. Formats without pictures list them.
 
-    With a `group_title`, each group of the cells is a matrix of its own: the roles of each event type.
+    With a `group_title`, each group of the cells is a matrix of its own: the roles of each event type. The units of a
+    cell are found by its `confusion_label` in `facet`.
     """
 
     row_title: str
@@ -164,6 +185,7 @@ class Matrix(NamedTuple):
     limit: int | None = None
     most: int | None = None
     empty: str = "none"
+    facet: str = ""
 
     def as_table(self) -> Table:
         """A row for each pair."""
@@ -268,12 +290,13 @@ class Notes(NamedTuple):
 
 
 class FindingLine(NamedTuple):
-    """What was found, how bad it is, where."""
+    """What was found, how bad it is, where, and the id of its unit if it is of one."""
 
     severity: str
     code: str
     place: str
     message: str
+    unit: str = ""
 
 
 class FindingList(NamedTuple):
@@ -333,27 +356,6 @@ class ReportOrigin(NamedTuple):
     inputs: tuple[InputLine, ...] = ()
 
 
-class SampleLine(NamedTuple):
-    """A sample that is worth a look, and why in a word."""
-
-    id: str
-    word: str
-
-
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """The file that has a record for each sample, how many there are, and which to look at first."""
-
-    file: str
-    count: int
-    first: tuple[SampleLine, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """The title of the list of those to look at first."""
-        return f"Look at these first, of {self.count} in {self.file}"
-
-
 class Page(NamedTuple):
     """A whole report. `gates` is None where nothing is judged by gates, and empty where there are none."""
 
@@ -366,13 +368,15 @@ class Page(NamedTuple):
     remarks: tuple[str, ...] = ()  # what stands out
     sections: tuple[Section, ...] = ()
     origin: ReportOrigin | None = None
-    samples: Samples | None = None
     pictures: tuple[Picture, ...] = ()  # each beside the section of its title
+    remark_filters: Mapping[str, tuple[str, str]] = MappingProxyType({})  # by remark: the facet and value of its units
+    files: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # by input: the names of its files, without folders
+    scored_at: str = ""  # when, where a run.json says so: a report itself has no clock
 
     def brief(self) -> Page:
         """What decides: headline, gates, remarks, and the sections that are part of a brief page."""
         sections = tuple(section for section in self.sections if section.in_brief or not section.title)
-        return self._replace(sections=sections, origin=None, samples=None)
+        return self._replace(sections=sections, origin=None)
 
     @property
     def headline_blocks(self) -> list[Block]:
@@ -384,22 +388,28 @@ class Page(NamedTuple):
         return [section for section in self.sections if section.title]
 
 
-def measured_value(metric: Mapping[str, Any]) -> MeasuredValue:
-    """A rate, a count or a mean of a report."""
-    fields = ("value", "numerator", "denominator", "averaged", "undefined", "reason")
+def measured_value(metric: MetricValue | PlainRate | PlainMean | ComparedValue) -> MeasuredValue:
+    """A rate, a count or a mean of a report or a comparison."""
+    entry = cast("ComparedValue", metric)  # it names all keys that one of them has
     return MeasuredValue(
-        **{name: metric[name] for name in fields if name in metric}, interval=interval_ends(metric.get("interval"))
+        entry["value"],
+        entry.get("numerator"),
+        entry.get("denominator"),
+        entry.get("averaged"),
+        entry.get("undefined"),
+        entry.get("reason"),
+        interval_ends(entry.get("interval")),
     )
 
 
-def interval_ends(interval: Mapping[str, Any] | None) -> IntervalEnds | None:
+def interval_ends(interval: IntervalValue | DifferenceValue | DifferenceOfRates | None) -> IntervalEnds | None:
     """The interval of a stored metric or difference; None where it has none."""
-    if interval is None or interval["low"] is None:
+    if interval is None or interval["low"] is None or interval["high"] is None:
         return None
     return IntervalEnds(interval["low"], interval["high"])
 
 
-def metric_values(metrics: Mapping[str, Mapping[str, Any]]) -> MetricValues:
+def metric_values(metrics: Mapping[str, MetricValue]) -> MetricValues:
     """Metrics of a report, by name."""
     return MetricValues(tuple((Name(name), measured_value(metric)) for name, metric in metrics.items()))
 
@@ -482,15 +492,15 @@ class CountPicture(NamedTuple):
 Picture = GatePicture | ScorePicture | BarPicture | CountPicture
 
 
-def score_pictures(report: Mapping[str, Any], headline: Sequence[str]) -> tuple[Picture, ...]:
+def score_pictures(report: SuiteReport, headline: Sequence[str]) -> tuple[Picture, ...]:
     """The main rates of any report, the headline first."""
-    main = report["metrics"].get("main", {})
+    main = metric_sections(report["metrics"]).get("main", {})
     order = [*(name for name in headline if name in main), *main]
     rows = tuple(score_row(name, main[name]) for name in dict.fromkeys(order) if "denominator" in main[name])
     return (ScorePicture("scores", "Scores", (ScoreGroup("", rows),)),) if rows else ()
 
 
-def score_row(label: str, metric: Mapping[str, Any]) -> ScoreRow:
+def score_row(label: str, metric: MetricValue) -> ScoreRow:
     """A rate of a report, with its counts beside it."""
     value = measured_value(metric)
     return ScoreRow(label, value, aside=value.counts)

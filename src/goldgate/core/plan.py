@@ -12,7 +12,7 @@ from goldgate.errors import Place
 
 @dataclass(frozen=True, slots=True)
 class ProtocolInfo:
-    """Which protocol this is."""
+    """The version and name of a protocol."""
 
     version: str = "1.0"
     name: str = "default"
@@ -20,27 +20,27 @@ class ProtocolInfo:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Settings of one suite, and the gates that are judged: its own, those of the protocol in their place."""
+    """Settings and gates of one suite; gates of the protocol replace the suite's own."""
 
-    settings: Any  # of the type that the suite declares
+    settings: Any  # an instance of `Suite.settings`
     gates: dict[str, Gate] = field(default_factory=dict)
     protocol: ProtocolInfo = ProtocolInfo()
-    file: str | None = None  # of the protocol, as it was given
+    file: str | None = None  # path of the protocol, as in the command
     sha256: str | None = None
-    lines: dict[str, int] = field(default_factory=dict)  # of the protocol's settings
+    lines: dict[str, int] = field(default_factory=dict)  # line of each setting in the protocol
     baseline_sha256: str | None = None
 
     def place(self, setting: str) -> Place:
-        """Where the protocol says so."""
+        """File and line of a setting."""
         return Place(self.file, self.lines.get(setting), setting)
 
 
-# What no count depends on: a protocol's settings stand one by one. Two systems may be stored in different layouts.
+# No count depends on these: a protocol's settings are listed one by one, and layouts of two systems may differ.
 IGNORED_SETTINGS = ("goldgate", "protocol", "interval", "layout", "id_field", "response_field", "joined")
 
 
 class SignatureDifference(NamedTuple):
-    """A part of a signature that two do not have in common."""
+    """A setting in which two signatures differ."""
 
     name: str
     mine: str
@@ -49,7 +49,7 @@ class SignatureDifference(NamedTuple):
 
 def signature(settings: Mapping[str, object]) -> str:
     """`name:value` for each setting, in the order given, joined by `|`."""
-    return "|".join(f"{name}:{_word(value)}" for name, value in settings.items())
+    return "|".join(f"{name}:{_escape_value(value)}" for name, value in settings.items())
 
 
 def parse_signature(signature: str) -> dict[str, str]:
@@ -58,12 +58,12 @@ def parse_signature(signature: str) -> dict[str, str]:
 
 
 def signature_differences(mine: Mapping[str, str], theirs: Mapping[str, str]) -> list[SignatureDifference]:
-    """In what two signatures differ, of what counts can depend on."""
+    """The settings in which two signatures differ, without those that no count depends on."""
     parts = [SignatureDifference(name, mine.get(name, "none"), theirs.get(name, "none")) for name in {**mine, **theirs}]
     return [part for part in parts if part.name not in IGNORED_SETTINGS and part.mine != part.theirs]
 
 
-def _word(value: object) -> str:
+def _escape_value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value).replace("|", "/").replace("\n", " ")

@@ -78,7 +78,7 @@ class Promise(Generic[T]):
             self._outcome.put((None, problem))
 
     def result(self) -> T:
-        """Wait for it."""
+        """Wait for the result."""
         value, problem = self._outcome.get()
         if problem is not None:
             raise problem

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
 from goldgate.core.finding import SEVERITIES
 from goldgate.core.gate import Gate, Verdict, parse_bound
+from goldgate.core.metric import metric_sections
 from goldgate.core.page import (
     Block,
     Cell,
@@ -17,6 +19,8 @@ from goldgate.core.page import (
     InputLine,
     LabelList,
     LabelRow,
+    Matrix,
+    MatrixCell,
     MeasuredValue,
     MetricValues,
     Name,
@@ -25,7 +29,6 @@ from goldgate.core.page import (
     Paragraph,
     Picture,
     ReportOrigin,
-    Samples,
     ScorePicture,
     ScoreRow,
     Section,
@@ -37,23 +40,41 @@ from goldgate.core.page import (
 )
 from goldgate.errors import Place
 
+if TYPE_CHECKING:
+    from goldgate.core.contracts import (
+        EarlyStopValue,
+        ErrorValue,
+        FileDigest,
+        FindingValue,
+        GateValue,
+        GenerationValue,
+        MetricValue,
+        PlainReport,
+        SuiteReport,
+    )
+
+LONG_LIST = 400  # characters of what was expected: it would hide what to do
 SHOWN_PROBLEMS = 20
 SHOWN_FINDINGS = 5
+SHOWN_CONFUSIONS, MAX_CONFUSIONS = 5, 50
+RATES = ("precision", "recall", "f1")
 
 
 def suite_report_page(
-    report: Mapping[str, Any],
+    report: SuiteReport,
     subject: str,
     sections: Sequence[Section],
-    samples: Samples | None = None,
     headline: Sequence[str] = (),
+    remark_filters: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> Page:
     """The page of a report that has numbers; sections without blocks are left out.
 
-    `headline` names the metrics whose bounds are shown where answers are missing; without it, all.
+    `headline` names the metrics whose bounds are shown where answers are missing; without it, all. `remark_filters`
+    has by a remark's code the facet and value of the units that it is about.
     """
     protocol = report["protocol"]
     generation = _generation(report.get("generation"), headline)
+    remarks = report.get("stands_out", ())
     return Page(
         suite=report["suite"],
         verdict=report["status"],
@@ -61,10 +82,10 @@ def suite_report_page(
         protocol=f"{protocol['name']} {protocol['version']}",
         gates=tuple(_gate(gate) for gate in report["gates"]),
         gates_note=report.get("gates_together", ""),
-        remarks=tuple(entry["message"] for entry in report.get("stands_out", ())),
+        remarks=tuple(entry["message"] for entry in remarks),
+        remark_filters={e["message"]: remark_filters[e["code"]] for e in remarks if e["code"] in remark_filters},
         sections=tuple(section for section in (generation, *sections) if section.blocks),
         origin=report_origin(report),
-        samples=samples,
     )
 
 
@@ -113,40 +134,82 @@ def _displayed(value: MeasuredValue) -> tuple[str, str]:
     return str(value), str(value.interval)
 
 
-def default_report_page(report: Mapping[str, Any], unit: str, records: str) -> Page:
+def default_report_page(report: SuiteReport, unit: str) -> Page:
     """The page of a suite that joins gold and predictions and describes no more: every metric, every finding."""
-    metrics = {name: found for name, found in report["metrics"].items() if isinstance(found, Mapping)}
-    titles = {"main": "Metrics"}
     sections = [
         Section(
-            titles.get(name, name.capitalize()),
-            (metric_values(found),),
+            "Metrics" if name == "main" else name.capitalize(),
+            (metric_values(metrics),),
             in_brief=name == "main" and not report["gates"],
         )
-        for name, found in metrics.items()
+        for name, metrics in metric_sections(report["metrics"]).items()
     ]
     sections.append(findings_section(report))
-    units = sum(file["samples"] for file in report["inputs"].get("gold", ()))
-    return suite_report_page(report, count_text(units, unit), sections, Samples(records, units))
+    gold = cast("list[FileDigest]", cast("PlainReport", report)["inputs"].get("gold", []))
+    units = sum(file["samples"] for file in gold)
+    return suite_report_page(report, count_text(units, unit), sections)
 
 
-def findings_section(report: Mapping[str, Any]) -> Section:
+def rate_table(families: Iterable[tuple[str, Mapping[str, MetricValue]]]) -> Table:
+    """Precision, recall and F1 of each family in a row."""
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (label, *(measured_value(rates[rate]) for rate in RATES)) for label, rates in families
+    )
+    return Table((Column(""), *map(Column, RATES)), rows, with_counts=True)
+
+
+def metric_groups(
+    metrics: Mapping[str, MetricValue], groups: Mapping[str, tuple[str, ...]], rest: str = "Other metrics"
+) -> list[Section]:
+    """Metrics under headings, each with how the names under it begin; one that no heading expects is under `rest`."""
+    titles: dict[str, dict[str, MetricValue]] = {title: {} for title in (*groups, rest)}
+    for name, metric in metrics.items():
+        title = next((title for title, starts in groups.items() if name.startswith(starts)), rest)
+        titles[title][name] = metric
+    return [Section(title, (metric_values(group),)) for title, group in titles.items() if group]
+
+
+def rate_cells(row: Mapping[str, object], family: str) -> list[Cell]:
+    """Precision, recall and F1, of which the last has its interval beside it: three would leave no room."""
+    values = [measured_value(cast("MetricValue", row[f"{family}_{rate}"])) for rate in RATES]
+    interval = values[-1].interval
+    return [*(value._replace(interval=None) for value in values), "" if interval is None else str(interval)]
+
+
+def confusion_blocks(confused: Mapping[str, Any], group: str, title: str, facet: str = "") -> tuple[Block, ...]:
+    """What was taken for what, the most frequent first; nothing where no pair was. `group` is the key of its group."""
+    cells = tuple(MatrixCell(p["gold"], p["predicted"], p["count"], str(p.get(group, ""))) for p in confused["pairs"])
+    if not cells:
+        return ()
+    matrix = Matrix("gold", "predicted", cells, title, SHOWN_CONFUSIONS, MAX_CONFUSIONS, facet=facet)
+    rest = confused["left_out"]
+    words = f"{count_text(rest['pairs'], 'rarer pair')} with {count_text(rest['count'], 'confusion')}"
+    return (matrix, Paragraph(f"Not listed: {words}.")) if rest["pairs"] else (matrix,)
+
+
+def count_labels(label: str, counts: Mapping[str, int]) -> LabelRow:
+    """`name count` for each that occurred."""
+    return LabelRow(label, tuple(f"{name} {count}" for name, count in counts.items() if count) or ("none",))
+
+
+def findings_section(report: SuiteReport) -> Section:
     """A few findings, for suites in which each names one unit."""
     findings = finding_lines(report["findings"])
     return Section("Findings", (FindingList(findings, limit=SHOWN_FINDINGS),) if findings else ())
 
 
-def error_page(report: Mapping[str, Any]) -> Page:
+def error_page(suite: str, error: ErrorValue) -> Page:
     """Why there are no numbers: code, place, what was expected and found, what to do; then all problems of an input."""
-    error = report["error"]
-    lines = (
+    lines = [
         ("code", error["code"]),
         ("where", str(Place(error["file"], error["line"], error["field"]))),
         ("message", error["message"]),
         ("expected", error["expected"]),
         ("found", error["found"]),
         ("do", error["advice"]),
-    )
+    ]
+    if len(error["expected"] or "") > LONG_LIST and error["advice"]:  # the nearest name, then all of them
+        lines.insert(3, lines.pop())
     sections = [Section("", (LabelList(tuple(LabelRow(label, (text,)) for label, text in lines if text)),))]
     problems = error.get("problems") or []
     if len(problems) > 1:
@@ -158,17 +221,17 @@ def error_page(report: Mapping[str, Any]) -> Page:
             for problem in problems
         )
         sections.append(Section("All problems", (Notes(items, limit=SHOWN_PROBLEMS),)))
-    return Page(suite=report["suite"], verdict=Verdict.SYSTEM_ERROR, sections=tuple(sections))
+    return Page(suite=suite, verdict=Verdict.SYSTEM_ERROR, sections=tuple(sections))
 
 
-def finding_lines(findings: Sequence[Mapping[str, Any]]) -> tuple[FindingLine, ...]:
+def finding_lines(findings: Sequence[FindingValue]) -> tuple[FindingLine, ...]:
     """Stored findings, the worst first; in their own order within a severity."""
     order = (*SEVERITIES, "note")
     worst_first = sorted(findings, key=lambda finding: order.index(finding["severity"]))
-    return tuple(FindingLine(f["severity"], f["code"], _place(f), f["message"]) for f in worst_first)
+    return tuple(FindingLine(f["severity"], f["code"], _place(f), f["message"], _unit(f)) for f in worst_first)
 
 
-def report_origin(report: Mapping[str, Any]) -> ReportOrigin:
+def report_origin(report: SuiteReport) -> ReportOrigin:
     """Versions, signature and inputs, whatever a suite's inputs are."""
     protocol = report["protocol"]
     versions = (
@@ -178,31 +241,31 @@ def report_origin(report: Mapping[str, Any]) -> ReportOrigin:
     return ReportOrigin(versions, report["signature"], tuple(_inputs(report["inputs"])))
 
 
-def _generation(generation: Mapping[str, Any] | None, headline: Sequence[str]) -> Section:
+def _generation(generation: GenerationValue | None, headline: Sequence[str]) -> Section:
     """How the answers came about; no blocks where they were given and not asked for."""
     if not generation:
         return Section("Generation", ())
     rows = [(Name("answered"), measured_value(generation["coverage"]))]
     rows += [(Name(f"missing: {cause}"), MeasuredValue(count)) for cause, count in generation["missing"].items()]
     blocks: list[Block] = [MetricValues(tuple(rows))]
-    spent = tuple(_spent(generation))
-    if spent:
-        blocks.append(LabelList(spent))
-    if generation.get("stopped"):
+    cost = generation["cost"]
+    if cost is not None:
+        blocks.append(LabelList((LabelRow("cost", (f"{cost['amount']} {cost['currency']}",)),)))
+    if "stopped" in generation:
         blocks.append(Paragraph(_stopped(generation["stopped"])))
-    bounds = generation.get("bounds")
+    bounds = generation["bounds"]
     if bounds:
         blocks.append(Paragraph("Bounds, if the missing answers were all wrong or all right:"))
-        sides = ("all_wrong", "all_right")
-        names = [name for name in headline if name in bounds["all_wrong"]] or bounds["all_wrong"]
+        wrong, right = bounds["all_wrong"], bounds["all_right"]
         of_both: list[tuple[Cell, ...]] = [
-            (Name(name), *(measured_value(bounds[side][name]) for side in sides)) for name in names
+            (Name(name), measured_value(wrong[name]), measured_value(right[name]))
+            for name in [name for name in headline if name in wrong] or wrong
         ]
         blocks.append(Table((Column("metric"), Column("all wrong"), Column("all right")), tuple(of_both)))
     return Section("Generation", tuple(blocks))
 
 
-def _stopped(stopped: Mapping[str, Any]) -> str:
+def _stopped(stopped: EarlyStopValue) -> str:
     """What a report over part of the documents says about all of them."""
     saved = stopped["saved"]
     tokens = saved["tokens"]["input"] + saved["tokens"]["output"]
@@ -212,34 +275,37 @@ def _stopped(stopped: Mapping[str, Any]) -> str:
     return (
         f"Stopped when every gate was decided, after {stopped['decided_after']} of {stopped['documents']} documents in "
         f"a random order (seed {stopped['order_seed']}). The verdicts hold for all {stopped['documents']}, wrong in at "
-        f"most {stopped['error_rate']:.0%} of such runs{assumed}. All other numbers are of the documents that decided "
-        "it, and their intervals do not know that it was stopped there. "
+        f"most {stopped['error_rate']:.0%} of such runs{assumed}. All other numbers are those of the documents that "
+        "decided it, and their intervals ignore the early stop. "
         f"{saved['documents']} documents were not asked: about {tokens} tokens{money} saved."
     )
 
 
-def _place(finding: Mapping[str, Any]) -> str:
+def _place(finding: FindingValue) -> str:
     """File, line, id and path inside a record, as far as they are known."""
     line = f":{finding['line']}" if finding["line"] is not None else ""
     identity = f"({finding['id']})" if finding.get("id") is not None else ""
-    inside = finding.get("pointer") or finding.get("field") or ""
-    return " ".join(part for part in (f"{finding['file']}{line}", identity, inside) if part)
+    return " ".join(part for part in (f"{finding['file']}{line}", identity, finding.get("pointer")) if part)
 
 
-def _spent(generation: Mapping[str, Any]) -> Iterator[LabelRow]:
-    """Tokens and cost, where a report has them."""
-    tokens, cost = generation.get("tokens"), generation.get("cost")
-    if tokens:
-        yield LabelRow("tokens", tuple(f"{name} {count}" for name, count in tokens.items()))
-    if cost is not None:
-        yield LabelRow("cost", (f"{cost['amount']} {cost['currency']}",))
+def _unit(finding: FindingValue) -> str:
+    """The id of the unit that it is about, of a file in a run's folder the run; empty for other files."""
+    folder, slash, _ = finding["file"].partition("/")
+    return str(finding.get("id") or (folder if slash else ""))
 
 
-def _gate(gate: Mapping[str, Any]) -> GateLine:
-    names = ("min", "max", "equals", "max_drop", "max_rise", "confidence")
-    bounds = {name: parse_bound(gate[name]) for name in names if gate.get(name) is not None}
+def _gate(gate: GateValue) -> GateLine:
+    bound_min, bound_max, equals, max_drop, max_rise, confidence = (
+        None if (bound := gate.get(name)) is None else parse_bound(bound)
+        for name in ("min", "max", "equals", "max_drop", "max_rise", "confidence")
+    )
     rule = Gate(
-        **bounds,
+        bound_min,
+        bound_max,
+        equals,
+        max_drop,
+        max_rise,
+        confidence=confidence,
         against=gate["against"]["name"] if "against" in gate else None,
         on_not_evaluable=gate["on_not_evaluable"],
         on_inconclusive=gate.get("on_inconclusive", "fail"),
@@ -258,13 +324,13 @@ def _gate(gate: Mapping[str, Any]) -> GateLine:
     )
 
 
-def _inputs(inputs: Mapping[str, Any]) -> Iterator[InputLine]:
+def _inputs(inputs: Mapping[str, object]) -> Iterator[InputLine]:
     """A digest, an object with a digest and a count, or a list of those. What came from memory has no digest."""
     for kind, entries in inputs.items():
         for entry in entries if isinstance(entries, list) else [entries]:
             if isinstance(entry, str):
                 yield InputLine(kind, entry)
-            elif entry is not None:
+            elif isinstance(entry, dict):
                 counts = {things: size for things, size in entry.items() if things != "sha256"}
                 sizes = (
                     s if isinstance(s, str) else count_text(s, _singular(things), things)

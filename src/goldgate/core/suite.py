@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, 
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Metrics
-from goldgate.core.remarks import Remark
 from goldgate.core.tally import Tally, UnitCounts
 
 if TYPE_CHECKING:
+    from goldgate.core.contracts import FileDigest, PlainReport, RateValue, StandsOut, SuiteReport
     from goldgate.core.page import Page, Picture
     from goldgate.core.plan import Plan
     from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
@@ -28,11 +28,11 @@ HitsAndTrials = tuple[int, int]  # hits, trials
 
 
 class ContradictionError(Exception):
-    """A report says what its own parts do not give: the field, what they give, what it says."""
+    """A value of a report that its own parts contradict: the field, the value by its parts, the value found."""
 
-    def __init__(self, field: str, given: str, found: str) -> None:
-        super().__init__(field, given, found)
-        self.field, self.given, self.found = field, given, found
+    def __init__(self, field: str, expected: str, found: str) -> None:
+        super().__init__(field, expected, found)
+        self.field, self.expected, self.found = field, expected, found
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +46,25 @@ class StoredRates:
     units: tuple[str | None, ...] = ()  # fingerprints of single units, where the report has them
 
 
-def default_stored_rates(report: Mapping[str, Any]) -> StoredRates:
+def default_stored_rates(report: SuiteReport) -> StoredRates:
     """The rates under metrics.main. What was judged are the predictions, and as many samples as the gold has."""
-    inputs = report["inputs"]
-    samples = sum(whole_number(file["samples"]) for file in inputs["gold"])
+    inputs = cast("PlainReport", report)["inputs"]
+    samples = sum(whole_number(file["samples"]) for file in cast("list[FileDigest]", inputs["gold"]))
     return StoredRates(stated_rates(report), {"samples": samples}, judged=inputs["predictions"] or None)
 
 
-def stated_rates(report: Mapping[str, Any]) -> dict[str, HitsAndTrials]:
+def stated_rates(report: SuiteReport) -> dict[str, HitsAndTrials]:
     """The rates under metrics.main that are shares, by name."""
+    from goldgate.core.metric import metric_sections
+
     return {
         name: share_counts(metric, f"metrics.main.{name}")
-        for name, metric in report["metrics"]["main"].items()
+        for name, metric in metric_sections(report["metrics"])["main"].items()
         if "denominator" in metric
     }
 
 
-def share_counts(metric: Mapping[str, Any], where: str) -> HitsAndTrials:
+def share_counts(metric: RateValue, where: str) -> HitsAndTrials:
     """Numerator and denominator of a share."""
     numerator, denominator = whole_number(metric["numerator"]), whole_number(metric["denominator"])
     if numerator > denominator:
@@ -70,11 +72,11 @@ def share_counts(metric: Mapping[str, Any], where: str) -> HitsAndTrials:
     return numerator, denominator
 
 
-def require_equal_rates(where: str, given: Mapping[str, HitsAndTrials], stated: Mapping[str, HitsAndTrials]) -> None:
+def require_equal_rates(where: str, counted: Mapping[str, HitsAndTrials], stated: Mapping[str, HitsAndTrials]) -> None:
     """ContradictionError where the two differ."""
-    for name in sorted(given.keys() | stated.keys()):  # the same one first, whatever the order of a set
-        if given.get(name) != stated.get(name):
-            raise ContradictionError(f"{where}.{name}", _fraction(given.get(name)), _fraction(stated.get(name)))
+    for name in sorted(counted.keys() | stated.keys()):  # the same one first, whatever the order of a set
+        if counted.get(name) != stated.get(name):
+            raise ContradictionError(f"{where}.{name}", _fraction(counted.get(name)), _fraction(stated.get(name)))
 
 
 def whole_number(value: object) -> int:
@@ -92,7 +94,6 @@ Shard = TypeVar("Shard")
 Facts = TypeVar("Facts")
 MeasuredFacts = TypeVar("MeasuredFacts", contravariant=True)
 
-Report = dict[str, Any]  # report.json, decoded
 Inputs = Mapping[str, Sequence[Any]]  # paths as they were given, or values in memory, by the name of the input
 
 
@@ -128,6 +129,7 @@ class Ability(NamedTuple):
     - `generate`: the plan, seeds, the response format; a `Task`.
     - `import-runs`: paths of traces, the folder to make; a `CheckResult`.
     - `read`: the plan; a `ResponseReader`.
+    - `scorer`: a schema, a protocol and options of its own, not `options`; an object that scores single answers.
     - `schema`: paths of gold; the schema, and a text that says what is in it.
     """
 
@@ -135,7 +137,8 @@ class Ability(NamedTuple):
     function: str  # "module:name", imported when it is called
     inputs: tuple[Input, ...] = ()
     kind: str = ""  # of files that are checked
-    recognizes: Callable[[str], bool] | None = None  # whether a path is of this kind; None: whatever no other takes
+    # Whether a path is of this kind, or a schema of this suite; None: whatever no other takes.
+    recognizes: Callable[[Any], bool] | None = None
 
     def load(self) -> Callable[..., Any]:
         """The function."""
@@ -145,7 +148,7 @@ class Ability(NamedTuple):
 
 
 class CheckResult(NamedTuple):
-    """What a check came to."""
+    """The result of a check."""
 
     report: dict[str, Any]  # with `status` and `findings`
     summary: str  # how much was checked, in a few words
@@ -157,7 +160,7 @@ class ResponseReader(Protocol):
 
     @property
     def answers(self) -> int:
-        """How many were shown."""
+        """The number of answers shown."""
 
     @property
     def unread(self) -> int:
@@ -176,7 +179,7 @@ class ResponseReader(Protocol):
         """What is read of an answer, as an object of JSON."""
 
     def summary(self) -> str:
-        """What all of them came to."""
+        """A summary of all answers."""
 
 
 class Pairing(NamedTuple):
@@ -188,10 +191,8 @@ class Pairing(NamedTuple):
 
 
 # The inputs of a suite that joins records by id.
-GOLD = Input(
-    "gold", "Gold records, as JSON Lines or an array, also gzipped; one file or more, - is standard input.", many=True
-)
-PREDICTIONS = Input("predictions", "A model's stored answers, likewise; one file or more.", many=True, judged=True)
+GOLD = Input("gold", "Gold records, JSON Lines or a JSON array, may be gzipped; - is standard input.", many=True)
+PREDICTIONS = Input("predictions", "A model's stored answers, in the same formats.", many=True, judged=True)
 
 Contract = tuple[str, Any]  # the title and the type of a file: validators and JSON Schemas are made from it
 
@@ -199,7 +200,7 @@ Contract = tuple[str, Any]  # the title and the type of a file: validators and J
 class Measure(Protocol[MeasuredFacts]):
     """Says what a unit counts, and makes metrics of the sum. It counts what it divides by."""
 
-    section: str  # of the report's metrics: main, or another word
+    section: str  # section of the report's metrics, such as main
 
     def count(self, facts: MeasuredFacts) -> UnitCounts:
         """What a unit counts, by table: the sum has an interval, and the record of the unit has these counts."""
@@ -224,7 +225,7 @@ class Work(ABC, Generic[Shard, Facts]):
     def score(self, shard: Shard) -> Iterable[Facts]:
         """Read a shard and say everything that can be said of each unit in it."""
 
-    def record(self, facts: Facts) -> Mapping[str, Any]:
+    def record(self, facts: Facts) -> Mapping[str, object]:
         """The record of a unit without what it counted. Without more: the facts themselves."""
         if isinstance(facts, Mapping):
             return facts
@@ -280,11 +281,11 @@ class Outcome:
         """The results, with FAIL where a rule says so that no threshold can express."""
         return gates
 
-    def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
+    def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> Mapping[str, object]:
         """The suite's own parts of the report, in their order."""
         return {}
 
-    def remarks(self, report: Report) -> Iterable[Remark]:
+    def remarks(self, report: SuiteReport) -> Iterable[StandsOut]:
         """What stands out in this suite's reports, beside what can stand out in any."""
         return ()
 
@@ -324,8 +325,8 @@ class Suite(ABC):
     unit: ClassVar[str] = "sample"
     records: ClassVar[str] = "samples.jsonl"  # the file with a line for each unit
     inputs: ClassVar[tuple[Input, ...]]
-    section: ClassVar[str]  # of the protocol
-    settings: ClassVar[type]  # of that section
+    section: ClassVar[str]  # name of its section in the protocol
+    settings: ClassVar[type]  # type of that section
     metrics_version: ClassVar[str]
     headline: ClassVar[tuple[str, ...]]  # the main metrics of which more is better, the first one first
     default_gates: ClassVar[Mapping[str, Gate]] = {}
@@ -359,16 +360,16 @@ class Suite(ABC):
     def open(
         self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
     ) -> AbstractContextManager[Source[Any, Any]]:
-        """The inputs, opened. `written` are the paths that a command writes to: they are nobody's input.
+        """The inputs, opened. `written` are the paths that a command writes to: they are not inputs.
 
         `engine` carries out what can be done in pieces before there are shards, such as looking for ids.
         """
 
-    def describe(self, report: Report) -> Page:
+    def describe(self, report: SuiteReport) -> Page:
         """A report as a page: what to show, not how. Without more: its metrics and its findings."""
         from goldgate.core.report_page import default_report_page
 
-        return default_report_page(report, self.unit, self.records)
+        return default_report_page(report, self.unit)
 
     def input_digest(self, name: str, path: str) -> str | None:
         """What a report has as the digest of an input, where that is not the one of a file's bytes; otherwise None."""
@@ -384,30 +385,36 @@ class Suite(ABC):
 
         return nullcontext(EmptyInputLookup())
 
-    def pictures(self, report: Report) -> tuple[Picture, ...]:
+    def pictures(self, report: SuiteReport) -> tuple[Picture, ...]:
         """What of a report is worth drawing, beside its gates. Without more: its main rates."""
         from goldgate.core.page import score_pictures
 
         return score_pictures(report, self.headline)
 
-    def summary(self, record: Mapping[str, Any]) -> UnitSummary:
+    def summary(self, record: Mapping[str, object]) -> UnitSummary:
         """A unit in a list, from its line in the file of records."""
         from goldgate.core.unit_page import UnitSummary
 
         return UnitSummary(str(record["id"]))
 
-    def unit_page(self, record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
+    def snippet(self, record: Mapping[str, object], inputs: Mapping[str, Any]) -> str:
+        """What a unit is about, of which a list shows the beginning. Without more: the longest text of its gold."""
+        from goldgate.core.unit_page import longest_text
+
+        return longest_text(inputs)
+
+    def unit_page(self, record: Mapping[str, object], inputs: Mapping[str, Any]) -> UnitPage:
         """A unit to look at, from its record and its part of each input. Without more: these as they stand."""
         from goldgate.core.unit_page import default_unit_page
 
-        return default_unit_page(record, given)
+        return default_unit_page(record, inputs)
 
-    def stored(self, report: Report) -> StoredRates:
+    def stored(self, report: SuiteReport) -> StoredRates:
         """What a baseline takes from a report of this suite; a ContradictionError if it contradicts itself."""
         return default_stored_rates(report)
 
     def report_file(self, inputs: Inputs) -> str | None:
-        """Where the JSON report goes if nobody says; None: nowhere."""
+        """The default path of the JSON report; None if it is not written."""
         return None
 
     def recorded_settings(self, signed: Mapping[str, str]) -> Any:

@@ -7,7 +7,7 @@ products of counts that occur in the same unit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import compress
@@ -42,7 +42,7 @@ class RatioSums:
 
     @property
     def variance(self) -> Fraction | None:
-        """Of R, by linearization: n/(n - 1) Σ(a - R b)² / (Σb)²; None for less than two units or a sum of zero."""
+        """n/(n - 1) Σ(a - R b)² / (Σb)², by linearization; None for less than two units or a sum of zero."""
         if self.units < 2 or self.b == 0:
             return None
         squares = self.b**2 * self.aa - 2 * self.a * self.b * self.ab + self.a**2 * self.bb
@@ -70,6 +70,15 @@ class RatioForm:
     def of(self, counts: Counts) -> tuple[int, int]:
         """The a and b of one unit."""
         return _weighted(counts, self.numerator), _weighted(counts, self.denominator)
+
+    def of_all(self, vectors: Sequence[Counts]) -> Iterator[tuple[int, int]]:
+        """The a and b of each unit."""
+        columns, nothing = [*zip(*vectors, strict=True)], [0] * len(vectors)
+        return zip(
+            _weighted_column(columns, self.numerator) or nothing,
+            _weighted_column(columns, self.denominator) or nothing,
+            strict=True,
+        )
 
 
 class UnitSums:
@@ -102,10 +111,10 @@ class UnitSums:
         return bool(self._groups)
 
     def add(self, counts: Counts, group: str | None = None, times: int = 1) -> None:
-        """So many units with these counts, or a part of the unit `group`."""
+        """Add `times` units with these counts, or a part of the unit `group`."""
         if group is not None:
-            known = self._groups.get(group)
-            self._groups[group] = tuple(counts) if known is None else _add_counts(known, counts)
+            previous = self._groups.get(group)
+            self._groups[group] = tuple(counts) if previous is None else _add_counts(previous, counts)
             return
         vectors = self.vectors
         vectors[counts] = vectors.get(counts, 0) + times
@@ -132,8 +141,8 @@ class UnitSums:
             grouped[counts] = grouped.get(counts, 0) + 1
         for counts, times in self.vectors.items():
             grouped[counts] = grouped.get(counts, 0) + times
-        found = _sums_of(self._forms, grouped)
-        return {name: self._sums[name] + sums for name, sums in found.items()} if self._sums else found
+        group_sums = _sums_of(self._forms, grouped)
+        return {name: self._sums[name] + sums for name, sums in group_sums.items()} if self._sums else group_sums
 
     def __eq__(self, other: object) -> bool:
         # Two ways to the same sums may have squared their vectors at different times.

@@ -12,7 +12,7 @@ TableKey = tuple[str, ...]  # a table of counts: the measure's name, and the nam
 UnitCounts = dict[TableKey, Counts]  # what one unit counts, by table and by part of one
 Forms = Mapping[str, Mapping[str, RatioForm]]  # the rates of each table, by the table's name
 
-MOST = 512  # things that are kept
+MAX_KEPT = 512  # things that are kept
 
 
 class Sketch:
@@ -27,12 +27,12 @@ class Sketch:
     def add(self, number: int) -> None:
         if self._bound is None or number < self._bound:
             self._kept.add(number)
-            if len(self._kept) > 2 * MOST:
+            if len(self._kept) > 2 * MAX_KEPT:
                 self._cut()
 
     def _cut(self) -> None:
-        if len(self._kept) > MOST:
-            smallest = sorted(self._kept)[:MOST]
+        if len(self._kept) > MAX_KEPT:
+            smallest = sorted(self._kept)[:MAX_KEPT]
             self._kept, self._bound = {*smallest}, smallest[-1]
 
     @property
@@ -69,9 +69,9 @@ class Tally:
         self._forms: dict[str, Mapping[str, RatioForm]] = dict(forms or {})
         self._waiting: list[UnitCounts] = []
         self._tables: dict[TableKey, UnitSums] = {}
-        self._products: dict[tuple[TableKey, TableKey], ProductSums] = {}  # of parts that meet in a unit
+        self._products: dict[tuple[TableKey, TableKey], ProductSums] = {}  # sums over units that have both parts
         self.is_crowded = False  # whether more parts met in a unit than are paired
-        self.sketch = Sketch()  # of what should be different in every unit
+        self.sketch = Sketch()  # a sample of texts that should differ in every unit
 
     def add(self, unit: UnitCounts, group: str | None = None, times: int = 1) -> None:
         """Add what a unit counts, as often as `times` says; or, with a group, what a part of that unit counts."""
@@ -133,7 +133,7 @@ class Tally:
 
     @property
     def products(self) -> dict[tuple[TableKey, TableKey], ProductSums]:
-        """Of parts that met in a unit."""
+        """Sums of products of parts that occur in the same unit."""
         self._count_waiting()
         return self._products
 
@@ -143,9 +143,9 @@ class Tally:
 
     def all_products(self, keys: Iterable[TableKey]) -> dict[tuple[TableKey, TableKey], ProductSums] | None:
         """The products of those tables that meet, in a unit or in a group; None where too many met in one."""
-        wanted = sorted(keys)
+        ordered = sorted(keys)
         by_group: dict[str, dict[TableKey, Counts]] = {}
-        for key in wanted:
+        for key in ordered:
             for group, counts in self.tables[key].groups.items():
                 by_group.setdefault(group, {})[key] = counts
         groups = Tally()
@@ -153,11 +153,11 @@ class Tally:
             groups._meet((*parts.items(),), 1)
         if self.is_crowded or groups.is_crowded:
             return None
-        found, among = groups.products, {*wanted}
+        products_by_pair, among = groups.products, {*ordered}
         for pair, products in self.products.items():
             if among.issuperset(pair):
-                found[pair] = found.get(pair, ProductSums()) + products
-        return found
+                products_by_pair[pair] = products_by_pair.get(pair, ProductSums()) + products
+        return products_by_pair
 
     @property
     def is_grouped(self) -> bool:
@@ -169,10 +169,10 @@ class Tally:
             self.counts[name] += count
         self._forms |= other._forms
         for key, table in other.tables.items():
-            known = self._tables.get(key)
-            if known is None:
-                known = self._tables[key] = UnitSums(table.forms)
-            known += table
+            own_table = self._tables.get(key)
+            if own_table is None:
+                own_table = self._tables[key] = UnitSums(table.forms)
+            own_table += table
         for pair, products in other._products.items():
             mine = self._products.get(pair)
             if mine is None:

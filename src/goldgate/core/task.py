@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
+from goldgate.errors import ConfigError
+
 if TYPE_CHECKING:
     from goldgate.core.suite import Measure
     from goldgate.core.sums import Counts
@@ -64,7 +66,7 @@ class Task(Protocol):
 
     @property
     def first_format(self) -> AnswerFormat:
-        """What is tried first if nobody chooses: `text` where JSON alone leaves no room for what is asked."""
+        """The format that is tried first by default: `text` if JSON alone leaves no room for the answer."""
 
     @property
     def headline(self) -> str:
@@ -74,7 +76,7 @@ class Task(Protocol):
         """How many documents there are."""
 
     def id(self, position: int) -> str:
-        """Of the document at this position: what its question is called, without making it."""
+        """The id of the document at this position, without making its question."""
 
     def question(self, position: int, seed: int | None) -> Question:
         """What is asked about the document at this position; a seed may choose worked examples."""
@@ -95,4 +97,14 @@ class Task(Protocol):
         """The inputs to score the answers by, beside the answers. `asked`: a file with the records that were asked."""
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
+
+
+def derived_schema_error(kind: str, command: str) -> ConfigError:
+    """Why a schema that is derived from all documents cannot count some of them."""
+    return ConfigError(
+        "schema.required",
+        "--stop-when-decided scores some of the documents, and the schema is derived from all of them",
+        expected=f"{kind} (--schema)",
+        advice=f"derive one ({command} --from GOLD --out schema.json) and give it with --schema",
+    )

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from goldgate.core.page import Block
+from goldgate.core.page import Block, Cell, Column, MeasuredValue, Table
 
 
 class Mark(NamedTuple):
@@ -42,6 +42,7 @@ class UnitSection(NamedTuple):
 
     title: str
     blocks: tuple[Block | MarkedText, ...]
+    in_pairs: bool = True  # also shown where two systems are side by side; False: another section has the same there
 
 
 class UnitPage(NamedTuple):
@@ -58,38 +59,58 @@ class UnitSummary:
     id: str
     word: str = ""  # empty where nothing went wrong
     weight: int = 0  # how much went wrong: the largest is looked at first
-    facets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # such as error, event type, role, read
+    facets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # such as error, event type, role, parsed as
+    metric: str = ""  # what `score` is of
+    score: MeasuredValue | None = None  # the unit's own value of the suite's first metric; None where it has none
+    snippet: str = ""  # the beginning of what it is about
 
 
 class InputLookup(Protocol):
     """The opened inputs of an evaluation, for looking up what a unit's record was made from."""
 
-    def for_unit(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    def for_unit(self, record: Mapping[str, object]) -> Mapping[str, Any]:
         """By the name of the input, the unit's part of it; without those that are not there, or have changed."""
 
 
 class EmptyInputLookup:
     """Inputs that cannot be looked up: each lookup is empty."""
 
-    def for_unit(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    def for_unit(self, record: Mapping[str, object]) -> Mapping[str, Any]:
         return {}
 
 
-MOST_CHARACTERS = 20_000  # of a text on a page
-MOST_MARKS = 10_000
+SNIPPET_CHARACTERS = 160
+
+
+def text_snippet(text: str) -> str:
+    """The beginning of a text on one line."""
+    start = " ".join(text[: 2 * SNIPPET_CHARACTERS].split())
+    return start if len(start) <= SNIPPET_CHARACTERS else f"{start[:SNIPPET_CHARACTERS]}…"
+
+
+def longest_text(inputs: Mapping[str, Any]) -> str:
+    """The longest text of a unit's gold record, which is what the unit is about; empty where there is none."""
+    gold = inputs.get("gold")
+    values = gold.items() if isinstance(gold, Mapping) else ()
+    return max((value for name, value in values if isinstance(value, str) and name != "id"), key=len, default="")
+
+
+MAX_CHARACTERS = 20_000  # of a text on a page
+MAX_MARKS = 10_000
 CONTEXT_CHARACTERS = 200  # characters before and after the ends of a mark
+RIGHT = "right"  # the result of a row in which a system agrees with gold
 CUT = "cut"  # the kind of mark on the words that stand for what was left out
 
 TextRange = tuple[int, int]
 
 
-def marked_text(text: str, marks: Iterable[Mark], notes: Iterable[str] = (), most: int = MOST_CHARACTERS) -> MarkedText:
+def marked_text(text: str, marks: Iterable[Mark], notes: Iterable[str] = (), most: int = MAX_CHARACTERS) -> MarkedText:
     """The text with its marks in order; errors first where there are too many, or where the text is too long."""
     sentences = [*notes]
     ordered = sorted({_within(mark, len(text)) for mark in marks} if text else (), key=_order)
-    if len(ordered) > MOST_MARKS:
-        sentences.append(f"{len(ordered) - MOST_MARKS:,} more places are not marked.")
-        ordered = sorted(sorted(ordered, key=lambda mark: not mark.wrong)[:MOST_MARKS], key=_order)
+    if len(ordered) > MAX_MARKS:
+        sentences.append(f"{len(ordered) - MAX_MARKS:,} more places are not marked.")
+        ordered = sorted(sorted(ordered, key=lambda mark: not mark.wrong)[:MAX_MARKS], key=_order)
     if len(text) <= most:
         return MarkedText(text, tuple(ordered), " ".join(sentences))
     windows = _windows(len(text), ordered, most)
@@ -167,7 +188,85 @@ def _cut(text: str, marks: Sequence[Mark], windows: Sequence[TextRange]) -> tupl
     return MarkedText("".join(parts), tuple(sorted(moved, key=_order))), len(marks) - seen
 
 
-def default_unit_page(record: Mapping[str, Any], inputs: Mapping[str, Any]) -> UnitPage:
+UnitBlocks = tuple[Block | MarkedText, ...]
+SIDES = ("A", "B")  # the two systems of a page, the reference first
+
+
+def pair_pages(one: UnitPage, other: UnitPage, names: Sequence[str]) -> tuple[UnitPage, UnitPage, UnitPage]:
+    """What the pages of two systems have in common, texts and gold once; and the rest of each."""
+    twins = {section.title: section.blocks for section in other.sections}
+    merged = {each.title: _merge_blocks(each.blocks, twins.get(each.title, ()), names) for each in one.sections}
+    shared = [UnitSection(title, blocks) for title, blocks in merged.items() if blocks]
+    paired = any(isinstance(block, Table) and block.shared for section in shared for block in section.blocks)
+    rest = [
+        page._replace(
+            sections=tuple(s for s in page.sections if not merged.get(s.title) and (s.in_pairs or not paired))
+        )
+        for page in (one, other)
+    ]
+    return UnitPage(one.id, tuple(shared)), rest[0], rest[1]
+
+
+def _merge_blocks(one: UnitBlocks, other: UnitBlocks, names: Sequence[str]) -> UnitBlocks:
+    """The blocks of two systems as those of one section; empty where they have too little in common."""
+    match one, other:
+        case (MarkedText() as text,), (MarkedText() as same,) if text.text == same.text:
+            return (merge_marks(text, same),)
+        case (Table() as table,), (Table() as twin,) if 0 < table.shared == twin.shared:
+            return (merge_tables(table, twin, names),)
+    return one if one == other else ()
+
+
+def merge_tables(one: Table, other: Table, names: Sequence[str]) -> Table:
+    """The tables of two systems as one, the shared columns once; rows that only one of them has right are marked.
+
+    A row without gold is there because a system predicted something: one that did not is right.
+    """
+    sides = [_rows_by_key(table) for table in (one, other)]
+    absent = ("",) * (len(one.columns) - one.shared - 1)
+    rows: list[tuple[Cell, ...]] = []
+    for key in {**sides[0], **sides[1]}:
+        shared, own, right = key[: one.shared], list[Cell](), list[str]()
+        for letter, side in zip(SIDES, sides, strict=True):
+            *values, result = side.get(key, (*absent, "not predicted"))
+            is_right = key not in side or str(result) == RIGHT
+            own += [*values, f"{'✓' if is_right else '✗'} {result}"]
+            right += [letter] if is_right else []
+        rows.append((*shared, *own, " and ".join(right) or "neither"))
+    marked = frozenset(number for number, row in enumerate(rows) if row[-1] in SIDES)
+    columns = [column._replace(group=name) for name in names for column in one.columns[one.shared :]]
+    return Table(
+        (*one.columns[: one.shared], *columns, Column("right in")), tuple(rows), shared=one.shared, marked=marked
+    )
+
+
+def _rows_by_key(table: Table) -> dict[tuple[Cell, ...], tuple[Cell, ...]]:
+    """A system's own cells, by the shared ones; without gold, also by what it predicted; of rows alike, by a number."""
+    rows: dict[tuple[Cell, ...], tuple[Cell, ...]] = {}
+    for row in table.rows:
+        key = row[: table.shared + (not str(row[table.shared - 1]))]
+        while key in rows:
+            key = (*key, "again")
+        rows[key] = row[table.shared :]
+    return rows
+
+
+def merge_marks(one: MarkedText, other: MarkedText) -> MarkedText:
+    """A text with the marks of two systems: gold once, with the letter of each system that has the same."""
+    places: dict[tuple[int, int, str], tuple[set[str], list[str]]] = {}
+    for letter, marked in zip(SIDES, (one, other), strict=True):
+        for mark in marked.marks:
+            owners, wrong = places.setdefault((mark.start, mark.end, mark.label), (set(), []))
+            owners.update({"both": ("gold", letter), "predicted": (letter,)}.get(mark.kind, (mark.kind,)))
+            wrong += [f"{letter} {mark.wrong}"] if mark.wrong else []
+    marks = [
+        Mark(start, end, " + ".join(sorted(owners, key=lambda owner: (owner in SIDES, owner))), label, ", ".join(wrong))
+        for (start, end, label), (owners, wrong) in places.items()
+    ]
+    return marked_text(one.text, marks, dict.fromkeys(filter(None, (one.note, other.note))))
+
+
+def default_unit_page(record: Mapping[str, object], inputs: Mapping[str, Any]) -> UnitPage:
     """The record and what it was made from, each under its name."""
     values = {**inputs, "record": record}
     sections = tuple(UnitSection(name, (marked_text(_as_json(value), ()),)) for name, value in values.items())

@@ -1,4 +1,4 @@
-"""The data of `goldgate demo`, which comes with the package, and the commands that it shows."""
+"""The data of `goldgate demo`, which comes with the package, and the commands that it runs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import json
 from importlib.resources import files
 
 COMMANDS = "commands.json"
+SUITES = tuple(sorted(folder.name for folder in (files(__name__) / "data").iterdir()))  # that there is data for
 FILES = ("gold.jsonl", "model-a.jsonl", "model-b.jsonl", "schema.json", "release.yaml")
 
 
-def demo_files() -> dict[str, bytes]:
-    """The files by name."""
-    folder = files(__name__) / "data"
+def demo_files(suite: str = SUITES[0]) -> dict[str, bytes]:
+    """The files of a suite by name."""
+    folder = files(__name__) / "data" / suite
     return {name: (folder / name).read_bytes() for name in FILES}
 
 
-def demo_commands() -> dict[str, int]:
-    """The commands, each with the exit status that it has to end with."""
-    text = (files(__name__) / "data" / COMMANDS).read_text(encoding="utf-8")
+def demo_commands(suite: str = SUITES[0]) -> dict[str, int]:
+    """The commands for a suite, each with the exit status that it has to end with."""
+    text = (files(__name__) / "data" / suite / COMMANDS).read_text(encoding="utf-8")
     return {command: int(status) for command, status in json.loads(text).items()}

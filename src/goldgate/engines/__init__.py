@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import IO, Literal, Protocol, Self, TypeVar
 
-from goldgate.engines.parts import DirectParts, RecordParts
+from goldgate.engines.parts import RecordParts
 from goldgate.errors import ConfigError
 
 S = TypeVar("S")
@@ -31,7 +31,7 @@ class Engine(Protocol):
 def start_engine(
     workers: int | None, preload: str, name: EngineName = "processes", ray_address: str | None = None
 ) -> AbstractContextManager[Engine]:
-    """An engine of so many workers: without a number one process, or the whole cluster.
+    """An engine with `workers` workers; None for one process, or the whole cluster.
 
     `preload` names the module that holds the work. Started early, worker processes import that module while this one
     is still reading ids.
@@ -68,4 +68,20 @@ class SerialEngine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing was started."""
+        """Nothing to stop."""
+
+
+class DirectParts:
+    """Parts of work in this process: the records are handed over as they are."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def place(self) -> DirectParts:
+        return self
+
+    def put(self, records: bytes) -> bytes:
+        return records
+
+    def take(self, where: bytes) -> None:
+        self._stream.write(where)

@@ -40,22 +40,6 @@ class RecordParts(Protocol):
         """Add the next part to the file: `where` is what `put` gave."""
 
 
-class DirectParts:
-    """Parts of work in this process: the records are handed over as they are."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-
-    def place(self) -> DirectParts:
-        return self
-
-    def put(self, records: bytes) -> bytes:
-        return records
-
-    def take(self, where: bytes) -> None:
-        self._stream.write(where)
-
-
 class SpooledParts:
     """Parts of work in other processes of this machine: each is in a nameless file beside the one that they become.
 
@@ -67,21 +51,21 @@ class SpooledParts:
         self._stream = stream
         self._target = stream_path(stream)
         self._free: list[Spool] = []
-        self._given: deque[Spool] = deque()
+        self._in_use: deque[Spool] = deque()
 
     def place(self) -> Spool:
         spool = self._free.pop() if self._free else Spool(_nameless(self._target), self._target)
-        self._given.append(spool)
+        self._in_use.append(spool)
         return spool
 
     def take(self, where: int) -> None:
-        spool = self._given.popleft()
+        spool = self._in_use.popleft()
         append_part(spool.file, where, self._stream)
         self._free.append(spool)
 
     def close(self) -> None:
         """Only when no thread can send a place any more: the number of a closed file soon is another file's."""
-        for spool in (*self._free, *self._given):
+        for spool in (*self._free, *self._in_use):
             spool.file.close()
 
 
@@ -104,7 +88,7 @@ class Spool:
 
 
 def append_part(part: io.FileIO, length: int, stream: IO[bytes], offset: int = 0) -> None:
-    """Add so many bytes of a file to a stream: inside the system where that goes, otherwise in blocks."""
+    """Append `length` bytes of a file to a stream: in the kernel if possible, otherwise in blocks."""
     done = 0
     if type(getattr(stream, "raw", None)) is io.FileIO and isinstance(stream, io.BufferedWriter):
         stream.flush()

@@ -78,7 +78,7 @@ JOIN_SECONDS = 5.0  # for a thread whose worker is gone: it has nothing more to 
 
 
 class ProcessEngine:
-    """An engine of so many worker processes, which begin to start at once."""
+    """An engine of worker processes, which begin to start at once."""
 
     def __init__(self, workers: int, preload: str) -> None:
         self._started: list[_Worker] = []

@@ -1,7 +1,7 @@
-"""The process that speaks with a Ray cluster, for the one that evaluates.
+"""The process that talks to a Ray cluster on behalf of the process that evaluates.
 
-It is a process of its own because Ray is no good guest: it prints to the terminal, takes over signals, and ends the
-process where it loses its node. Here all of that is harmless, and what was lost is said by the process that evaluates.
+It is a process of its own because Ray prints to the terminal, takes over signals, and ends the process when it
+loses its node. Here that is harmless: the process that evaluates reports the lost work.
 """
 
 from __future__ import annotations
@@ -26,30 +26,34 @@ from goldgate.engines.ray_task import this_build
 from goldgate.errors import ConfigError, GoldgateError, MachineError
 from goldgate.files.address import hide_secrets
 
-NEXT, PIECE, COPY = b"n", b"p", b"c"  # so many shards are wanted; a piece of a copy; the copy has no more
-PROCESSORS, STOP = b"q", b"x"  # how many are there? the rest of a map is not needed, and may another begin?
-NO_GOLDGATE = b"g"  # the answer of a node that lacks it
+# Codes of messages, from this process and to it.
+NEXT = b"n"  # from: send this number of shards
+PIECE = b"p"  # to: a piece of a copy
+COPY = b"c"  # to: the copy is complete
+PROCESSORS = b"q"  # to: how many processors are there? from: their number
+STOP = b"x"  # to: the rest of a map is not needed; from: the next map may begin
+NO_GOLDGATE = b"g"  # from a node: goldgate cannot be imported
 
-RETRIES = 4  # of a task whose worker or node died: five deaths over one piece of work are no accident
+RETRIES = 4  # of a task whose worker or node died: five deaths over one piece of work are not chance
 OOM_RETRIES = "RAY_task_oom_retries"
 USAGE = "RAY_USAGE_STATS_ENABLED"  # no usage statistics are sent
 AUTH_MODE, AUTH_TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"
 CONNECT_RETRIES = "RAY_NUM_REDIS_GET_RETRIES"  # each takes up to ten seconds
 TASKS_AHEAD = 2  # tasks given out for a processor: the next one waits beside the one that is worked on
-HELD = 16  # tasks for a processor that may be done before the first one is: a slow node does not stop the others
-TASK_SECONDS = 1.0  # a task takes about so long: below, what Ray does for each task would be felt
-MOST_SHARDS = 64  # in a task: what a node that dies takes with it
+MAX_UNORDERED_TASKS = 16  # per processor, done before the first one is: a slow node does not stop the others
+TASK_SECONDS = 1.0  # about how long a task takes; shorter tasks would cost more than they do
+MAX_SHARDS = 64  # in a task: what a node that dies takes with it
 CONNECT_SECONDS = 10.0
-LEAVE_SECONDS = 5.0  # for taking leave of the cluster; after them this process ends all the same
-LONGEST_FOUND = 300  # characters of what Ray says
-LOOK_SECONDS = 2.0  # after which it is looked again how many processors there are
+DISCONNECT_SECONDS = 5.0  # to disconnect from the cluster; then this process ends in any case
+MAX_MESSAGE_LENGTH = 300  # characters of a message of Ray
+POLL_SECONDS = 2.0  # between two requests for the number of processors
 
 
 class Options(NamedTuple):
     """How to reach the cluster."""
 
     address: str | None  # None: a Ray of this machine's own
-    workers: int | None  # at most so many tasks at a time; None: as many as the cluster has processors
+    workers: int | None  # maximum number of tasks at a time; None: as many as the cluster has processors
     patience: float  # seconds to wait for a processor where the cluster has none
     folder: str | None  # for the files of a Ray of our own
 
@@ -75,9 +79,9 @@ def main(alive: int, connection: int, argument: str) -> None:
 
 
 def _leave() -> None:
-    """Disconnect in a thread of its own, at most for `LEAVE_SECONDS`."""
+    """Disconnect in a thread of its own, at most for `DISCONNECT_SECONDS`."""
     threading.Thread(target=_disconnect, daemon=True).start()
-    time.sleep(LEAVE_SECONDS)
+    time.sleep(DISCONNECT_SECONDS)
 
 
 def _connect(options: Options) -> None:
@@ -109,7 +113,7 @@ def _connect(options: Options) -> None:
 
 
 def _set_environment(*, own: bool) -> None:
-    """What Ray reads when it is imported."""
+    """Set the variables that Ray reads when it is imported."""
     os.environ[OOM_RETRIES] = str(RETRIES)  # without it a task that needs too much is tried for ever
     if not own:
         os.environ.setdefault(CONNECT_RETRIES, "5")
@@ -127,7 +131,7 @@ def _require_listening(address: str) -> None:
 
 
 def _disconnect() -> None:
-    """Take leave of the cluster; end a Ray of our own with all its processes."""
+    """Disconnect from the cluster; end a Ray of our own with all its processes."""
     with suppress(Exception):
         import ray
 
@@ -176,7 +180,7 @@ class StoppedError(Exception):
 
 
 class _Map:
-    """One piece of work on all its shards: asks for them, gives them out, and gives the answers back in order."""
+    """One piece of work on all its shards: requests them, distributes them, and returns the answers in order."""
 
     def __init__(self, connection: socket.socket, options: Options, key: str, sent: Any) -> None:
         import ray
@@ -209,7 +213,9 @@ class _Map:
         """Ask for shards as long as there are processors for them."""
         at_once = self._processors.at_once()
         while (
-            not self._all_given and len(self._unfinished) < at_once * TASKS_AHEAD and len(self._tasks) < at_once * HELD
+            not self._all_given
+            and len(self._unfinished) < at_once * TASKS_AHEAD
+            and len(self._tasks) < at_once * MAX_UNORDERED_TASKS
         ):
             worker.send(self._connection, NEXT, str(self._shards).encode())
             kind, data, _ = worker.receive(self._connection)
@@ -223,16 +229,16 @@ class _Map:
                 self._unfinished.append(self._tasks[-1])
 
     def _wait(self) -> None:
-        """Until a task is done, or it is time to look how many processors there are."""
-        done, rest = self._ray.wait(self._unfinished, timeout=LOOK_SECONDS, fetch_local=False)
+        """Wait until a task is done, or until the number of processors must be requested again."""
+        done, rest = self._ray.wait(self._unfinished, timeout=POLL_SECONDS, fetch_local=False)
         if done and rest:  # those that are done as well: a call takes the longer, the more tasks there are
             _, rest = self._ray.wait(rest, num_returns=len(rest), timeout=0, fetch_local=False)
         self._unfinished = rest
 
     def _give_back(self, seconds: float, answers: list[tuple[bytes, bytes]]) -> bool:
-        """Whether there is more to come."""
+        """Send a task's answers back; whether there is more to come."""
         each = max(seconds, 1e-6) / len(answers)
-        self._shards = max(1, min(MOST_SHARDS, round(TASK_SECONDS / each)))
+        self._shards = max(1, min(MAX_SHARDS, round(TASK_SECONDS / each)))
         for kind, data in answers:
             if kind == NO_GOLDGATE:
                 raise _no_goldgate(*pickle.loads(data))
@@ -265,24 +271,24 @@ def _task() -> Callable[..., Done]:
 
 
 class Processors:
-    """How many tasks the cluster can work on at once, looked up now and then: nodes come and go."""
+    """The number of tasks that a cluster can work on at once, polled because nodes come and go."""
 
     def __init__(self, options: Options) -> None:
         self._most = options.workers
         self._patience = options.patience
-        self._looked = -LOOK_SECONDS
-        self._there = 0
+        self._polled = -POLL_SECONDS
+        self._count = 0
         self._seen = time.monotonic()  # when there was one
 
     def at_once(self) -> int:
-        """At least one, even where there is none yet: some clusters grow when they are asked to work."""
+        """The number of tasks, at least one even without a processor: some clusters grow when they get work."""
         import ray
 
         now = time.monotonic()
-        if now - self._looked >= LOOK_SECONDS:
-            self._looked = now
-            self._there = int(ray.cluster_resources().get("CPU", 0))
-        if self._there:
+        if now - self._polled >= POLL_SECONDS:
+            self._polled = now
+            self._count = int(ray.cluster_resources().get("CPU", 0))
+        if self._count:
             self._seen = now
         elif now - self._seen > self._patience:
             raise MachineError(
@@ -292,13 +298,13 @@ class Processors:
                 found=f"none in {self._patience:g} seconds",
                 advice="ray status shows its nodes",
             )
-        return max(1, min(self._there, self._most or self._there))
+        return max(1, min(self._count, self._most or self._count))
 
 
 def _no_goldgate(host: str, found: str) -> ConfigError:
     return ConfigError(
         "ray.no_goldgate",
-        "a node of the cluster cannot import goldgate, or has one that knows nothing of Ray",
+        "a node of the cluster cannot import goldgate, or has a version without Ray",
         expected="the same goldgate on every node",
         found=f"{found}, on {host}",
         advice="install it on every node, for the Python that ray start was called with",
@@ -322,4 +328,4 @@ def _lost(problem: Exception) -> MachineError:
 
 
 def _first_line(problem: Exception) -> str:
-    return hide_secrets(next(iter(str(problem).strip().splitlines()), type(problem).__name__))[:LONGEST_FOUND]
+    return hide_secrets(next(iter(str(problem).strip().splitlines()), type(problem).__name__))[:MAX_MESSAGE_LENGTH]

@@ -144,7 +144,7 @@ class RayEngine:
         with block_signals():
             self._connection.close()
             with suppress(subprocess.TimeoutExpired):
-                self._child.process.wait(timeout=ray_driver.LEAVE_SECONDS)
+                self._child.process.wait(timeout=ray_driver.DISCONNECT_SECONDS)
             self._child.process.kill()
             self._child.process.wait()
             for end in (self._alive, self._alive_here):

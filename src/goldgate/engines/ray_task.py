@@ -30,7 +30,7 @@ from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.random_access import MAX_READ, FileStamp, LocalFile, open_local
 
 PIECE = 8 << 20  # bytes of a copy that travel at once
-PIECES_HELD = 4  # of each copy, by a process that reads in it: shards lie side by side
+PIECES_HELD = 4  # pieces of each copy that a process caches: shards are side by side
 
 Fetch = Callable[[int, int], bytes]  # the piece of a copy, by the number of the copy and its own
 

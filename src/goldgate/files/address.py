@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -24,6 +25,8 @@ _CHAINED_URL = re.compile(r"^[a-z0-9+.-]+::|::[a-z0-9+.-]+://", re.IGNORECASE)
 _LOCAL = ("file", "local")
 _OTHER_NAMES = {"s3a": "s3", "gcs": "gs"}
 _NO_PORT = re.compile(r":[^\]]*[^0-9\]][^\]]*$")
+_AFTER_PATH = re.compile(r"[?#].*", re.DOTALL)  # of an address: what may hold a key under any name
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _IN_TEXT = re.compile(r"\b([a-z][a-z0-9+.-]*://)([^\s/'\"<>]*@)?([^\s?#'\"<>]*)([?#][^\s'\"<>]*)?", re.IGNORECASE)
 
 
@@ -61,6 +64,14 @@ def public_url(path: str) -> str:
         host = f"{HIDDEN}@{host.rpartition('@')[2]}"
     name, mark, _ = _cut(rest, _secret_marks(path))
     return start + host + name + (mark and mark + HIDDEN)
+
+
+def file_name(path: str) -> str:
+    """The name of a file or folder without the folders it is in; empty for one that has no name of its own."""
+    if path == STANDARD_INPUT:
+        return STANDARD_INPUT_NAME
+    name = os.path.basename(public_url(path).rstrip("/"))
+    return "" if name in (".", "..") else name.encode("utf-8", "backslashreplace").decode()
 
 
 def _split_url(url: str) -> tuple[str, str, str]:
@@ -110,22 +121,22 @@ def join_url(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}"
 
 
-def folder_of_reference(file: str | None, named: str, place: Place) -> Path:
+def folder_of_reference(file: str | None, reference: str, place: Place) -> Path:
     """Where a file looks for another one that it names; a ConfigError if that is elsewhere."""
-    if is_url(named):
+    if is_url(reference):
         raise ConfigError(
             "url.not_here",
             "stored results are compared with from a disk, not from a URL",
             place=place,
-            found=public_url(named),
+            found=public_url(reference),
             advice="copy that folder to this machine, and name it",
         )
-    if file is not None and is_url(file) and not Path(named).is_absolute():
+    if file is not None and is_url(file) and not Path(reference).is_absolute():
         raise ConfigError(
             "url.named_beside",
             "what is read from a URL can name other files only by their whole path",
             place=place,
-            found=named,
+            found=reference,
             advice="name it by its whole path, or keep the protocol in a folder with what it names",
         )
     return Path(file).parent if file is not None else Path()
@@ -188,3 +199,33 @@ def open_standard_input(kind: str) -> IO[bytes]:
         )
     _streams_used.add(stream)
     return stream.buffer
+
+
+def redact_arguments(arguments: Sequence[str]) -> list[str]:
+    """A command line without what may be secret in its addresses: user, password, query and fragment."""
+    words, option = [], ""
+    for word in arguments:
+        name, equals, value = word.partition("=")
+        if word.startswith("-"):
+            option = name
+        if name == "--base-url" and equals:
+            word = name + equals + _redact_url(value)
+        elif option == "--base-url":  # several may follow it, also texts that are not an address
+            word = _redact_url(word)
+        elif is_url(word):
+            word = public_url(word)
+        elif equals and is_url(value):
+            word = name + equals + public_url(value)
+        else:
+            word = _ADDRESS.sub(lambda match: _redact_url(match[0]), word)
+        words.append(word)
+    return words
+
+
+def _redact_url(address: str) -> str:
+    start, slashes, rest = address.partition("://") if "://" in address else ("", "", address)
+    rest = _AFTER_PATH.sub("?" + HIDDEN, rest)
+    host, slash, path = rest.partition("/")
+    if "@" in host:
+        host = f"{HIDDEN}@{host.rpartition('@')[2]}"
+    return start + slashes + host + slash + path

@@ -34,7 +34,7 @@ class RandomAccess(ABC):
 
     @abstractmethod
     def read_some(self, offset: int, length: int) -> bytes:
-        """At most so many bytes; none at the end of the file."""
+        """At most `length` bytes; none at the end of the file."""
 
     @abstractmethod
     def size(self) -> int: ...

@@ -16,7 +16,7 @@ from typing import IO, NamedTuple
 from goldgate.errors import InputError, Place, did_you_mean
 from goldgate.files.address import STANDARD_INPUT, STANDARD_INPUT_NAME, is_url, open_standard_input, public_url
 
-WRITER_SECONDS = 10.0  # in which a process that is being started begins to write
+WRITER_SECONDS = 10.0  # until a process that is being started begins to write
 _UNNAMED = ("/proc/", "/dev/fd/")  # where `<(zcat …)` and standard input are: these are open already
 
 
@@ -24,7 +24,7 @@ class NoWriterError(OSError):
     """The file is a pipe, and no process opened it to write."""
 
     def __init__(self) -> None:
-        super().__init__(f"a pipe that nobody writes to: nothing came in {WRITER_SECONDS:g} seconds")
+        super().__init__(f"a pipe without a writer: nothing came in {WRITER_SECONDS:g} seconds")
         self.strerror = self.args[0]
 
 
@@ -52,7 +52,7 @@ def list_untrusted(folder: str, endings: tuple[str, ...]) -> list[tuple[str, str
 
 
 def pipe_opener(path: str, flags: int) -> int:
-    """For `open(…, opener=opener)`: as ever, but a named pipe is waited for with a limit."""
+    """For `open(…, opener=pipe_opener)`: opens a file, and waits a limited time for a named pipe's writer."""
     try:
         named_pipe = S_ISFIFO(os.stat(path).st_mode) and not os.path.realpath(path).startswith(_UNNAMED)
     except (OSError, ValueError):
@@ -61,7 +61,7 @@ def pipe_opener(path: str, flags: int) -> int:
 
 
 def _open_pipe(path: str, flags: int) -> int:
-    """Opening blocks until a process writes, so a thread does it; after the limit we are the writer that ends it."""
+    """Open a named pipe in a thread, which blocks until a process writes; after the limit this process writes."""
     opened: list[int] = []
     problems: list[OSError] = []
 
@@ -88,7 +88,7 @@ def _open_pipe(path: str, flags: int) -> int:
 
 MAX_BYTES = 16 * 1024 * 1024  # a protocol, an event schema or a response of this size is some other file
 
-MAX_LISTED_FILES = 3  # of a directory that was given in place of a file
+MAX_LISTED_FILES = 3  # files of a directory that an error names
 
 
 class TextFile(NamedTuple):
@@ -119,9 +119,9 @@ def read_stream(stream: IO[bytes], file: str, kind: str) -> TextFile:
     return TextFile(decode_text(data, file, kind), hashlib.sha256(data).hexdigest())
 
 
-def read_bytes(path: str | Path, kind: str, named: str | None = None, most: int = MAX_BYTES) -> bytes:
-    """A whole file as it is; `named` is its name in errors, if not its path."""
-    file = str(path) if named is None else named
+def read_bytes(path: str | Path, kind: str, display_name: str | None = None, most: int = MAX_BYTES) -> bytes:
+    """A whole file as it is; `display_name` is its name in errors, if not its path."""
+    file = str(path) if display_name is None else display_name
     if is_url(path):
         return _read_url(str(path), kind, most)
     try:
@@ -166,15 +166,19 @@ def decode_text(data: bytes, file: str, kind: str) -> str:
         ) from None
 
 
+def missing_file_message(kind: str) -> str:
+    return f"the {kind} file does not exist"
+
+
 def read_failure(file: str, kind: str, problem: OSError | ValueError) -> InputError:
     """The error for a file that cannot be opened or read."""
     if isinstance(problem, FileNotFoundError):
         return InputError(
             f"{kind}.missing",
-            f"the {kind} file does not exist",
+            missing_file_message(kind),
             place=Place(file),
             found="no such file",
-            advice=_similar_file(file) or "check the name, and the folder that it is named from",
+            advice=_similar_file(file) or "check the path",
         )
     if isinstance(problem, IsADirectoryError):
         return _directory_error(file, kind)

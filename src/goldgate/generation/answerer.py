@@ -56,7 +56,7 @@ OnProgress = Callable[[ProgressCounts], None]
 
 @dataclass(slots=True)
 class Listener:
-    """Receives what a run reports: lines of text, and its progress every so many seconds."""
+    """Receives what a run reports: lines of text, and its progress from time to time."""
 
     say: Callable[[str], None] = lambda _: None
     on_progress: OnProgress = lambda _: None

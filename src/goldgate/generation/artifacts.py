@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import orjson
 
@@ -28,6 +28,9 @@ from goldgate.generation.request import Usage, compute_cost
 from goldgate.protocol import Price
 from goldgate.stats.early_stopping import ERROR_RATE
 
+if TYPE_CHECKING:
+    from goldgate.core.contracts import DecidedGate, EarlyStopValue
+
 _ADVICE = "everything that was answered is in the journal; the same command goes on from there"
 
 
@@ -35,7 +38,7 @@ artifact_file = partial(writing.atomic_file, advice=_ADVICE)
 
 
 def write_artifact(path: Path, content: bytes) -> None:
-    """Write a file in one go."""
+    """Write a file atomically."""
     with artifact_file(path) as out:
         out.write(content)
 
@@ -73,9 +76,9 @@ class SeedSummary:
     answered: int = 0
     unanswered: list[int] = field(default_factory=list)  # positions in the task
     missing: Counter[str] = field(default_factory=Counter)  # by cause
-    details: dict[str, str] = field(default_factory=dict)  # of each cause: the server's words about the first document
-    usage: Usage = field(default_factory=Usage)  # of all requests, whether they gave an answer or not
-    without_answer: list[Usage] = field(default_factory=list)  # of each request that gave no answer that counts
+    details: dict[str, str] = field(default_factory=dict)  # by cause: the server's message about the first document
+    usage: Usage = field(default_factory=Usage)  # all requests, with or without an answer
+    without_answer: list[Usage] = field(default_factory=list)  # one for each request without an answer that counts
     formats: Counter[AnswerFormat] = field(default_factory=Counter)  # in which the answers came
     usage_estimated: int = 0  # answers whose tokens the endpoint did not count
     finish_reasons: Counter[str] = field(default_factory=Counter)
@@ -94,7 +97,7 @@ class SeedSummary:
 
     @property
     def cost(self) -> str | None:
-        """Of all requests, as it is stored and shown; None without a price."""
+        """The cost of all requests as text; None without a price."""
         return format_money(compute_cost(self.usage, self.price))
 
     def as_json(self) -> dict[str, Any]:
@@ -206,7 +209,7 @@ def summary_json(
     }
 
 
-def early_stop_json(stopping: EarlyStopping, everything: SeedSummary, price: Price | None) -> dict[str, Any]:
+def early_stop_json(stopping: EarlyStopping, everything: SeedSummary, price: Price | None) -> EarlyStopValue:
     """`generation.stopped` of a report: what was decided about all documents, after how many, and what that saved.
 
     Every document that was not asked is taken to cost as much as one that was.
@@ -214,6 +217,10 @@ def early_stop_json(stopping: EarlyStopping, everything: SeedSummary, price: Pri
     watch, rule = stopping.rule.watch, stopping.rule
     not_asked, answered, spent = everything.missing[NOT_ASKED], everything.answered, everything.usage
     saved = Usage(spent.input * not_asked // max(1, answered), spent.output * not_asked // max(1, answered))
+    decided = [
+        {"metric": bound.metric, bound.side: str(bound.threshold), "kept_by_all": kept, "largest": bound.largest}
+        for bound, kept in watch.decisions()
+    ]
     return {
         "documents": watch.documents,
         "decided_after": watch.decided_after,
@@ -221,15 +228,7 @@ def early_stop_json(stopping: EarlyStopping, everything: SeedSummary, price: Pri
         "order_seed": rule.seed,
         "error_rate": ERROR_RATE,
         "most_predictions": rule.most_predictions,
-        "gates": [
-            {
-                "metric": bound.metric,
-                bound.side: str(bound.threshold),
-                "kept_by_all": kept,
-                "largest": bound.largest,
-            }
-            for bound, kept in watch.decisions()
-        ],
+        "gates": cast("list[DecidedGate]", decided),
         "saved": {
             "documents": not_asked,
             "tokens": {"input": saved.input, "output": saved.output},

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from goldgate.errors import ConfigError, Place, missing_extra
 from goldgate.generation.answerer import Assignment, Ending
 from goldgate.generation.request import ModelAnswer, ModelRequest, NoAnswer, Usage
 
+_NEEDS_EXTRA = "answering with a checkpoint"
 _ROLE_NAMES = {"system": "Instructions", "user": "Question", "assistant": "Answer"}  # without a chat template
 
 
@@ -31,7 +33,7 @@ class LocalModel:
             import torch
             import transformers
         except ModuleNotFoundError:
-            raise missing_extra("local", "answering with a checkpoint") from None
+            raise missing_extra("local", _NEEDS_EXTRA) from None
         transformers.logging.set_verbosity_error()
         self._torch = torch
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -97,8 +99,8 @@ class LocalModel:
         from jinja2 import TemplateError
 
         def apply(messages: Sequence[Message]) -> str:
-            listed = [{"role": message.role, "content": message.content} for message in messages]
-            return str(self._tokenizer.apply_chat_template(listed, tokenize=False, add_generation_prompt=True))
+            turns = [{"role": message.role, "content": message.content} for message in messages]
+            return str(self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True))
 
         try:
             return apply(marked)
@@ -182,7 +184,9 @@ class CheckpointAnswerer:
         return ()
 
     def get_ready(self) -> None:
-        pass
+        """Require the extra."""
+        if find_spec("torch") is None or find_spec("transformers") is None:
+            raise missing_extra("local", _NEEDS_EXTRA)
 
     def answer(self, assignment: Assignment) -> Ending:
         model = LocalModel(self.path, self.device)

@@ -33,13 +33,13 @@ _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 MAX_OPEN_FILES = 200  # files at once: a system often allows a process no more than 256
 
 
-def read_contents(path: Path, beside: Sequence[Path] = ()) -> JournalContents:
-    """Read a journal; a line that is none of a journal is an InputError. A missing file is an empty journal.
+def read_contents(path: Path, others: Sequence[Path] = ()) -> JournalContents:
+    """Read a journal and, before it, `others` whose answers count too. A missing file is an empty journal.
 
-    `beside` are other journals, read before it: what they hold counts too.
+    InputError for an invalid line.
     """
     contents = JournalContents()
-    for file in (*beside, path):
+    for file in (*others, path):
         contents.open(file)
         _read_into(contents, file)
     return contents
@@ -78,10 +78,10 @@ def journal_in_use(path: Path) -> bool:
 class Journal:
     """A journal that this process alone may append to, from when it is made until it is closed."""
 
-    def __init__(self, path: Path, beside: Callable[[], Sequence[Path]] = tuple) -> None:
-        """Lock the file, remove a torn last line, and read what is there, and in other journals that count too.
+    def __init__(self, path: Path, others: Callable[[], Sequence[Path]] = tuple) -> None:
+        """Lock the file, remove a torn last line, read the journal and other journals whose answers count too.
 
-        `beside` finds these when the file is locked, so that of two processes at least one sees the other.
+        `others` is called when the file is locked, so that of two processes at least one sees the other.
         """
         self.path = path
         self.full: str | None = None  # why nothing more should be asked: what is written now goes into the reserve
@@ -94,7 +94,7 @@ class Journal:
             raise _unusable_error(path, _reason(problem)) from None
         try:
             _lock(self._file, path)
-            self.contents = read_contents(path, beside())
+            self.contents = read_contents(path, others())
             if self.contents.torn:
                 os.ftruncate(self._file, self.contents.size)
             if self.contents.size and os.pread(self._file, 1, self.contents.size - 1) != b"\n":
@@ -114,7 +114,7 @@ class Journal:
         return key in self.contents.answers
 
     def reserve(self, size: int) -> None:
-        """Keep so many bytes of the disk, so that what is in flight when it becomes full can still be stored.
+        """Reserve `size` bytes of disk space, so that answers in flight can be stored when the disk becomes full.
 
         The file has no name: it is gone when the process is, however that ends.
         """
@@ -123,23 +123,25 @@ class Journal:
             if hasattr(os, "posix_fallocate"):  # not on macOS: then there is no reserve
                 os.posix_fallocate(self._reserve.fileno(), 0, max(size, 1))
         except OSError as problem:
-            self._free()
+            self._release_reserve()
             if problem.errno in _DISK_FULL:
                 raise _unusable_error(self.path, _reason(problem), "there is no room for the answers") from None
 
     def begin(self, identity: str, base: str, form: AnswerFormat, settings: dict[str, Any]) -> None:
-        """Say what is asked from here on, once for each plan."""
+        """Write the plan of the requests that follow, unless the journal has it already."""
         if identity not in self.contents.plans:
             line = {"plan": identity, "base": base, "format": form, "settings": settings}
             self._append("plan", {"format_version": JOURNAL_VERSION, **line})
 
-    def asked(self, request: ModelRequest, request_id: str, endpoint: str | None = None) -> None:
-        """A request is about to be sent; `endpoint` says where, if the plan does not."""
+    def record_request(self, request: ModelRequest, request_id: str, endpoint: str | None = None) -> None:
+        """Write a request that is about to be sent; `endpoint` says where, if the plan does not."""
         fields = {"request_id": request_id, "estimate": request.estimate}
         self._append_about("asked", request, fields, endpoint)
 
-    def unanswered(self, request: ModelRequest, cause: str, usage: Usage | None, endpoint: str | None = None) -> None:
-        """It came back without an answer; `usage` is what it may have cost, None for nothing."""
+    def record_no_answer(
+        self, request: ModelRequest, cause: str, usage: Usage | None, endpoint: str | None = None
+    ) -> None:
+        """Write that a request got no answer; `usage` is what it may have cost, None for nothing."""
         fields = {"cause": cause, "usage": _usage_list(usage)}
         self._append_about("unanswered", request, fields, endpoint)
 
@@ -170,19 +172,19 @@ class Journal:
     def step_down(
         self, base: str, refused: AnswerFormat, to: AnswerFormat, detail: str, key: str | None = None
     ) -> None:
-        """A format was refused: for the whole plan, or for the one question with this key in the lower format."""
+        """Write that a format was refused: for the whole plan, or for one question, by its key in the lower format."""
         one = {} if key is None else {"key": key}
         self._append("step_down", {"base": base, "from": refused, "to": to, "detail": detail, **one})
 
     def close(self) -> None:
         if self._file >= 0:
-            self._free()
+            self._release_reserve()
             with suppress(OSError):  # what can go wrong here went wrong in sync() already
                 os.close(self._file)  # which also unlocks it
             self._file = -1
 
     def sync(self) -> None:
-        """Have the system put everything on the disk."""
+        """Flush the journal to disk."""
         try:
             os.fsync(self._file)
         except OSError as problem:
@@ -209,7 +211,7 @@ class Journal:
             if self._reserve is None or problem.errno not in _DISK_FULL:
                 raise _unusable_error(self.path, _reason(problem), "the answer cannot be stored") from None
             self.full = _reason(problem)
-            self._free()
+            self._release_reserve()
             self._write(data)
 
     def _put(self, data: bytes) -> None:
@@ -223,14 +225,14 @@ class Journal:
                 os.ftruncate(self._file, self.contents.size)
             raise
 
-    def _free(self) -> None:
+    def _release_reserve(self) -> None:
         if self._reserve is not None:
             self._reserve.close()
             self._reserve = None
 
 
 def read_lines(files: Sequence[Path], places: Sequence[LineRef]) -> Iterator[dict[str, Any]]:
-    """The records at some places of the journals."""
+    """The records at `places` of the journals."""
     opened: dict[int, IO[bytes]] = {}
     try:
         for number, offset, length in places:
@@ -250,7 +252,7 @@ def read_lines(files: Sequence[Path], places: Sequence[LineRef]) -> Iterator[dic
 
 
 def disk_full_error(path: Path, reason: str) -> ConfigError:
-    """The run was ended because the disk is full; nothing that arrived is lost."""
+    """The error for a run that ended because the disk is full; nothing that arrived is lost."""
     return _unusable_error(path, reason, "there is no more room for answers; everything that was answered is stored")
 
 
@@ -306,7 +308,7 @@ def _unusable_error(path: Path, reason: str, message: str = "the journal cannot 
     return ConfigError("journal.unusable", message, place=Place(str(path)), found=reason, advice=advice)
 
 
-SHARDS_FOLDER = "shards"  # the folder of their folders, in --out
+SHARDS_FOLDER = "shards"  # in --out; has a folder for each shard
 MAX_SHARDS = 10_000
 JOURNAL_FILE = "journal.jsonl"
 
@@ -315,32 +317,32 @@ _BITS = 64
 
 
 class DocumentShard(NamedTuple):
-    """The `number`th of `of` parts, counted from 1."""
+    """Shard `number` of `total`, counted from 1."""
 
     number: int
-    of: int
+    total: int
 
     def __str__(self) -> str:
-        return f"{self.number}/{self.of}"
+        return f"{self.number}/{self.total}"
 
     @property
     def folder(self) -> str:
-        """`03-of-16`: as long as the others', so that they stand in order."""
-        width = max(2, len(str(self.of)))
-        return f"{self.number:0{width}}-of-{self.of:0{width}}"
+        """`03-of-16`: padded with zeros, so that names sort in order."""
+        width = max(2, len(str(self.total)))
+        return f"{self.number:0{width}}-of-{self.total:0{width}}"
 
     def holds(self, document_id: str) -> bool:
-        return shard_of(document_id, self.of) == self.number
+        return shard_of(document_id, self.total) == self.number
 
 
-def shard_of(document_id: str, of: int) -> int:
-    """The number of the shard that a document belongs to, if there are so many."""
+def shard_of(document_id: str, total: int) -> int:
+    """The number of a document's shard, from 1 to `total`."""
     digest = hashlib.blake2b(document_id.encode("utf-8", "surrogatepass"), digest_size=_BITS // 8).digest()
-    return (int.from_bytes(digest, "big") * of >> _BITS) + 1
+    return (int.from_bytes(digest, "big") * total >> _BITS) + 1
 
 
 def parse_shard_folder(name: str) -> DocumentShard | None:
-    """The shard whose answers lie in a folder of this name; None if its name is another one."""
+    """The shard that a folder name such as `03-of-16` means; None for other names."""
     match = _SHARD_NAME.fullmatch(name)
     return DocumentShard(int(match[1]), int(match[2])) if match else None
 
@@ -351,7 +353,7 @@ def shard_journals(out: Path) -> list[Path]:
 
 
 def other_journals(out: Path, shard: DocumentShard | None) -> list[Path]:
-    """The journals that may hold answers to what a process asks, beside its own.
+    """The journals of other processes that may hold answers to this one's questions.
 
     Shards of one number have no document in common; those of another number, and a run without shards, have.
     """
@@ -367,7 +369,7 @@ def require_idle(paths: list[Path]) -> list[Path]:
         if journal_in_use(path):
             raise ConfigError(
                 "shards.in_use",
-                "another process is asking documents that are to be asked here too",
+                "another process is already asking some of these documents",
                 place=Place(str(path)),
                 advice="wait for it to end; --merge reports what there is meanwhile",
             )
@@ -377,12 +379,12 @@ def require_idle(paths: list[Path]) -> list[Path]:
 def missing_shards(journals: list[Path]) -> Iterator[DocumentShard]:
     """The shards without a journal, where all that have one are of the same number."""
     shards = [parse_shard_folder(path.parent.name) for path in journals]
-    numbers = {shard.of for shard in shards if shard is not None}
+    numbers = {shard.total for shard in shards if shard is not None}
     if len(numbers) == 1 and None not in shards:
-        of = numbers.pop()
-        yield from (shard for number in range(1, of + 1) if (shard := DocumentShard(number, of)) not in shards)
+        total = numbers.pop()
+        yield from (shard for number in range(1, total + 1) if (shard := DocumentShard(number, total)) not in shards)
 
 
 def _is_sibling(path: Path, shard: DocumentShard) -> bool:
-    named = parse_shard_folder(path.parent.name)
-    return named is not None and named.of == shard.of
+    other = parse_shard_folder(path.parent.name)
+    return other is not None and other.total == shard.total

@@ -59,8 +59,8 @@ _EXPECTED = {
 _REMOVE_LINE = "remove the line; what it held is then asked again"
 _LINE_STARTS = tuple(f'{{"kind":"{kind}",'.encode() for kind in REQUIRED_FIELDS)
 
-QuestionPosition = tuple[int, int | None]  # of a document in its task, and the seed that it is asked with
-LineRef = tuple[int, int, int]  # of a line: the number of its file, offset and length
+QuestionPosition = tuple[int, int | None]  # position of a document in its task, and the seed of its question
+LineRef = tuple[int, int, int]  # number of the file, offset and length of a line
 
 
 class InFlightRequest(NamedTuple):
@@ -81,11 +81,11 @@ class JournalContents:
     answers: dict[str, LineRef] = field(default_factory=dict)
     failures: dict[str, LineRef] = field(default_factory=dict)  # the last one, where there is no answer
     in_flight: dict[str, InFlightRequest] = field(default_factory=dict)
-    unanswered: dict[str, list[Usage]] = field(default_factory=dict)  # of requests that may have been charged
+    unanswered: dict[str, list[Usage]] = field(default_factory=dict)  # usage of requests that may have been charged
     plans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by the plan's identity
     answered: dict[str, int] = field(default_factory=dict)  # answers by the plan's identity
     answered_in: dict[int, set[str]] = field(default_factory=dict)  # the plans with answers, by the number of the file
-    step_downs: list[dict[str, Any]] = field(default_factory=list)  # of whole plans
+    step_downs: list[dict[str, Any]] = field(default_factory=list)  # step-downs of whole plans
     lowered: set[str] = field(default_factory=set)  # keys in a lower format than the plan's, refused in the higher one
     twice: dict[str, tuple[int, int]] = field(default_factory=dict)  # keys answered in two files
     taken_over: dict[str, int] = field(default_factory=dict)  # request ids of cut-off requests, by who asked again
@@ -226,7 +226,7 @@ REFUSALS_NEEDED = 3  # questions refused in a format without a reason and answer
 class StoredQuestion(NamedTuple):
     """What a journal has of one question."""
 
-    keys: list[str]  # of the question in every format, and from every source
+    keys: list[str]  # keys of the question in every format and from every source
     form: AnswerFormat | None = None  # the format of the answer that counts; None if there is no answer
     key: str = ""  # of that answer
     place: LineRef | None = None
@@ -262,7 +262,7 @@ class FormatLadder:
 
     @property
     def bases(self) -> set[str]:
-        """Of the plan, and of the other sources whose answers are there and count too."""
+        """The base of the plan, and those of other sources whose answers count too."""
         return {self.plan.base(), *(step.plan.base() for step, _ in self._others)}
 
     def find_all(

@@ -84,8 +84,8 @@ def _plan_for_all_endpoints(plan: RequestPlan, contents: JournalContents) -> Req
     """What endpoints were asked alone, before or after the shards, counts too; a checkpoint stays the one it is."""
     if plan.source:
         return plan
-    named = (record["settings"].get("endpoint") for record in contents.plans.values())
-    return replace(plan, also=tuple({"endpoint": name} for name in sorted({x for x in named if isinstance(x, str)})))
+    urls = (record["settings"].get("endpoint") for record in contents.plans.values())
+    return replace(plan, also=tuple({"endpoint": name} for name in sorted({x for x in urls if isinstance(x, str)})))
 
 
 def _require_each_answered_once(contents: JournalContents) -> None:
@@ -132,7 +132,7 @@ def _missing_notices(
     for number, path in enumerate(contents.files):
         shard_here = parse_shard_folder(path.parent.name)
         if shard_here is not None and path.parent.parent.name == SHARDS_FOLDER:
-            lacking = sum(shard_of(name, shard_here.of) == shard_here.number for name in unanswered)
+            lacking = sum(shard_of(name, shard_here.total) == shard_here.number for name in unanswered)
             if lacking:
                 yield f"shard {shard_here} is not complete: {lacking:,} answers are missing"
         held = sum(place[0] == number for place in contents.answers.values())

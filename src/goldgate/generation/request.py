@@ -54,7 +54,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """What the model said."""
+    """The answer of a model."""
 
     response: str
     usage: Usage | None = None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldgate.core.task import Task
 from goldgate.errors import ConfigError, Place
@@ -61,6 +61,9 @@ from goldgate.generation.request import (
 from goldgate.protocol import GenerationSettings, Price
 from goldgate.report.escape import escape_for_terminal
 
+if TYPE_CHECKING:
+    from goldgate.core.contracts import EarlyStopValue
+
 
 @dataclass(frozen=True, slots=True)
 class GenerationOptions:
@@ -93,7 +96,7 @@ class GenerationOptions:
         return self.out if len(self.seeds) < 2 else self.out / f"seed-{seed}"
 
     def folders(self) -> list[Path]:
-        """One for each seed."""
+        """The folder of each seed."""
         return [self.folder(seed) for seed in self.all_seeds]
 
 
@@ -132,12 +135,14 @@ def differing_settings(ladder: FormatLadder, plans: Iterable[dict[str, Any]]) ->
 
 def model_notices(summaries: Iterable[SeedSummary]) -> Iterator[str]:
     """That endpoints, asked as one, say that they have different models."""
-    named: dict[str, set[str]] = {}
+    models_at: dict[str, set[str]] = {}
     for summary in summaries:
         for address, models in summary.endpoints.items():
-            named.setdefault(address, set()).update(models)
-    if len({frozenset(models) for models in named.values()}) > 1:
-        models_text = "; ".join(f"{address}: {', '.join(sorted(models))}" for address, models in sorted(named.items()))
+            models_at.setdefault(address, set()).update(models)
+    if len({frozenset(models) for models in models_at.values()}) > 1:
+        models_text = "; ".join(
+            f"{address}: {', '.join(sorted(models))}" for address, models in sorted(models_at.items())
+        )
         yield f"warning: the endpoints do not name the same model ({models_text}); the score is that of a mixture"
 
 
@@ -278,7 +283,7 @@ class GenerationResult(NamedTuple):
     ladder: FormatLadder
     summaries: list[SeedSummary]
     summary: dict[str, Any]  # generation.json
-    stopped: dict[str, Any] | None = None  # what was decided before all documents were asked; None: they were
+    stopped: EarlyStopValue | None = None  # what was decided before all documents were asked; None: they were
 
 
 class DryRun(NamedTuple):

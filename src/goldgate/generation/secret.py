@@ -7,11 +7,9 @@ import ipaddress
 import os
 import re
 import sys
-from collections.abc import Sequence
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from goldgate.errors import ConfigError
-from goldgate.files.address import is_url, public_url
 
 DEFAULT_VARIABLE = "OPENAI_API_KEY"
 REDACTED = "[hidden]"
@@ -22,8 +20,6 @@ _MASKED = re.compile(r"\S*\*{3,}\S*")  # how servers quote a wrong key: its ends
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,60}")
 _SECRET_FIELD = re.compile(r"(?:^|&)[^=&]*(?:key|token|secret|password|sig)[^=&]*=", re.IGNORECASE)
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
-_AFTER_PATH = re.compile(r"[?#].*", re.DOTALL)  # of an address: what may hold a key under any name
-_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _HOST = re.compile(r"[A-Za-z0-9._~-]+")
 _LONG_VALUE = 16  # characters of a query's value that no answer has by chance
 
@@ -53,7 +49,7 @@ class Secret:
         return Secret(self._key, self.variable, address)
 
     @property
-    def known(self) -> bool:
+    def is_set(self) -> bool:
         return self._key is not None
 
     def headers(self) -> dict[str, str]:
@@ -103,7 +99,7 @@ def read_secret(variable: str | None) -> Secret:
     if len(key) >= _PIECE_LENGTH and any(key in argument for argument in sys.argv):
         raise ConfigError(
             "key.on_command_line",
-            "the key stands on the command line, where other users and log files can see it",
+            "the key is on the command line, where other users and log files can see it",
             advice=f"leave it out there; it is taken from the environment variable {name}",
         )
     return Secret(key, name)
@@ -151,36 +147,6 @@ def _is_host(name: str) -> bool:
     if ":" in name:
         return bool(ipaddress.ip_address(name.partition("%")[0]))
     return _HOST.fullmatch(name.encode("idna").decode()) is not None
-
-
-def redact_arguments(arguments: Sequence[str]) -> list[str]:
-    """A command line without what may be secret in its addresses: user, password, query and fragment."""
-    words, option = [], ""
-    for word in arguments:
-        name, equals, value = word.partition("=")
-        if word.startswith("-"):
-            option = name
-        if name == "--base-url" and equals:
-            word = name + equals + _redact_url(value)
-        elif option == "--base-url":  # several may follow it; also what is no address
-            word = _redact_url(word)
-        elif is_url(word):
-            word = public_url(word)
-        elif equals and is_url(value):
-            word = name + equals + public_url(value)
-        else:
-            word = _ADDRESS.sub(lambda match: _redact_url(match[0]), word)
-        words.append(word)
-    return words
-
-
-def _redact_url(address: str) -> str:
-    start, slashes, rest = address.partition("://") if "://" in address else ("", "", address)
-    rest = _AFTER_PATH.sub("?" + REDACTED, rest)
-    host, slash, path = rest.partition("/")
-    if "@" in host:
-        host = f"{REDACTED}@{host.rpartition('@')[2]}"
-    return start + slashes + host + slash + path
 
 
 def _query_forms(address: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.errors import InputError
+from goldgate.errors import InputError, Place
+from goldgate.files.address import STANDARD_INPUT
 from goldgate.files.parsing import decode_strictly
 from goldgate.files.writing import escape_surrogates
 from goldgate.readers.dialects import find_dialect, recognize_dialect_of
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.layouts import table
 from goldgate.readers.layouts.layout import has_path, value_at
-from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS, extract_records, pad_to_lines, with_content
+from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS, extract_records, keep_line_numbers, with_content
 from goldgate.readers.records import (
     RecordFile,
     RecordStore,
@@ -137,7 +138,7 @@ class GoldOpener:
     ) -> None:
         self._id_field = id_field
         self.used_id_field = False  # some file had its ids there
-        self._named = dialect is not None
+        self._is_dialect_set = dialect is not None
         self._dialect = None if dialect is None else find_dialect(dialect)
         self.unconverted = unconverted
         self.flaws = flaws
@@ -151,7 +152,7 @@ class GoldOpener:
             return file
         try:
             file = table.gold_rows(file) if table.TABLE.recognizes(file) else extract_records(file)
-            dialect = self._dialect if self._named else recognize_dialect_of(_decoded_records(file))
+            dialect = self._dialect if self._is_dialect_set else recognize_dialect_of(_decoded_records(file))
             if dialect is None:
                 return self._with_ids(file)
             return rewrite_records(file, dialect.name, self._rewrite(dialect), self.unconverted, self.flaws)
@@ -254,7 +255,7 @@ def rewrite_records(
                     raise
                 unconverted.append(ConversionFailure(line, error))
 
-    return with_content(file, pad_to_lines(rewrite_lines()), form)
+    return with_content(file, keep_line_numbers(rewrite_lines()), form)
 
 
 def _rewrite_record(rewrite: Rewrite, store: RecordStore, offset: int, data: bytes) -> bytes:
@@ -278,3 +279,15 @@ def with_id(data: bytes, choose: Callable[[dict[str, Any]], Any]) -> bytes:
     inner = data.strip().translate(LINE_ENDS_TO_BLANKS)[1:].lstrip()
     head = b'{"id":' + orjson.dumps(choose(record))
     return head + inner if inner.startswith(b"}") else head + b"," + inner
+
+
+def require_stored_gold(paths: Sequence[str | Path]) -> None:
+    """Refuse standard input where gold is read more than once."""
+    if STANDARD_INPUT in map(str, paths):
+        raise InputError(
+            "gold.standard_input",
+            "the gold is read more than once here: to ask, and to score the answers",
+            place=Place(STANDARD_INPUT),
+            expected="a file",
+            advice="store it in a file first",
+        )

@@ -96,7 +96,7 @@ def id_problem(record: object, kind: str = "gold") -> IdProblem:
         is_table = len(record) > 1 and all(isinstance(value, (Mapping, list)) for value in record.values())
         advice = f"this seems to be a table by columns: {_AS_RECORDS}" if is_table else _bad_id_advice(record["id"])
         return IdProblem(expected, describe_value(record["id"]), advice)
-    if kind == "gold" and "events" not in record:  # with them, our own form is meant
+    if kind == "gold" and not {"events", "value"} & record.keys():  # with them, our own form is meant
         expected += f"; or a record of a published format: {', '.join(dialect.name for dialect in all_dialects())}"
     return IdProblem(expected, f"no id; {describe_keys(record)}", _missing_id_advice(record, kind))
 
@@ -185,9 +185,19 @@ def binary_format(head: bytes) -> str | None:
     return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
 
 
+def binary_advice(name: str, head: bytes) -> str | None:
+    """Advice for a file that is not text, and that no known format begins like; None for text in another encoding."""
+    plain = name.lower()
+    for ending, form in ((".gz", "packed with gzip"), (".parquet", "a Parquet file")):
+        if plain.endswith(ending):
+            return f"its name ends in {ending}, but it is not {form}: is it damaged, or named wrongly?"
+    return "this is a binary file: name a file of records" if b"\0" in head else None
+
+
 def is_other_file(name: str, head: bytes) -> bool:
     """Whether a file whose first line is not JSON is something else as a whole: `not_records` guesses what it is."""
-    return _PRETTY.match(head) is not None or binary_format(head) is not None or guess_format(name, head) is not None
+    is_binary = binary_format(head) is not None or b"\0" in head
+    return is_binary or _PRETTY.match(head) is not None or guess_format(name, head) is not None
 
 
 class FileGuess(NamedTuple):
@@ -210,7 +220,7 @@ def guess_format(name: str, head: bytes) -> FileGuess | None:
             f"this is {form}, not JSON", f"tables are read from files whose names end in .{form.lower()}: rename it"
         )
     if plain.endswith((".yaml", ".yml")) or _YAML.match(line):
-        return FileGuess("this is YAML, not JSON", "write a JSON object for each record, one a line")
+        return FileGuess("this is YAML, not JSON", "write one JSON object per line")
     return None
 
 

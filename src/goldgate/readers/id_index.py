@@ -53,7 +53,7 @@ class PieceIndex(NamedTuple):
 
 
 def cut_pieces(stores: Sequence[RecordStore], workers: int) -> list[list[FilePiece]]:
-    """The files of each store, in pieces that keep so many workers busy. Arrays are not cut."""
+    """The files of each store, in pieces that keep all workers busy. Arrays are not cut."""
     total = sum(map(total_bytes, stores))
     length = min(PIECE_BYTES, max(_SMALLEST_PIECE, total // (workers * _PIECES_A_WORKER)))
     return [
@@ -179,7 +179,7 @@ class IdIndex:
         return None
 
     def positions(self, identity: str) -> Iterator[int]:
-        """Of all records that have this id, in their order; of others, by an accident with their hashes."""
+        """The positions of all records with this id, in order, and rarely of others with the same hash."""
         hashed = id_hash(identity.encode(), self.secret)
         bucket = hashed[0] * BUCKETS // 256
         for run in self.runs:

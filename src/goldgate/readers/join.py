@@ -199,7 +199,7 @@ SMALLEST_SHARD = 50
 SHARD_BYTES = 4 << 20  # a shard is held in memory: a record larger than this is one of its own
 WORTH_BYTES = 128 << 20  # less is searched for ids before the first worker has started
 FILES_PER_WORKER = 4  # files of one size, more or less: all workers are done with them at about the same time
-SHARDS_PER_SHARE = 3  # a worker's part of what is left, in so many shards
+SHARDS_PER_SHARE = 3  # shards that a worker's part of the rest is cut into
 
 
 class PairShard(NamedTuple):
@@ -267,7 +267,7 @@ class JoinedFiles:
         return len(self._gold)
 
     def shards(self) -> Iterator[PairShard]:
-        """All samples in the order of the gold, cut into pieces of so many samples or so many bytes.
+        """All samples in the order of the gold, cut into pieces by number of samples and by bytes.
 
         Towards the end the pieces become smaller, so that all workers are done at about the same time.
         """
@@ -279,7 +279,7 @@ class JoinedFiles:
             yield shard
 
     def _shard(self, begin: int, samples: int) -> PairShard:
-        """At most so many samples; fewer where they have too many bytes, but at least one."""
+        """A shard of at most `samples` samples; fewer if they have too many bytes, but at least one."""
         gold, partners = self._gold, self._partners[begin : begin + samples]
         locations, lengths = self._predictions.locations, self._predictions.lengths
         shard = PairShard(
@@ -301,8 +301,10 @@ class JoinedFiles:
     def forms(self) -> dict[str, str]:
         """In which forms other programs wrote the files, by kind; a kind of which all are ours is left out."""
         stores = {"dialect": self._gold.store, "layout": self._predictions.store}
-        named = {kind: {file.form for file in store.files if file.form is not None} for kind, store in stores.items()}
-        return {kind: "+".join(sorted(forms)) for kind, forms in named.items() if forms}
+        forms_by_kind = {
+            kind: {file.form for file in store.files if file.form is not None} for kind, store in stores.items()
+        }
+        return {kind: "+".join(sorted(forms)) for kind, forms in forms_by_kind.items() if forms}
 
     def digests(self) -> dict[str, list[InputDigest]]:
         """What a report says of the files, sorted: in what order they were named changes nothing."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from itertools import islice
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from goldgate.core.plan import Plan
-from goldgate.core.remarks import Remark, missing_answers, same_files
+from goldgate.core.remarks import missing_answers, same_files
 from goldgate.core.suite import (
     BATCH_SIZE,
     GOLD,
@@ -20,7 +20,6 @@ from goldgate.core.suite import (
     Mapper,
     Measure,
     Outcome,
-    Report,
     Source,
     Suite,
     Work,
@@ -31,6 +30,9 @@ from goldgate.readers.id_index import Opener
 from goldgate.readers.join import JoinedFiles, LocatedRecord, PairReader, PairShard, open_joined, open_joined_inputs
 from goldgate.readers.records import open_records, record_group
 from goldgate.shape.validation import problems, type_test
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import FileDigest, StandsOut, SuiteReport
 
 
 class JoinedWork(Work[PairShard, Facts]):
@@ -92,10 +94,11 @@ class JoinedWork(Work[PairShard, Facts]):
 class JoinedOutcome(Outcome):
     """What can stand out wherever gold and predictions are joined."""
 
-    def remarks(self, report: Report) -> Iterator[Remark]:
-        samples = {kind: sum(file["samples"] for file in report["inputs"][kind]) for kind in ("gold", "predictions")}
-        yield from same_files(report)
-        yield from missing_answers(samples["gold"] - samples["predictions"], samples["gold"])
+    def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
+        gold, predictions = (cast("list[FileDigest]", report["inputs"][kind]) for kind in ("gold", "predictions"))
+        samples, answers = (sum(file["samples"] for file in files) for files in (gold, predictions))
+        yield from same_files(gold, predictions)
+        yield from missing_answers(samples - answers, samples)
 
 
 class JoinedSource(Source[PairShard, Facts]):

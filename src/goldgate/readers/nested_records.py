@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.files.random_access import BLOCK, copy_to_temporary
+from goldgate.readers.dialects import all_dialects
 from goldgate.readers.guess import RESPONSE_NAMES, likely_id_key
 from goldgate.readers.records import RecordFile, RecordStore, decode_json, scan_tokens, too_large_error
 
@@ -23,7 +24,7 @@ _LIST_KEYS = frozenset(
     "responses".split()
 )
 _ANSWER_KEYS = frozenset({"events", "event_list", "response", "messages", "choices"})
-_RECORD_KEYS = _ANSWER_KEYS | {"id", "text", "tokens", "sentences", "sentence", "event_mentions", "document", "title"}
+_OWN_KEYS = _ANSWER_KEYS | {"id", "text", "tokens", "sentence"}  # dialects name theirs
 _QUESTION_KEYS = ("prompt", "label", "input", "instruction", "question")
 _EVENT_KEYS = frozenset({"event_type", "type", "arguments"})
 _MAX_KEYS = 1_000  # keys of a value that are remembered beside the usual ones: ids may be millions
@@ -33,26 +34,30 @@ LINE_ENDS_TO_BLANKS = bytes.maketrans(b"\r\n", b"  ")
 
 
 def extract_records(file: RecordFile, names: Collection[str] = ()) -> RecordFile:
-    """The file with a record per line, or an array; the file itself where it is one of these, or not JSON.
+    """The file with one record per line, or an array; the file itself if it is one of these, or not JSON.
 
     `names` are keys of records beside the usual ones.
     """
     if file.is_array or not _is_one_value(file):
         return file
     try:
-        outline = _outline(file)
-        return _choose_records(file, outline, _RECORD_KEYS.union(names))
+        keys = _OWN_KEYS.union(names, *(dialect.keys for dialect in all_dialects()))
+        return _choose_records(file, _outline(file, keys), keys)
     except ValueError:  # the error with its place comes from reading the lines
         return file
 
 
-def _choose_records(file: RecordFile, outline: _Outline, names: Collection[str]) -> RecordFile:
+def _choose_records(file: RecordFile, outline: _Outline, record_keys: Collection[str]) -> RecordFile:
     """The records of a file with this outline: in a list, by id, or the values themselves."""
-    records = _LIST_KEYS & outline.lists.keys() if not _ANSWER_KEYS & outline.names else frozenset()
-    if len(records) == 1:
-        return _copy_list(file, outline.lists[min(records)])
-    if outline.values == 1 and not (_RECORD_KEYS & outline.names or likely_id_key(dict.fromkeys(outline.names))):
-        if _is_by_id(file, outline, names):
+    is_record = bool(_ANSWER_KEYS & outline.names) or any(
+        dialect.keys and outline.names.issuperset(dialect.keys) for dialect in all_dialects()
+    )
+    lists = _LIST_KEYS & outline.lists.keys()
+    if len(lists) == 1 and not is_record:
+        return _copy_list(file, outline.lists[min(lists)])
+    has_record_key = not outline.names.isdisjoint(record_keys) or likely_id_key(dict.fromkeys(outline.names))
+    if outline.values == 1 and not has_record_key:
+        if _is_by_id(file, outline, record_keys):
             return _copy_values(file, (part for part in _parts(file) if part.key is not None))
         if len(outline.lists) == 1:
             return _copy_list(file, *outline.lists.values())
@@ -61,8 +66,8 @@ def _choose_records(file: RecordFile, outline: _Outline, names: Collection[str])
     return _copy_values(file, (part for part in _parts(file) if part.key is None))
 
 
-def pad_to_lines(records: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
-    """Records with line ends, each at the number of its line, or at the next free one."""
+def keep_line_numbers(records: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
+    """Records as lines, with blank lines between them so that each keeps its line number, or gets the next free one."""
     written = 1
     for line, record in records:
         for begin in range(written, line, BLOCK):
@@ -81,7 +86,7 @@ class _Part(NamedTuple):
 
 @dataclass(slots=True)
 class _Outline:
-    """What a file has at its outermost levels."""
+    """The values of a file, and the keys and members of the first one."""
 
     values: int = 0
     names: set[str] = field(default_factory=set)  # keys of the first value, of very many the first and the usual ones
@@ -91,7 +96,7 @@ class _Outline:
 
 
 def _is_one_value(file: RecordFile) -> bool:
-    """Whether the file begins with an object that is not one of several lines."""
+    """Whether the file is one JSON value: its first object is not one of several lines."""
     head = file.plain.read_some(file.start, BLOCK)
     line, end, rest = head.lstrip().partition(b"\n")
     if not line.startswith(b"{"):
@@ -108,8 +113,8 @@ def _is_one_value(file: RecordFile) -> bool:
     return not rest.strip()
 
 
-def _outline(file: RecordFile) -> _Outline:
-    """ValueError if brackets do not match, or something stands between two values."""
+def _outline(file: RecordFile, record_keys: Collection[str]) -> _Outline:
+    """The keys and lists of the first value; ValueError if brackets do not match, or text is between two values."""
     outline = _Outline()
     for part in _parts(file):
         if part.key is None:
@@ -117,7 +122,7 @@ def _outline(file: RecordFile) -> _Outline:
             continue
         name = decode_json(part.key)
         head = file.plain.read_some(part.start, 64)[: part.end - part.start]
-        if len(outline.names) < _MAX_KEYS or name in _LIST_KEYS or name in _RECORD_KEYS:
+        if len(outline.names) < _MAX_KEYS or name in _LIST_KEYS or name in record_keys:
             outline.names.add(name)
         outline.kinds.add(head[:1])
         is_list = head[:1] == b"[" and head[1:].lstrip()[:1] == b"{"
@@ -144,9 +149,9 @@ def _is_by_id(file: RecordFile, outline: _Outline, names: Collection[str]) -> bo
     return kinds == {b"["} and not _EVENT_KEYS.isdisjoint(_first_keys(file, first))
 
 
-def _first_keys(file: RecordFile, listed: _Part) -> Collection[str]:
+def _first_keys(file: RecordFile, array: _Part) -> Collection[str]:
     """The keys of the first object in a list."""
-    inner = RecordFile(file.stored, file.plain, start=listed.start + 1)
+    inner = RecordFile(file.stored, file.plain, start=array.start + 1)
     return {decode_json(part.key) for part in takewhile(lambda part: part.key is not None, _parts(inner)) if part.key}
 
 
@@ -177,7 +182,7 @@ def _parts(file: RecordFile) -> Iterator[_Part]:
         if depth > _MAX_DEPTH:
             raise ValueError("nested too deeply")
         if depth < 0 or (not depth and mark not in (b"}", b"]")):
-            raise ValueError("something stands between two values")
+            raise ValueError("there is text between two values")
     _require_blank(file, after, file.plain.size())
     if depth:
         raise ValueError("the last value is not closed")
@@ -185,7 +190,7 @@ def _parts(file: RecordFile) -> Iterator[_Part]:
 
 def _require_blank(file: RecordFile, begin: int, end: int) -> None:
     if end - begin > BLOCK or file.plain.read(begin, end - begin).strip():
-        raise ValueError("something stands between two values")
+        raise ValueError("there is text between two values")
 
 
 def _member(file: RecordFile, key: bytes, key_end: int, end: int) -> _Part:
@@ -222,7 +227,7 @@ def _copy_values(file: RecordFile, parts: Iterator[_Part]) -> RecordFile:
             counted = part.start
             yield line, _record_line(file.kind, part.key, value, data.strip().translate(LINE_ENDS_TO_BLANKS))
 
-    return with_content(file, pad_to_lines(records()))
+    return with_content(file, keep_line_numbers(records()))
 
 
 def _read(file: RecordFile, part: _Part) -> bytes:

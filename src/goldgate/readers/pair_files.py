@@ -25,7 +25,7 @@ from goldgate.readers.gold_files import (
     rewrite_records,
     with_id,
 )
-from goldgate.readers.guess import bad_id_error
+from goldgate.readers.guess import bad_id_error, likely_id_key, list_keys
 from goldgate.readers.id_index import require_id
 from goldgate.readers.layouts import recognize_file_layout, recognize_record_layout
 from goldgate.readers.layouts.layout import (
@@ -37,7 +37,7 @@ from goldgate.readers.layouts.layout import (
     has_path,
     id_at,
 )
-from goldgate.readers.nested_records import extract_records, pad_to_lines, with_content
+from goldgate.readers.nested_records import extract_records, keep_line_numbers, with_content
 from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, decode_json, iterate_records, open_records
 
 _UNCONVERTED_DIALECTS = ("duee", "duee-fin")
@@ -138,7 +138,7 @@ def _no_such_tokens_error(path: str, start: int, end: int, text: TokenText | Non
     )
 
 
-_GOLD_KEYS = ("events", "event_list")
+_GOLD_KEYS = ("events", "event_list", "value")
 
 
 _AnswerLine = tuple[int, LayoutAnswer | None]  # the line of the file, and the answer in it
@@ -156,6 +156,7 @@ class PairOpener:
         self._open_gold = GoldOpener(dialect, id_field=fields.id)
         self.fields = fields
         self._gold: list[RecordFile] = []
+        self._unnamed_record: Mapping[str, Any] = {}  # the first gold record without an id
         self._unnamed: InputError | None = None  # gold without ids: the error that it is where predictions have some
         self._ids: list[str] | None = None
         self._numbered = 0
@@ -189,7 +190,7 @@ class PairOpener:
             return file
         first = RecordStore([file]).place(next(iterate_records(file))[0], "id")
         if self._unnamed is None:
-            self._unnamed = bad_id_error(record, "gold", first)
+            self._unnamed, self._unnamed_record = bad_id_error(record, "gold", first), record
 
         def number(record: dict[str, Any]) -> str:
             if "id" in record:
@@ -255,16 +256,16 @@ class PairOpener:
             if answer is None:
                 continue
             try:
-                events = attach_text(answer.said["events"], gold.find(answer.id))
+                events = attach_text(answer.content["events"], gold.find(answer.id))
             except InputError as error:
                 error.place = Place(file.name, line, error.place.field)
                 raise
             if not answer.part:
-                yield line, answer._replace(said={"events": events})
+                yield line, answer._replace(content={"events": events})
             elif answer.id not in parts:
-                parts[answer.id] = line, answer._replace(said={"events": events})
+                parts[answer.id] = line, answer._replace(content={"events": events})
             else:
-                parts[answer.id][1].said["events"].extend(events)
+                parts[answer.id][1].content["events"].extend(events)
         yield from parts.values()
 
     def _published(self, file: RecordFile, dialect: Dialect) -> Iterator[_AnswerLine]:
@@ -284,10 +285,10 @@ class PairOpener:
         def records() -> Iterator[tuple[int, bytes]]:
             for line, answer in answers:
                 if answer is not None:  # what failed is a missing answer
-                    record = {"id": self._identity(answer, file, line, in_order=in_order), **answer.said}
+                    record = {"id": self._identity(answer, file, line, in_order=in_order), **answer.content}
                     yield line, orjson.dumps(record, option=orjson.OPT_NON_STR_KEYS, default=str)
 
-        return with_content(file, pad_to_lines(records()), form)
+        return with_content(file, keep_line_numbers(records()), form)
 
     def _identity(self, answer: LayoutAnswer, file: RecordFile, line: int, *, in_order: bool) -> str:
         if answer.id is not None:
@@ -304,6 +305,8 @@ class PairOpener:
         if self._alone:
             self._taken += 1
             return str(self._taken)
+        if not self.by_order:
+            self._require_no_common_id(answer.record or {}, Place(file.name, line, "id"))
         self.by_order = True
         position = answer.position
         ids = self._gold_ids()
@@ -312,6 +315,21 @@ class PairOpener:
             if position == len(ids):
                 raise _count_error(Place(file.name, line), len(ids), "more")
         return ids[position] if position < len(ids) else str(position + 1)  # which no gold record has: an error later
+
+    def _require_no_common_id(self, record: Mapping[str, Any], place: Place) -> None:
+        """Refuse to join by order where both sides have ids under another name: one line more would shift them all."""
+        gold = self._unnamed_record
+        both = {key: record[key] for key in record if key in gold and record_id({"id": gold[key]}) is not None}
+        key = likely_id_key(both)
+        if key is not None:
+            raise InputError(
+                "predictions.bad_id",
+                f"there is no field id, and both files have {key}",
+                place=place,
+                expected="an id, so that each answer is compared with its own gold record",
+                found=f"the keys {list_keys(record)}",
+                advice=f"use --id-field {key}; to join by order, leave {key} out of one of the files",
+            )
 
     @property
     def _gold_has_no_ids(self) -> bool:

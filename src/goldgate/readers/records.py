@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -24,7 +24,10 @@ from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import STANDARD_INPUT, STANDARD_INPUT_NAME, is_url, open_standard_input
 from goldgate.files.random_access import BLOCK, RandomAccess, copy_to_temporary, open_local
 from goldgate.files.reading import read_failure
-from goldgate.readers.guess import binary_format, guess_format
+from goldgate.readers.guess import binary_advice, binary_format, guess_format
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import FileDigest
 
 OFFSET_BITS = 48
 _OFFSET = (1 << OFFSET_BITS) - 1
@@ -34,10 +37,10 @@ _ARRAY = re.compile(rb"\s*+\[(?!\s*+(?:\"|NaN))")
 _LIST_ADVICE = "lists that are read: DocEE's of title, text, event type and arguments, ChFinAnn's of id and document"
 LIMIT_VARIABLE = "GOLDGATE_MAX_RECORD_MEGABYTES"
 DEFAULT_MEGABYTES = 64
-STORED_RECORDS = 4  # a record of a result, with gold, answer and counts, may be so many times as large as one of them
+STORED_RECORDS = 4  # a record of a result, with gold, answer and counts, may have 4 times the size of one of them
 _MEGABYTE = 1_000_000
 UNCHECKED_BYTES = _MEGABYTE  # bytes of a record that is under every limit
-_VALUES_RECORDS = 4  # decoded, the values of a record may take so many times as much as it may have bytes
+_VALUES_RECORDS = 4  # decoded values of a record may take 4 times the memory of its bytes
 _VALUE_BYTES = 64  # of a value in memory
 _VALUE_MARKS = (b"[", b"{", b",")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
@@ -53,9 +56,9 @@ class InputDigest(NamedTuple):
     samples: int
     form: str = ""  # in which another program wrote it
 
-    def as_json(self) -> dict[str, object]:
-        form = {"form": self.form} if self.form else {}
-        return {"sha256": self.sha256, "samples": self.samples, **form}
+    def as_json(self) -> FileDigest:
+        entry: FileDigest = {"sha256": self.sha256, "samples": self.samples}
+        return {**entry, "form": self.form} if self.form else entry
 
 
 class JsonProblem(NamedTuple):
@@ -233,12 +236,13 @@ class RecordStore:
             data.decode()
         except UnicodeDecodeError as not_text:
             foreign = binary_format(head) if is_first else None
+            advice = binary_advice(file.name, head) or "save the file as UTF-8"
             return InputError(
                 f"{kind}.not_utf8",
                 "this is not UTF-8 text",
                 place=self.place(location),
                 found=foreign or f"the byte 0x{data[not_text.start]:02x}",
-                advice="save the file as UTF-8" if foreign is None else "save it as JSON Lines in UTF-8",
+                advice=advice if foreign is None else "save it as JSON Lines in UTF-8",
             )
         guess = guess_format(file.name, head) if is_first and not file.is_array else None
         problem, place = self._problem_in(location, data)
@@ -330,7 +334,7 @@ def too_large_error(kind: str, place: Place, size: str, limit: int) -> InputErro
 
 
 def bounded_lines(stream: IO[bytes], kind: str, name: str, records: int = 1) -> Iterator[bytes]:
-    """The lines of an open file; an error for one that is more than so many times as large as a record may be."""
+    """The lines of an open file; an error for one that is larger than `records` records may be."""
     limit, number = record_limit() * records, 0
     while line := stream.readline(limit + 1):
         number += 1
@@ -483,8 +487,8 @@ def _iterate_array(file: RecordFile) -> Iterator[tuple[int, bytes]]:
 
 
 def _large_element_error(file: RecordFile, offset: int, size: int) -> InputError:
-    found = f"an element of at least {size:,} bytes"
-    return too_large_error(file.kind, RecordStore([file]).place(offset), found, file.limit)
+    actual = f"an element of at least {size:,} bytes"
+    return too_large_error(file.kind, RecordStore([file]).place(offset), actual, file.limit)
 
 
 def _bad_array_error(file: RecordFile, offset: int, message: str) -> InputError:

@@ -6,28 +6,37 @@ The error for a path without a result says what is there instead, and what to do
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISDIR
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from goldgate.core.evaluation import FORMAT_VERSION
-from goldgate.core.gate import Verdict
+from goldgate.core.finding import Problem
+from goldgate.core.gate import Gate, GateResult, Verdict, overall_verdict, parse_bound
+from goldgate.core.metric import Count, metric_sections, metrics_by_name
 from goldgate.core.plan import parse_signature
-from goldgate.core.suite import Report, Suite
+from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value, did_you_mean
 from goldgate.files.address import is_url, public_url
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import decode_text, read_bytes
+from goldgate.shape.validation import problems
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import GateValue, MetricValue, SuiteReport
 
 REPORT, BASELINE = "report.json", "baseline.json"
 EXPECTED_RESULT = f"a folder that --out wrote, with {REPORT}"
-_CHECK = "check the name, and the folder that it is named from"
-_SCORE = "judge something with --out first: it writes such a folder"
-_MAX_LISTED_RESULTS = 3  # of the results in a folder
+_CHECK = "check the path"
+_SCORE = "run a suite's command with --out first: it writes such a folder"
+_MAX_LISTED_RESULTS = 3  # results of a folder that an error names
+_BOUNDS = ("min", "max", "equals", "max_drop", "max_rise")  # that a gate may set
+_ROUNDING = Fraction(1, 10**9)  # by which a stored float may miss the exact value
 
 
 def require_local(path: str | Path) -> None:
@@ -41,19 +50,19 @@ def require_local(path: str | Path) -> None:
         )
 
 
-def missing_result(path: str | Path, named: str) -> InputError | None:
+def missing_result(path: str | Path, name: str) -> InputError | None:
     """The error for a path that is neither a file nor a folder with a report; None if it may be one."""
-    given = str(path)
-    is_folder = os.path.isdir(given)
-    if os.path.lexists(os.path.join(given, REPORT) if is_folder else given):
+    location = str(path)
+    is_folder = os.path.isdir(location)
+    if os.path.lexists(os.path.join(location, REPORT) if is_folder else location):
         return None
-    found, advice = describe_path(given)
+    actual, advice = describe_path(location)
     return InputError(
         "report.missing",
-        f"there is no {REPORT} in this folder" if is_folder else "there is no such folder, and no such file",
-        place=Place(named),
+        f"there is no {REPORT} in this folder" if is_folder else "there is no such folder or file",
+        place=Place(name),
         expected=EXPECTED_RESULT,
-        found=found,
+        found=actual,
         advice=advice,
     )
 
@@ -79,7 +88,7 @@ def describe_path(path: str) -> PathContent:
         why = problem.strerror or type(problem).__name__
         return PathContent(f"nothing that can be read: {why}", "check the name, and whether you may read it")
     if BASELINE in inside:
-        return PathContent("a baseline", "a gate compares with a baseline; here, name the folder that it was made of")
+        return PathContent("a baseline", "only a gate compares with a baseline; name the folder that it was made from")
     results = [name for name in inside if os.path.isfile(os.path.join(path, name, REPORT))]
     if results:
         more = f" and {len(results) - _MAX_LISTED_RESULTS} more" if len(results) > _MAX_LISTED_RESULTS else ""
@@ -105,10 +114,10 @@ _MISSING_PREFIX = "missing_"  # how the codes of findings begin that say that an
 class StoredResult:
     """A report as it was found. `records` has a record for each unit; it need not be there."""
 
-    named: str  # the folder or the file as the user named it
+    label: str  # the folder or the file as the user named it
     file: Path
     data: bytes
-    report: Report
+    report: SuiteReport
     suite: Suite
     is_folder: bool  # whether more than the report was named
 
@@ -119,7 +128,7 @@ class StoredResult:
     @property
     def name(self) -> str:
         """The name of the report in errors."""
-        return str(Path(self.named) / REPORT) if self.is_folder else self.named
+        return str(Path(self.label) / REPORT) if self.is_folder else self.label
 
     @property
     def sha256(self) -> str:
@@ -132,24 +141,23 @@ class StoredResult:
     @property
     def records_name(self) -> str:
         """The name of the records in errors."""
-        return str((Path(self.named) if self.is_folder else Path(self.named).parent) / self.suite.records)
+        return str((Path(self.label) if self.is_folder else Path(self.label).parent) / self.suite.records)
 
     @property
-    def metrics(self) -> dict[str, Mapping[str, Any]]:
+    def metrics(self) -> dict[str, MetricValue]:
         """Every metric of the report by its name."""
-        sections = [found for found in self.report["metrics"].values() if isinstance(found, Mapping)]
-        return {name: metric for section in sections for name, metric in section.items()}
+        return metrics_by_name(self.report["metrics"])
 
     @property
     def asked(self) -> str | None:
         """What the system was asked and how, in one line, where goldgate asked it."""
         generation = self.report.get("generation")
-        return str(generation["signature"]) if isinstance(generation, Mapping) and "signature" in generation else None
+        return None if generation is None else generation.get("signature")
 
     @property
     def signature(self) -> str:
-        """Of how it was scored, without how it was asked."""
-        whole = str(self.report["signature"])
+        """The settings of the scoring in one line, without those of generation."""
+        whole = self.report["signature"]
         return whole if self.asked is None else whole.removesuffix(f"|{self.asked}")
 
     @property
@@ -163,13 +171,13 @@ class StoredResult:
         return self.suite.recorded_settings(self.settings)
 
     def digests(self, *, judged: bool) -> dict[str, list[str]]:
-        """Of what it was made from: what the system made, or what every system was asked."""
+        """Digests of inputs: of what the system made (`judged`), or of what every system was asked."""
         return input_digests(self.suite, self.report["inputs"], judged=judged)
 
     def missing(self) -> list[str]:
         """Ids without an answer, as far as the report names them."""
-        found = [each for each in self.report.get("findings", ()) if str(each["code"]).startswith(_MISSING_PREFIX)]
-        return sorted({str(each.get("id") or each.get("pointer") or "") for each in found} - {""})
+        missing = [each for each in self.report["findings"] if each["code"].startswith(_MISSING_PREFIX)]
+        return sorted({each.get("id") or each["pointer"] for each in missing} - {""})
 
     def require_records(self) -> None:
         """An InputError where the records are not there."""
@@ -182,59 +190,63 @@ class StoredResult:
                 advice="score it again with --out, and keep all files of the folder",
             )
 
+    def require_consistent(self) -> None:
+        """An InputError where values, verdicts and status do not follow from each other: some of it was changed."""
+        for wrong in _contradictions(self.report):
+            raise InputError(
+                "report.contradicts_itself",
+                "this report contradicts itself: goldgate did not write it so",
+                place=Place(self.name, None, wrong.pointer),
+                expected=wrong.expected,
+                found=wrong.found,
+                advice="score it again with --out",
+            )
+
     def require_sums(self, metric: str, a: int, b: int) -> None:
         """An InputError where the report says something else of a rate than its records, which give a/b.
 
         A rate that it leaves undefined says nothing: some settings do, whatever was counted. A main one must be there.
         """
-        stated = self.metrics.get(metric, {"value": 0} if metric in self.suite.headline else {})
-        told = stated.get("numerator"), stated.get("denominator")
-        if stated.get("value") is not None and told != (a, b):
+        stated = self.metrics.get(metric)
+        reported = (stated["numerator"], stated["denominator"]) if stated and "denominator" in stated else (None, None)
+        is_stated = metric in self.suite.headline if stated is None else stated["value"] is not None
+        if is_stated and reported != (a, b):
             raise InputError(
                 "records.other_run",
                 "the records do not give the numbers of the report beside them",
                 place=Place(self.records_name),
-                expected=f"{metric} {told[0]}/{told[1]}, as in {REPORT}",
+                expected=f"{metric} {reported[0]}/{reported[1]}, as in {REPORT}",
                 found=f"{a}/{b}",
                 advice="score it again with --out, and keep all files of the folder",
             )
 
 
-class StoredGate(NamedTuple):
-    """A gate of a report: the bounds on a metric, and what was measured."""
-
-    metric: str
-    bounds: Mapping[str, Decimal]
-    measured: Any
-
-
-def load_result(path: str | Path, suites: Iterable[Suite], named: str | None = None) -> StoredResult:
+def load_result(path: str | Path, suites: Iterable[Suite], display_name: str | None = None) -> StoredResult:
     """The result in a folder, or the report in a file; an InputError if it has no numbers of one of these suites."""
     require_local(path)
-    given, shown = Path(path), str(path) if named is None else named
-    missing = missing_result(given, shown)
+    location, label = Path(path), str(path) if display_name is None else display_name
+    missing = missing_result(location, label)
     if missing is not None:
         raise missing
-    is_folder = given.is_dir()
-    file, name = (given / REPORT, str(Path(shown) / REPORT)) if is_folder else (given, shown)
+    is_folder = location.is_dir()
+    file, name = (location / REPORT, str(Path(label) / REPORT)) if is_folder else (location, label)
     data = read_bytes(file, "report", name, MAX_REPORT_BYTES)
     report = parse_report(data, name)
-    known = {suite.name: suite for suite in suites}
+    suites_by_name = {suite.name: suite for suite in suites}
     suite = report.get("suite") if isinstance(report, dict) else None
-    if type(suite) is not str or suite not in known or report.get("format_version") != FORMAT_VERSION:
+    if type(suite) is not str or suite not in suites_by_name or report.get("format_version") != FORMAT_VERSION:
         raise InputError(
             "report.not_a_report",
             "not a report that goldgate wrote",
             place=Place(name),
-            expected=f"a JSON report with suite {' or '.join(known)} and format_version {FORMAT_VERSION}",
+            expected=f"a JSON report with suite {' or '.join(suites_by_name)} and format_version {FORMAT_VERSION}",
             found=_describe_other(report),
         )
     if report.get("status") == Verdict.SYSTEM_ERROR:
         raise InputError(
             "report.system_error", "this report has no numbers: it ended in SYSTEM_ERROR", place=Place(name)
         )
-    _require_complete(report, name)
-    return StoredResult(shown, file, data, report, known[suite], is_folder)
+    return StoredResult(label, file, data, _require_complete(report, name), suites_by_name[suite], is_folder)
 
 
 def parse_report(data: bytes, name: str) -> Any:
@@ -252,25 +264,13 @@ def parse_report(data: bytes, name: str) -> Any:
         ) from None
 
 
-def stored_gates(report: Report) -> list[StoredGate]:
-    """The gates of a report, in their order."""
-    return [
-        StoredGate(
-            str(gate["metric"]),
-            {side: Decimal(gate[side]) for side in ("min", "max") if gate.get(side) is not None},
-            gate["measured"],
-        )
-        for gate in report["gates"]
-    ]
-
-
-def input_digests(suite: Suite, inputs: Mapping[str, Any], *, judged: bool) -> dict[str, list[str]]:
-    """Of what a report says that it was made from: what the system made, or what every system was asked."""
-    chosen = [given.name for given in suite.inputs if given.judged == judged and given.required]
+def input_digests(suite: Suite, inputs: Mapping[str, object], *, judged: bool) -> dict[str, list[str]]:
+    """Digests of a report's inputs: of what the system made (`judged`), or of what every system was asked."""
+    chosen = [each.name for each in suite.inputs if each.judged == judged and each.required]
     return {name: sorted(digests_of(inputs.get(name))) for name in chosen}
 
 
-def digests_of(entry: Any) -> tuple[str, ...]:
+def digests_of(entry: object) -> tuple[str, ...]:
     """The digests of an input of a report: one as it stands, in an object, or in a list of those."""
     if isinstance(entry, str):
         return (entry,)
@@ -287,23 +287,121 @@ def _describe_other(report: Any) -> str:
     return f"a {kind}" if type(kind) is str else f"suite {describe_value(report.get('suite'))}"
 
 
-def _require_complete(report: Report, name: str) -> None:
-    """What is read of a report must be there; whether it is true is another question."""
+def _require_complete(report: Any, name: str) -> SuiteReport:
+    """The report, whose parts all have their types; whether they are true is another question."""
+    from goldgate.core.contracts import MetricValue, SuiteReport  # scoring needs none of them, and they take 3 ms
+
+    require_type({"stands_out": [], **report}, SuiteReport, "report", name)  # an older report has none
+    require_type(metric_sections(report["metrics"]), dict[str, dict[str, MetricValue]], "report", name, "/metrics")
+    for wrong in _unreadable_bounds(report["gates"]):
+        raise _malformed(wrong, "report", name)
+    return cast(SuiteReport, report)
+
+
+def require_type(value: object, kind: Any, what: str, name: str, pointer: str = "") -> None:
+    """An InputError that names the first place where a stored value, such as a report, does not have its type."""
+    for wrong in problems(kind, value, pointer, most=1):
+        raise _malformed(wrong, what, name)
+
+
+def _malformed(wrong: Problem, what: str, name: str) -> InputError:
+    return InputError(
+        f"{what}.malformed",
+        f"this {what} is not complete",
+        place=Place(name, None, wrong.pointer),
+        expected=wrong.expected,
+        found=wrong.found,
+    )
+
+
+def _unreadable_bounds(gates: Sequence[GateValue]) -> Iterator[Problem]:
+    for number, gate in enumerate(gates):
+        for side in _BOUNDS:
+            try:
+                parse_bound(gate.get(side, 0))
+            except ValueError:
+                yield Problem(f"/gates/{number}/{side}", "a number as text", describe_value(gate.get(side)))
+
+
+def exact_value(metric: MetricValue) -> Fraction | None:
+    """The value of a metric of a report, from its counts where it has some; None where it is undefined."""
+    if "denominator" in metric:
+        return Fraction(metric["numerator"], metric["denominator"]) if metric["denominator"] else None
+    return None if metric["value"] is None else Fraction(metric["value"])
+
+
+def _contradictions(report: SuiteReport) -> Iterator[Problem]:
+    for section, metrics in metric_sections(report["metrics"]).items():
+        for name, metric in metrics.items():
+            yield from _wrong_value(metric, f"/metrics/{section}/{name}")
+    measured = metrics_by_name(report["metrics"])
+    for number, gate in enumerate(report["gates"]):
+        pointer, metric = f"/gates/{number}", measured.get(gate["metric"], gate["measured"])
+        yield from _wrong_value(gate["measured"], f"{pointer}/measured")
+        if exact_value(metric) != exact_value(gate["measured"]):
+            value = describe_value(gate["measured"]["value"])
+            yield Problem(f"{pointer}/measured", f"the value {metric['value']} of {gate['metric']} in metrics", value)
+        allowed = _allowed_verdicts(gate)
+        if gate["verdict"] not in allowed:
+            expected = f"{' or '.join(allowed)}, as the bounds and the measured value give"
+            yield Problem(f"{pointer}/verdict", expected, gate["verdict"])
+    status = overall_verdict([_stored_result(gate) for gate in report["gates"]])
+    if report["status"] != status:
+        yield Problem("/status", f"{status}, as the verdicts and severities of its gates give", report["status"])
+
+
+def _wrong_value(metric: MetricValue, pointer: str) -> Iterator[Problem]:
+    """A rate whose value is not the quotient of its counts."""
+    if "denominator" not in metric:
+        return
+    numerator, denominator = metric["numerator"], metric["denominator"]
     try:
-        stored_gates(report)
-        found: list[tuple[Any, type]] = [
-            (report["signature"], str),
-            (report["inputs"], dict),
-            (report["metrics"], dict),
-            (report["metrics"]["version"], str),
-            *((each["code"], str) for each in report["findings"]),
-        ]
-        sections = [section for section in report["metrics"].values() if isinstance(section, dict)]
-        metrics = [metric for section in sections for metric in section.values()]
-        found += [(metric, dict) for metric in metrics]
-        found += [(metric["numerator"], int) for metric in metrics if "denominator" in metric]
-        complete = all(isinstance(value, kind) for value, kind in found)
-    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
-        complete = False
-    if not complete:
-        raise InputError("report.malformed", "this report is not complete", place=Place(name))
+        value = numerator / denominator if denominator else None
+    except OverflowError:
+        value = None
+    if metric["value"] != value:
+        yield Problem(f"{pointer}/value", f"{numerator}/{denominator} = {value}", describe_value(metric["value"]))
+
+
+def _stored_gate(entry: GateValue) -> Gate:
+    return Gate(
+        min=_bound(entry, "min"),
+        max=_bound(entry, "max"),
+        equals=_bound(entry, "equals"),
+        max_drop=_bound(entry, "max_drop"),
+        max_rise=_bound(entry, "max_rise"),
+        on_inconclusive=entry.get("on_inconclusive", "fail"),
+        severity=entry["severity"],
+    )
+
+
+def _bound(entry: GateValue, name: str) -> Decimal | None:
+    bound = entry.get(name)
+    return None if bound is None else parse_bound(bound)
+
+
+def _stored_result(entry: GateValue) -> GateResult:
+    """The verdict of a gate as it is stored, without what it measured."""
+    verdict = Verdict(entry["verdict"])
+    return GateResult(entry["metric"], _stored_gate(entry), Count(None), verdict, entry["reason"])
+
+
+def _allowed_verdicts(entry: GateValue) -> tuple[str, ...]:
+    """The verdicts that a gate can have with this value. A suite may fail a gate whose bounds are met, for reasons of
+    its own, and never pass one whose bounds are missed."""
+    value, open_verdict = exact_value(entry["measured"]), ("INCONCLUSIVE",) if "confidence" in entry else ()
+    difference = entry.get("difference")
+    if value is None or (difference is not None and difference["value"] is None):
+        return ("FAIL",) if entry["on_not_evaluable"] == "fail" else ("PASS", *open_verdict, "FAIL")
+    gate = _stored_gate(entry)
+    # The exact value of a macro average is not stored, nor that of a difference.
+    slack = _ROUNDING if "averaged" in entry["measured"] else 0
+    is_met = _is_within(value, gate.least, gate.most, slack)
+    if difference is not None and difference["value"] is not None:
+        drop = None if gate.max_drop is None else -gate.max_drop
+        is_met = is_met and _is_within(Fraction(difference["value"]), drop, gate.max_rise, _ROUNDING)
+    return ("PASS", *open_verdict, "FAIL") if is_met else (*open_verdict, "FAIL")
+
+
+def _is_within(value: Fraction, least: Decimal | None, most: Decimal | None, slack: Fraction | int) -> bool:
+    return (least is None or value >= Fraction(least) - slack) and (most is None or value <= Fraction(most) + slack)

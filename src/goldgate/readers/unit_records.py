@@ -66,7 +66,7 @@ class CountIndex:
         return len(self.counts)
 
     def number(self, key: TableKey, counts: Counts) -> int:
-        """Of these counts in this table; ValueError where this version has more or fewer of them."""
+        """The number of these counts in this table; ValueError if this version has more or fewer of them."""
         table = self._by_key.get(key)
         if table is None:
             table = self._by_key[key] = len(self.keys)
@@ -82,7 +82,7 @@ class CountIndex:
         return number
 
     def table_number(self, key: TableKey) -> int:
-        """Of a table; -1 while no unit counted in it."""
+        """The number of a table; -1 while no unit counted in it."""
         return self._by_key.get(key, -1)
 
     def numbers(self, unit: UnitCounts) -> list[int]:
@@ -116,10 +116,10 @@ def _decode_piece(piece: bytes) -> tuple[TableKey, Counts]:
 
 
 class UnitRow(NamedTuple):
-    """One unit of a table. Without an identity it is work that nobody asked for."""
+    """One unit of a table. Without an identity it is a run that belongs to no query."""
 
     identity: Any  # str, or None; of a baseline, a digest
-    numbers: list[int]  # of its counts
+    numbers: list[int]  # numbers of its counts in the index
     group: str | None = None  # that it is part of
     times: int = 1  # how many units like it
 
@@ -132,8 +132,8 @@ class UnitTable:
     """
 
     index: CountIndex
-    ids: list[Any] = field(default_factory=list)  # str, None for work that nobody asked for; of a baseline, digests
-    numbers: list[list[int]] = field(default_factory=list)  # of the counts of each unit
+    ids: list[Any] = field(default_factory=list)  # str, None for a run that belongs to no query; digests in a baseline
+    numbers: list[list[int]] = field(default_factory=list)  # for each unit, the numbers of its counts in the index
     groups: dict[int, str] = field(default_factory=dict)  # by place, of the units that are part of one
     times: dict[int, int] = field(default_factory=dict)  # by place, of the records that stand for several units
     first_line: int = 1  # of its records, in the file
@@ -153,7 +153,7 @@ class UnitTable:
         return UnitRow(self.ids[place], self.numbers[place], self.groups.get(place), self.times.get(place, 1))
 
     def units(self) -> Iterator[UnitCounts]:
-        """What each unit counted."""
+        """The counts of each unit."""
         return map(self.index.unit, self.numbers)
 
 
@@ -237,8 +237,8 @@ def _checked_key(names: list[str]) -> TableKey:
 
 
 def scale(counts: UnitCounts, times: int) -> UnitCounts:
-    """The counts of so many units like this one."""
-    return counts if times == 1 else {key: tuple([n * times for n in found]) for key, found in counts.items()}
+    """The counts of `times` units like this one."""
+    return counts if times == 1 else {key: tuple([n * times for n in numbers]) for key, numbers in counts.items()}
 
 
 def checked_counts(counts: list[int]) -> Counts:
@@ -257,11 +257,11 @@ def parts_add_up(counted: Mapping[TableKey, Counts]) -> bool:
     sums: dict[TableKey, list[int]] = {}
     for key, counts in counted.items():
         if len(key) > 1:
-            known = sums.setdefault(key[:-1], [0] * len(counts))
-            if len(known) != len(counts):
+            totals = sums.setdefault(key[:-1], [0] * len(counts))
+            if len(totals) != len(counts):
                 return False
             for place, count in enumerate(counts):
-                known[place] += count
+                totals[place] += count
     return all(tuple(summed) == counted.get(whole) for whole, summed in sums.items())
 
 
@@ -275,19 +275,19 @@ def add_tables(mine: UnitCounts, theirs: Mapping[TableKey, Counts]) -> None:
 def malformed_record_error(result: StoredResult, line: int | None, problem: Exception | str) -> InputError:
     """The error for a record that does not say what its unit counted, or something else than this version counts."""
     if isinstance(problem, orjson.JSONDecodeError):
-        found = f"not JSON: {problem.msg}"
+        actual = f"not JSON: {problem.msg}"
     elif isinstance(problem, KeyError):
-        found = f"no {problem.args[0]}"
+        actual = f"no {problem.args[0]}"
     elif isinstance(problem, UnicodeDecodeError):
-        found = "not UTF-8 text"
+        actual = "not UTF-8 text"
     else:
-        found = str(problem) if type(problem) in (str, ValueError) else "something else"
+        actual = str(problem) if type(problem) in (str, ValueError) else "something else"
     return InputError(
         "records.malformed",
         "this record does not say what its unit counted",
         place=Place(result.records_name, line),
         expected=f"a record with {result.suite.pairing.field} and {UNITS}, as this version of goldgate writes it",
-        found=found,
+        found=actual,
         advice="score it again with this version, with --out",
     )
 

@@ -5,14 +5,14 @@ A new format is a file with a function from a page to text, and its name and a c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
+    from goldgate.core.contracts import ErrorReport, SuiteReport
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.page import Page
-    from goldgate.core.suite import Report
 
 
 # The command line lists these names in its help, so nothing is imported before one is used.
@@ -20,17 +20,33 @@ PAGE_FORMATS = ("text", "markdown", "latex", "csv", "html")
 VERDICT_FORMATS = ("junit", "github")  # for CI systems: only pages with a verdict, which a comparison lacks
 
 
-def describe_report(report: Report) -> Page:
+def describe_report(report: SuiteReport | ErrorReport) -> Page:
     """A report as a page: as its suite describes it, or why there are no numbers."""
-    if report.get("error"):
+    error = report.get("error")
+    if error is not None:
         from goldgate.core.report_page import error_page
 
-        return error_page(report)
+        return error_page(report["suite"], error)
     from goldgate.core.report_page import match_gate_digits
     from goldgate.suites import load_suite
 
-    suite = load_suite(report["suite"])
-    return match_gate_digits(suite.describe(report)._replace(pictures=suite.pictures(report)))
+    suite, numbers = load_suite(report["suite"]), cast("SuiteReport", report)
+    return match_gate_digits(suite.describe(numbers)._replace(pictures=suite.pictures(numbers)))
+
+
+def name_files(page: Page, paths: Mapping[str, Sequence[str]]) -> Page:
+    """A report's page with the names of the files that its inputs came from, what was judged first.
+
+    Only names: with a folder, or the time, report.html would differ between two machines that score the same files, and
+    `goldgate verify` compares its bytes. The viewer adds the time, which it takes from run.json.
+    """
+    from goldgate.files.address import file_name
+    from goldgate.suites import load_suite
+
+    needed = [each for each in load_suite(page.suite).inputs if each.is_path and each.required]
+    kinds = [each.name for each in sorted(needed, key=lambda each: not each.judged)]
+    names = {kind: sorted(filter(None, map(file_name, paths.get(kind, ())))) for kind in kinds}
+    return page._replace(files={kind: tuple(each) for kind, each in names.items() if each})
 
 
 def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: bool = False) -> str:
@@ -57,11 +73,11 @@ def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: 
 
             return render_html(page)
         case "junit":
-            from goldgate.report.ci import render_junit
+            from goldgate.report.verdicts import render_junit
 
             return render_junit(page)
         case "github":
-            from goldgate.report.ci import render_github
+            from goldgate.report.verdicts import render_github
 
             return render_github(page)
         case _:
@@ -69,7 +85,7 @@ def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: 
 
 
 def render(
-    evaluation: Evaluation | Report,
+    evaluation: Evaluation | SuiteReport | ErrorReport | dict[str, Any],
     format: Literal["text", "markdown", "latex", "csv", "html", "json", "junit", "github"] = "text",
     *,
     columns: int = 80,
@@ -78,10 +94,10 @@ def render(
     """An evaluation, or its report, as text, Markdown, LaTeX, CSV, HTML, JSON, JUnit XML or annotations of GitHub."""
     if format not in RENDERERS:
         raise ValueError(f"there is no format {format!r}; there are {', '.join(RENDERERS)}")
-    report = evaluation if isinstance(evaluation, dict) else evaluation.report
-    if format == "json":
-        from goldgate.core.evaluation import render_json
+    from goldgate.core.evaluation import Evaluation, render_json
 
+    report: Any = evaluation.report if isinstance(evaluation, Evaluation) else evaluation
+    if format == "json":
         return render_json(report).decode()
     return render_page(describe_report(report), format, columns=columns, colour=colour)
 

@@ -76,7 +76,7 @@ def _block(block: Block) -> Iterator[CsvRow]:
             for pair in block.rows:
                 yield {"metric": _text(str(pair.label)), "text": _text(", ".join(pair.parts))}
         case FindingList():
-            for severity, code, place, message in block.rows:
+            for severity, code, place, message, _ in block.rows:
                 text = _text(f"{place}: {message}" if place else message)
                 yield {"metric": _text(code), "verdict": _text(severity), "text": text}
             if not block.rows:

@@ -74,7 +74,7 @@ def link(content: Content, href: str | None, **attributes: Value) -> Content:
 def raw(tag: str, source: str, /, **attributes: Value) -> Markup:
     """A script or a style of our own, which a browser reads as it stands."""
     if tag not in _RAW or re.search(r"<[/!]", source):
-        raise ValueError(f"not a script or style that can stand in a page: {tag}")
+        raise ValueError(f"not a script or style that a page can hold: {tag}")
     return Markup(f"<{tag}{_attribute_texts(attributes)}>{source}</{tag}>")
 
 
@@ -107,7 +107,7 @@ def _escape_beside(text: str) -> str:
 
 def _attribute_texts(attributes: dict[str, Value]) -> str:
     return "".join(
-        _attribute_text(key, value) for key, value in attributes.items() if value is not None and value is not False
+        [_attribute_text(key, value) for key, value in attributes.items() if value is not None and value is not False]
     )
 
 
@@ -123,7 +123,7 @@ def _attribute_text(key: str, value: str | int) -> str:
 def _attribute_name(key: str) -> str:
     name = _checked(key.removesuffix("_").replace("_", "-"))
     if name.lower().startswith("on") or name.lower() in ("style", "srcdoc"):
-        raise ValueError(f"a page has no attribute {name}: scripts and styles stand in files of their own")
+        raise ValueError(f"a page has no attribute {name}: scripts and styles go into files of their own")
     return name
 
 
@@ -134,8 +134,8 @@ def _checked(name: str) -> str:
     return name
 
 
-def _escape(found: re.Match[str]) -> str:
-    character = found.group()
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
     if character in _ESCAPES:
         return _ESCAPES[character]
     return escape_character(character)

@@ -42,7 +42,7 @@ _BLANKS = re.compile(r"^ | $|(?<= ) ")  # a page shows many blanks as one, and n
 _IN_MARKDOWN = str.maketrans({each: f"\\{each}" for each in "\\`*_[]<>#|~&"})
 # What GitHub and GitLab make a link or a mention of even behind a backslash, because they look at the finished page.
 _LINK = re.compile(r"(?:@|://|(?<=[wW]{3})\.|[#!](?=\d)|\bGH-(?=\d))+")
-_LATEX = re.compile(r"[\\{}$&#%_^~<>|\"`*≥≤−→·]|--|(?<=[?!'])['`]")
+_LATEX = re.compile(r"[\\{}$&#%_^~<>|\"`*≥≤−→·]|-(?=-)|(?<=[?!'])['`]")
 # What pdfLaTeX sets in any encoding of fonts: of Latin-1 the letters, of the rest of Latin those with plain accents.
 _KNOWN_TO_LATEX = "À-ÏÑ-ÖØ-Ýßà-ïñ-öø-ýÿĂăĆćČčĎďĚěĞğİıŁłŃńŇňŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž‘’“”–—…≥≤−→·"
 _UNKNOWN_TO_LATEX = re.compile(f"[^\x00-\x7f{_KNOWN_TO_LATEX}]+")
@@ -58,7 +58,7 @@ _IN_LATEX = {
     "`": r"\textasciigrave{}",
     "'": r"{}'",
     "*": "*",
-    "--": "-{}-",
+    "-": "-{}",
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "−": "$-$",
@@ -96,43 +96,43 @@ def escape_hidden(text: str, *, commands: bool = True) -> str:
 
 def visible_name(text: str, *, commands: bool = True) -> str:
     """The text where nothing else stands beside it: blanks at its ends, and several in a row, are written out too."""
-    shown = visible(text, commands=commands)
-    if "  " in shown or shown[:1] == " " or shown[-1:] == " ":
-        return _BLANKS.sub(lambda blank: escape_character(blank.group()), shown)
-    return shown
+    name = visible(text, commands=commands)
+    if "  " in name or name[:1] == " " or name[-1:] == " ":
+        return _BLANKS.sub(lambda blank: escape_character(blank.group()), name)
+    return name
 
 
 def fit_name(text: str, columns: int, *, commands: bool = True) -> str:
-    """A name that stands among no others, in so many columns."""
+    """A single name, made visible and cut to `columns`."""
     return shorten_middle(visible_name(text, commands=commands), columns)
 
 
 def distinct_names(names: Iterable[str], columns: int | None = None, *, commands: bool = True) -> dict[str, str]:
-    """Names as they are shown together, in so many columns: no two of them look alike."""
-    shown = {text: visible_name(text, commands=commands) for text in names}
-    if len(shown) < 2:
-        return shown if columns is None else {text: shorten_middle(shown[text], columns) for text in shown}
-    looks = Counter(_look(form) for form in shown.values())
-    for text, form in shown.items():
+    """Names made visible and cut to `columns`, such that no two look alike."""
+    forms = {text: visible_name(text, commands=commands) for text in names}
+    if len(forms) < 2:
+        return forms if columns is None else {text: shorten_middle(forms[text], columns) for text in forms}
+    looks = Counter(_look(form) for form in forms.values())
+    for text, form in forms.items():
         if looks[_look(form)] > 1:
-            shown[text] = "".join(c if c.isascii() else escape_character(c) for c in form)
+            forms[text] = "".join(c if c.isascii() else escape_character(c) for c in form)
     if columns is None:
-        return shown
-    short = {text: shorten_middle(form, columns) for text, form in shown.items()}
+        return forms
+    short = {text: shorten_middle(form, columns) for text, form in forms.items()}
     counts = Counter(short.values())
     return {
         text: shorten_with_digest(form, columns) if counts[short[text]] > 1 else short[text]
-        for text, form in shown.items()
+        for text, form in forms.items()
     }
 
 
 def escape_markdown(text: str) -> str:
     """The text as it stands inside a line or a table cell of Markdown: no markup, no HTML, no links, no mentions."""
-    shown, parts, end = visible_name(text), list[str](), 0
-    for link in _LINK.finditer(shown):
-        parts += [shown[end : link.start()].translate(_IN_MARKDOWN), f"`{link.group()}`"]
+    name, parts, end = visible_name(text), list[str](), 0
+    for link in _LINK.finditer(name):
+        parts += [name[end : link.start()].translate(_IN_MARKDOWN), f"`{link.group()}`"]
         end = link.end()
-    return "".join([*parts, shown[end:].translate(_IN_MARKDOWN)])
+    return "".join([*parts, name[end:].translate(_IN_MARKDOWN)])
 
 
 def markdown_code(text: str, *, in_table: bool = True, is_visible: bool = False) -> str:
@@ -140,10 +140,10 @@ def markdown_code(text: str, *, in_table: bool = True, is_visible: bool = False)
 
     `is_visible` says that `distinct_names` or `visible_name` returned the text.
     """
-    shown = text if is_visible else visible_name(text)
-    fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(shown)), default=0))
-    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
-    span = f"{fence}{pad}{shown}{pad}{fence}"
+    name = text if is_visible else visible_name(text)
+    fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(name)), default=0))
+    pad = " " if name.startswith("`") or name.endswith("`") else ""
+    span = f"{fence}{pad}{name}{pad}{fence}"
     return span.replace("|", "\\|") if in_table else span
 
 
@@ -153,8 +153,8 @@ def escape_latex(text: str, *, is_visible: bool = False) -> str:
     Characters that pdfLaTeX would stop at stand in `\\goldgatetext`, which LATEX_TEXT defines: XeLaTeX and LuaLaTeX set
     them, pdfLaTeX shows their code points. `is_visible` says that `distinct_names` or `visible_name` returned the text.
     """
-    shown = text if is_visible else visible_name(text)
-    escaped = _LATEX.sub(lambda match: _IN_LATEX.get(match.group(), f"\\{match.group()}"), shown)
+    name = text if is_visible else visible_name(text)
+    escaped = _LATEX.sub(lambda match: _IN_LATEX.get(match.group(), f"\\{match.group()}"), name)
     return escaped if escaped.isascii() else _UNKNOWN_TO_LATEX.sub(_with_code_points, escaped)
 
 
@@ -171,7 +171,7 @@ def display_width(text: str) -> int:
 
 
 def shorten(text: str, columns: int) -> str:
-    """The text in so many columns; what does not fit becomes `…`."""
+    """The text cut to `columns`; what does not fit becomes `…`."""
     if len(text) * 2 <= columns:  # however wide its characters are
         return text
     if len(text) <= columns * _MARKS and display_width(text) <= columns:  # a huge text is not measured
@@ -186,7 +186,7 @@ def shorten(text: str, columns: int) -> str:
 
 
 def shorten_middle(text: str, columns: int) -> str:
-    """The text in so many columns with both its ends: names that begin alike mostly end otherwise."""
+    """The text cut to `columns` in the middle: names that begin alike mostly end differently."""
     if shorten(text, columns) == text:
         return text
     tail, used = [], 0
@@ -200,7 +200,7 @@ def shorten_middle(text: str, columns: int) -> str:
 
 
 def shorten_with_digest(text: str, columns: int) -> str:
-    """The text in so many columns, with a digest behind the `…`: texts with other cut parts look different."""
+    """The text cut to `columns`, with a digest behind the `…`: texts with other cut parts look different."""
     if shorten(text, columns) == text:
         return text
     digest = sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGEST]

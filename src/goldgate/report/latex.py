@@ -49,8 +49,8 @@ def _head(page: Page) -> Iterator[str]:
     yield _comment(title)
     if page.origin is not None:
         yield _comment(f"signature: {page.origin.signature}")
-        for given in page.origin.inputs:
-            yield _comment(f"{given.kind}: sha256 {given.sha256}")
+        for each in page.origin.inputs:
+            yield _comment(f"{each.kind}: sha256 {each.sha256}")
     for message in page.remarks:
         yield _comment(f"stands out: {message}")
     yield f"% {_PREAMBLE}"
@@ -90,7 +90,7 @@ def _section(section: Section, page: Page) -> Iterator[list[str]]:
             case Notes():
                 yield _list(["".join(map(str, item)) for item in block.items[: block.limit]])
             case FindingList():
-                yield _list([" ".join(row) for row in block.rows[: block.limit]])
+                yield _list([" ".join(row[:-1]) for row in block.rows[: block.limit]])
             case _:
                 yield [_comment(f"{title}: none")]
 

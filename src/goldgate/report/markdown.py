@@ -31,7 +31,7 @@ def render_markdown(page: Page) -> str:
         parts += ["## What stands out", _list([(message,) for message in page.remarks])]
     for section in page.titled_sections:
         parts += [f"## {escape_markdown(section.title)}", *_blocks(section.blocks)]
-    return "\n\n".join([*parts, *_first_samples(page), *_origin(page.origin)]) + "\n"
+    return "\n\n".join([*parts, *_origin(page.origin)]) + "\n"
 
 
 def _headline(page: Page) -> list[str]:
@@ -138,7 +138,7 @@ def _findings(block: FindingList) -> list[str]:
         return ["None."]
     rows = [
         [escape_markdown(severity), markdown_code(name), markdown_code(place), escape_markdown(message)]
-        for severity, name, place, message in block.rows[: block.most]
+        for severity, name, place, message, _ in block.rows[: block.most]
     ]
     return [markdown_table(["severity", "code", "where", "message"], rows), *_more_note(len(block.rows) - len(rows))]
 
@@ -162,17 +162,6 @@ def _words(part: str | Name) -> str:
 
 def _more_note(count: int) -> list[str]:
     return [f"… and {count} more; the JSON report has all."] if count > 0 else []
-
-
-def _first_samples(page: Page) -> list[str]:
-    if page.samples is None or not page.samples.first:
-        return []
-    names = distinct_names(sample.id for sample in page.samples.first)
-    rows = [
-        [markdown_code(names[sample.id], is_visible=True), escape_markdown(sample.word)]
-        for sample in page.samples.first
-    ]
-    return [f"## {escape_markdown(page.samples.title)}", markdown_table(["sample", "why"], rows)]
 
 
 def _origin(origin: ReportOrigin | None) -> list[str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from goldgate.comparison import compare_systems
-from goldgate.core.gate import Verdict
 from goldgate.core.metric import format_number
 from goldgate.core.page import (
     MeasuredValue,
@@ -27,10 +26,11 @@ from goldgate.readers.stored_result import REPORT, load_result
 from goldgate.report import describe_report
 from goldgate.report.svg import page_pictures, render_svg
 from goldgate.runs.comparison_page import describe_comparison, p_value
-from goldgate.runs.sources import COMPARISON, COMPARISON_FILE, SystemSource, load_json
+from goldgate.runs.sources import COMPARISON_FILE, SystemSource, load_comparison
 from goldgate.suites import all_suites
 
-Report = Mapping[str, Any]
+if TYPE_CHECKING:
+    from goldgate.runs.contracts import ComparedSystem, ComparisonReport, TestedDifference
 
 # What has a picture of a kind that other results lack.
 _NEEDS = {
@@ -53,15 +53,15 @@ def draw_results(
         )
     compared = _comparison_file(Path(paths[0]))
     if compared is not None:
-        with require_complete(compared):
-            return _render_kinds(comparison_pictures(_load_comparison(compared)), kinds)
+        return _render_kinds(comparison_pictures(load_comparison(compared)[1]), kinds)
     result = load_result(paths[0], all_suites())
+    result.require_consistent()
     with require_complete(result.file):
         return _render_kinds(page_pictures(describe_report(result.report), sources[0].name), kinds)
 
 
 @contextmanager
-def require_complete(file: Path, advice: str = "make it again with --out") -> Iterator[None]:
+def require_complete(file: Path, advice: str = "recompute it with --out") -> Iterator[None]:
     """Turn what a changed or incomplete report raises while it is described into an InputError with its place."""
     try:
         yield
@@ -75,16 +75,6 @@ def _comparison_file(path: Path) -> Path | None:
     compared = os.path.isdir(path) and not os.path.exists(path / REPORT)
     file = path / COMPARISON_FILE if compared else path
     return file if file.name == COMPARISON_FILE and os.path.exists(file) else None
-
-
-def _load_comparison(file: Path) -> Report:
-    value = load_json(file, COMPARISON).value
-    if isinstance(value, dict) and value.get("status") == Verdict.SYSTEM_ERROR:
-        raise InputError(
-            "report.system_error", "this comparison has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))
-        )
-    report: Report = value
-    return report
 
 
 def _render_kinds(pictures: Sequence[Picture], kinds: Sequence[str]) -> dict[str, str]:
@@ -101,31 +91,31 @@ def _render_kinds(pictures: Sequence[Picture], kinds: Sequence[str]) -> dict[str
     return {picture.kind: render_svg(picture) for picture in pictures if not kinds or picture.kind in kinds}
 
 
-def comparison_pictures(report: Report) -> list[Picture]:
+def comparison_pictures(report: ComparisonReport) -> list[Picture]:
     """What is drawn of a comparison; one system alone has nothing but its runs."""
     several = [_systems(report), _differences(report)] if len(report["systems"]) > 1 else []
     runs = [_runs(report)] if any(len(system["runs"]) > 1 for system in report["systems"]) else []
     return [*several, *runs]
 
 
-def comparison_page(report: Report) -> Page:
+def comparison_page(report: ComparisonReport) -> Page:
     """A comparison as a page, with the pictures that plot draws of it."""
     drawn = tuple(each._replace(about="") for each in comparison_pictures(report))  # it stands above them all
     return describe_comparison(report)._replace(pictures=drawn)
 
 
-def _systems(report: Report) -> Picture:
+def _systems(report: ComparisonReport) -> Picture:
     groups = _by_metric(report, lambda metric: [_system(system, metric) for system in report["systems"]])
     return ScorePicture("systems", "Systems", groups, about=_about(report))
 
 
-def _system(system: Report, metric: str) -> ScoreRow:
+def _system(system: ComparedSystem, metric: str) -> ScoreRow:
     value = measured_value(system["metrics"][metric])._replace(best=metric in system["best_in"])
     runs = len(system["runs"])
     return ScoreRow(system["name"], value, aside=f"{runs} runs" if runs > 1 else value.counts)
 
 
-def _runs(report: Report) -> Picture:
+def _runs(report: ComparisonReport) -> Picture:
     """Each run of those systems that have several; of one, a line for each metric."""
     several = [system for system in report["systems"] if len(system["runs"]) > 1]
     groups = _by_metric(report, lambda metric: [_spread(system, metric) for system in several])
@@ -135,14 +125,14 @@ def _runs(report: Report) -> Picture:
     return ScorePicture("runs", "Several runs", groups, about=_about(report), aside="std. dev.", notes=(note,))
 
 
-def _spread(system: Report, metric: str) -> ScoreRow:
+def _spread(system: ComparedSystem, metric: str) -> ScoreRow:
     values = system["metrics"][metric]
     spread = values.get("between_runs")
     runs = tuple(sorted(values.get("by_run", ())))
     return ScoreRow(system["name"], measured_value(values), runs, "" if spread is None else format_number(spread))
 
 
-def _differences(report: Report) -> Picture:
+def _differences(report: ComparisonReport) -> Picture:
     """Each system less the one that they are compared with."""
     against = report["against"]
 
@@ -161,7 +151,7 @@ def _differences(report: Report) -> Picture:
     )
 
 
-def _difference(entry: Report) -> MeasuredValue:
+def _difference(entry: TestedDifference) -> MeasuredValue:
     difference = entry["difference"]
     if difference is None:
         return MeasuredValue(None, reason=entry["reason"])
@@ -169,9 +159,9 @@ def _difference(entry: Report) -> MeasuredValue:
     return MeasuredValue(float(exact), exact.numerator, exact.denominator, interval=interval_ends(difference))
 
 
-def _by_metric(report: Report, rows: Callable[[str], Sequence[ScoreRow]]) -> tuple[ScoreGroup, ...]:
+def _by_metric(report: ComparisonReport, rows: Callable[[str], Sequence[ScoreRow]]) -> tuple[ScoreGroup, ...]:
     return tuple(ScoreGroup(metric, tuple(rows(metric))) for metric in report["headline"])
 
 
-def _about(report: Report) -> str:
+def _about(report: ComparisonReport) -> str:
     return describe_comparison(report).subject

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from goldgate.core.page import (
     NOT_AVAILABLE,
@@ -27,10 +27,10 @@ from goldgate.core.page import (
     Paragraph,
     Reasons,
     ReportOrigin,
-    Samples,
     Table,
 )
 from goldgate.core.report_page import error_page
+from goldgate.errors import GoldgateError
 from goldgate.report.escape import (
     display_width,
     distinct_names,
@@ -41,6 +41,9 @@ from goldgate.report.escape import (
     visible_name,
 )
 from goldgate.report.verdicts import OPTIONAL, gate_columns, gate_notes
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import ErrorValue
 
 DEFAULT_COLUMNS = 80
 MIN_COLUMNS = 40  # columns of a terminal; one that is narrower breaks lines by itself
@@ -272,7 +275,7 @@ def _labelled_cell(head: ColumnHead, cell: TextCell) -> str:
 
 SHOWN_FILES = 5
 SHOWN_DIGEST = 12  # hex digits, enough to tell files apart
-FINDING_LINES = 3  # of one message
+FINDING_LINES = 6  # of one message
 _SEVERITY_COLUMNS = 7
 _LABEL_COLUMNS = 24
 
@@ -286,15 +289,15 @@ def render_text(page: Page, columns: int = DEFAULT_COLUMNS, colour: bool = False
         renderer.gates(page),
         renderer.titled("What stands out", renderer.notes(remarks)),
         *(renderer.titled(s.title, renderer.blocks(s.blocks)) for s in page.titled_sections if not s.is_detail),
-        renderer.first_samples(page.samples),
         renderer.origin(page.origin),
     ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-def render_error(error: Mapping[str, Any], columns: int = DEFAULT_COLUMNS, colour: bool = False) -> str:
-    """An error alone: why there are no numbers."""
-    return render_text(error_page({"suite": "", "error": error}), columns, colour)
+def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS, colour: bool = False) -> str:
+    """An error alone, with its file as it was named."""
+    entry = cast("ErrorValue", {**error.as_json(), "file": error.place.file})
+    return render_text(error_page("", entry), columns, colour)
 
 
 class _TextRenderer(NamedTuple):
@@ -318,10 +321,8 @@ class _TextRenderer(NamedTuple):
         return [paint(page.verdict, page.verdict, colour=self.colour) + lines[0][len(page.verdict) :], *lines[1:]]
 
     def gates(self, page: Page) -> list[str]:
-        if page.gates is None:
-            return []
         if not page.gates:
-            return ["Gates", f"{INDENT}none"]
+            return []
         columns = gate_columns(page.gates)
         own, shared = gate_notes(page.gates)
         kinds: dict[str, CellKind] = {"": "verdict", "value": "number"}
@@ -413,22 +414,12 @@ class _TextRenderer(NamedTuple):
             return [f"{INDENT}none"]
         rows, lines = block.rows[: block.limit], []
         indent = INDENT + " " * (_SEVERITY_COLUMNS + 2)
-        for severity, code, place, message in rows:
+        for severity, code, place, message, _ in rows:
             first = visible(f"{severity:{_SEVERITY_COLUMNS}}  {code}  {place}").rstrip(" ")
             first = shorten_with_digest(first, (self.columns - len(indent)) * FINDING_LINES)
             lines += word_parts(first, self.columns, indent, INDENT)
             lines += self.words(message, indent, most=FINDING_LINES)
         return [*lines, *more_line(len(block.rows) - len(rows))]
-
-    def first_samples(self, samples: Samples | None) -> list[str]:
-        if samples is None or not samples.first:
-            return []
-        names = distinct_names(sample.id for sample in samples.first)
-        rows = [
-            TextRow((TextCell((names[sample.id],), "name", sample.id), TextCell((visible(sample.word),), "text")))
-            for sample in samples.first
-        ]
-        return self.titled(samples.title, text_table([ColumnHead(), ColumnHead()], rows, self.columns))
 
     def origin(self, origin: ReportOrigin | None) -> list[str]:
         if origin is None:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from goldgate.core.gate import GateTarget, find_gate_target
 from goldgate.core.measure import RatioMeasure
@@ -41,11 +41,12 @@ from goldgate.readers.unit_records import (
 from goldgate.runs.baseline import (
     BASELINE_KIND,
     FALSE_ALARM_RATE,
-    FORMAT_VERSION,
     StoredReport,
+    is_baseline,
     load_report,
     make_baseline,
 )
+from goldgate.runs.contracts import BaselineFolderRecord
 from goldgate.runs.differences import four_counts
 from goldgate.runs.join import JointUnits, UnitJoin
 from goldgate.runs.units import NO_IDENTITY, UnitPacker, UnitsFile, unit_id, unpack_units
@@ -53,7 +54,7 @@ from goldgate.stats.gates import PairedRun
 from goldgate.stats.multiple_testing import Runs
 from goldgate.stats.paired import PairedSums, paired_sums
 
-MAX_UNITS_BYTES = 1 << 30  # of the packed units: some 20 million
+MAX_UNITS_BYTES = 1 << 30  # size of packed units, some 20 million of them
 BASELINE_FILE, UNITS_FILE = "baseline.json", "units.bin"
 _ADVICE = "name a folder that --out wrote, with all its files, or one that goldgate baseline DIR --out wrote"
 
@@ -62,18 +63,18 @@ _ADVICE = "name a folder that --out wrote, with all its files, or one that goldg
 class ReferenceRun:
     """A stored run: what it was made from, and where the counts of its units are."""
 
-    named: str  # as the protocol or the command names it
+    label: str  # as the protocol or the command names it
     sha256: str
-    signature: str  # of how it was scored
+    signature: str  # the settings of the scoring
     asked: Mapping[str, Sequence[str]]  # digests of what every system is asked
     judged: Sequence[Mapping[str, Sequence[str]]]  # and of what the systems made, run by run
     source: StoredResult | BaselineUnits
 
-    def tables(self, index: CountIndex, wanted: Collection[TableKey] | None = None) -> Iterator[UnitTable]:
+    def tables(self, index: CountIndex, keys: Collection[TableKey] | None = None) -> Iterator[UnitTable]:
         """The units; of a baseline, their ids are digests."""
         if isinstance(self.source, StoredResult):
             return read_unit_tables(self.source, index)
-        return iter([self.source.table(index, wanted)])
+        return iter([self.source.table(index, keys)])
 
     def names(self, ids: Collection[bytes]) -> list[str]:
         """The identities behind digests, as far as they are stored."""
@@ -93,13 +94,14 @@ class BaselineUnits(NamedTuple):
     """The units of a baseline folder, and what its record says of them."""
 
     file: Path
-    named: str
-    told: Mapping[str, Any]
+    label: str
+    size: int
+    sha256: str
 
-    def table(self, index: CountIndex | None = None, wanted: Collection[TableKey] | None = None) -> UnitTable:
-        data = read_bytes(self.file, BASELINE_KIND, self.named, MAX_UNITS_BYTES)
+    def table(self, index: CountIndex | None = None, keys: Collection[TableKey] | None = None) -> UnitTable:
+        data = read_bytes(self.file, BASELINE_KIND, self.label, MAX_UNITS_BYTES)
         try:
-            return unpack_units(data, int(self.told["size"]), str(self.told["sha256"]), index, wanted)
+            return unpack_units(data, self.size, self.sha256, index, keys)
         except (ValueError, KeyError, TypeError, IndexError) as problem:
             raise self.unreadable(str(problem) if type(problem) is ValueError else None) from None
 
@@ -107,37 +109,37 @@ class BaselineUnits(NamedTuple):
         return InputError(
             "baseline.units_unreadable",
             "the units of this baseline cannot be read, or are not those that it was made with",
-            place=Place(self.named),
+            place=Place(self.label),
             found=found,
             advice="make the baseline again: goldgate baseline DIR --out FOLDER",
         )
 
 
-def load_reference_run(folder: Path, named: str, place: Place, suite: Suite) -> ReferenceRun:
+def load_reference_run(folder: Path, name: str, place: Place, suite: Suite) -> ReferenceRun:
     """What `against` names; whatever is wrong with it is the protocol's error."""
     try:
-        require_report_or_baseline(folder, named)
+        require_report_or_baseline(folder, name)
         if (folder / BASELINE_FILE).is_file():
-            return _reference_from_baseline(folder, named, suite)
-        return _reference_from_report(load_report(folder, [suite], named))
+            return _reference_from_baseline(folder, name, suite)
+        return _reference_from_report(load_report(folder, [suite], name))
     except GoldgateError as problem:
         raise ConfigError(
             "protocol.against_unreadable",
-            f"what this gate compares with is no stored run of the {suite.name} suite",
+            f"what this gate compares with is not a stored run of the {suite.name} suite",
             place=place,
             expected=f"a folder with {REPORT} and {suite.records}, or one with {BASELINE_FILE} and {UNITS_FILE}",
-            found=f"{named}: {problem.message}" + (f" ({problem.found})" if problem.found else ""),
+            found=f"{name}: {problem.message}" + (f" ({problem.found})" if problem.found else ""),
             advice=problem.advice or _ADVICE,
         ) from None
 
 
-def require_report_or_baseline(folder: Path, named: str, written: str | None = None) -> None:
+def require_report_or_baseline(folder: Path, name: str, written: str | None = None) -> None:
     """A folder with a report and a baseline would be two stored runs, of which one is verified and the other used."""
-    if all(name == written or os.path.lexists(folder / name) for name in (REPORT, BASELINE_FILE)):
+    if all(file == written or os.path.lexists(folder / file) for file in (REPORT, BASELINE_FILE)):
         raise InputError(
             "against.two_runs",
             "results and a baseline are in one folder",
-            place=Place(named),
+            place=Place(name),
             expected=f"{REPORT} or {BASELINE_FILE}",
             found="both",
             advice="keep them in folders of their own",
@@ -146,22 +148,25 @@ def require_report_or_baseline(folder: Path, named: str, written: str | None = N
 
 def make_baseline_and_units(
     folders: Sequence[str | Path], suites: Sequence[Suite], chance: Decimal = FALSE_ALARM_RATE
-) -> tuple[dict[str, Any], UnitsFile]:
+) -> tuple[BaselineFolderRecord, UnitsFile]:
     """A baseline record of the reports in result folders, and what their units counted; of several runs, the sum."""
-    record = make_baseline(folders, suites, chance)
+    summed = make_baseline(folders, suites, chance)
     runs = [_reference_from_report(load_report(folder, suites)) for folder in folders]
-    suite = next(suite for suite in suites if suite.name == record["suite"])
+    suite = next(suite for suite in suites if suite.name == summed["suite"])
     for run in runs[1:]:
-        require_comparable(run, runs[0].signature, runs[0].asked, runs[0].named, suite)
+        require_comparable(run, runs[0].signature, runs[0].asked, runs[0].label, suite)
     runs.sort(key=lambda run: run.sha256)
     packer = UnitPacker()
     for run in runs:
         _pack_run(run, suite, packer, first=run is runs[0])
     packed = packer.pack()
-    record["units"] = {"file": UNITS_FILE, "count": packed.units, "size": packed.size, "sha256": packed.sha256}
-    record["signature"] = runs[0].signature  # without how the systems were asked
-    record["asked"] = {name: list(digests) for name, digests in runs[0].asked.items()}
-    record["judged"] = [{name: list(digests) for name, digests in run.judged[0].items()} for run in runs]
+    record: BaselineFolderRecord = {
+        **summed,
+        "units": {"file": UNITS_FILE, "count": packed.units, "size": packed.size, "sha256": packed.sha256},
+        "signature": runs[0].signature,  # without how the systems were asked
+        "asked": {name: list(digests) for name, digests in runs[0].asked.items()},
+        "judged": [{name: list(digests) for name, digests in run.judged[0].items()} for run in runs],
+    }
     return record, packed
 
 
@@ -183,7 +188,7 @@ def _pack_run(run: ReferenceRun, suite: Suite, packer: UnitPacker, *, first: boo
         raise InputError(
             "baseline.other_units",
             f"these runs do not have the same {suite.unit}s",
-            place=Place(run.named),
+            place=Place(run.label),
             expected=f"the {before} {suite.unit}s of the others",
             found=f"{len(seen)}, of which {len(packer.ids()) - before} are not among those",
         )
@@ -199,14 +204,14 @@ def require_comparable(
         return
     expected = [f"{part.name} {part.mine}" for part in parts]
     expected += [f"{name} with the sha256 {_short_digests(asked[name])}" for name in gold]
-    found = [f"{part.name} {part.theirs}" for part in parts]
-    found += [f"{name} with the sha256 {_short_digests(reference.asked.get(name, ()))}" for name in gold]
+    differences = [f"{part.name} {part.theirs}" for part in parts]
+    differences += [f"{name} with the sha256 {_short_digests(reference.asked.get(name, ()))}" for name in gold]
     raise InputError(
         "against.other_gold" if gold else "against.other_settings",
-        "only runs that were scored alike, by the same gold, can be compared",
-        place=Place(reference.named),
+        "only runs scored with the same settings and gold can be compared",
+        place=Place(reference.label),
         expected=f"{', '.join(expected)}, like {other}",
-        found=", ".join(found),
+        found=", ".join(differences),
         advice="score what it was made of again, with this gold and this protocol",
     )
 
@@ -216,7 +221,7 @@ def _reference_from_report(report: StoredReport) -> ReferenceRun:
     result.require_records()
     _require_sums_of_report(result)
     return ReferenceRun(
-        result.named,
+        result.label,
         result.sha256,
         result.signature,
         result.digests(judged=False),
@@ -225,33 +230,21 @@ def _reference_from_report(report: StoredReport) -> ReferenceRun:
     )
 
 
-def _reference_from_baseline(folder: Path, named: str, suite: Suite) -> ReferenceRun:
-    file = str(Path(named) / BASELINE_FILE)
+def _reference_from_baseline(folder: Path, name: str, suite: Suite) -> ReferenceRun:
+    file = str(Path(name) / BASELINE_FILE)
     text, digest = read_text_file(folder / BASELINE_FILE, BASELINE_KIND)
     value = parse_json(text, file, BASELINE_KIND)
-    try:
-        if (value["kind"], value["suite"], value["format_version"]) != (BASELINE_KIND, suite.name, FORMAT_VERSION):
-            raise KeyError("kind")
-        asked, judged = _digest_lists(value["asked"]), [_digest_lists(run) for run in value["judged"]]
-        size, content, signature = value["units"]["size"], value["units"]["sha256"], value["signature"]
-        if type(size) is not int or type(content) is not str or type(signature) is not str or not judged:
-            raise TypeError("units")
-        units = BaselineUnits(folder / UNITS_FILE, str(Path(named) / UNITS_FILE), {"size": size, "sha256": content})
-        return ReferenceRun(named, digest, signature, asked, judged, units)
-    except (KeyError, TypeError, AttributeError):
+    if not is_baseline(value, suite.name, BaselineFolderRecord) or not value["judged"]:
         raise InputError(
             "baseline.not_a_baseline",
             f"not a baseline folder of the {suite.name} suite, or not as goldgate wrote it",
             place=Place(file),
             advice=_ADVICE,
-        ) from None
-
-
-def _digest_lists(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Lists of digests by the name of an input; TypeError where it is something else."""
-    if not all(type(found) is list and all(type(digest) is str for digest in found) for found in given.values()):
-        raise TypeError("digests")
-    return dict(given)
+        )
+    record = cast(BaselineFolderRecord, value)
+    size, content = record["units"]["size"], record["units"]["sha256"]
+    units = BaselineUnits(folder / UNITS_FILE, str(Path(name) / UNITS_FILE), size, content)
+    return ReferenceRun(name, digest, record["signature"], record["asked"], record["judged"], units)
 
 
 def _require_sums_of_report(result: StoredResult) -> None:
@@ -278,8 +271,8 @@ def _require_sums_of_report(result: StoredResult) -> None:
             )
 
 
-def _short_digests(found: Sequence[str]) -> str:
-    return ", ".join(digest[:12] for digest in found) or "none"
+def _short_digests(digests: Sequence[str]) -> str:
+    return ", ".join(digest[:12] for digest in digests) or "none"
 
 
 OVERWRITES_CODE = "against.overwritten"
@@ -288,7 +281,7 @@ _THIS, _STORED = range(2)  # the runs of a join
 
 
 class SelectedUnit(NamedTuple):
-    """What was asked for, the group that it is part of, and what it counted. No identity: nobody asked for it."""
+    """What was asked for, the group that it is part of, and what it counted. No identity: it belongs to no query."""
 
     identity: str | None
     group: str | None
@@ -299,11 +292,13 @@ class UnitSelector(NamedTuple):
     """Takes what pairing needs of a unit that was counted. It can be sent to another process."""
 
     pairing: Pairing
-    wanted: frozenset[TableKey]
+    keys: frozenset[TableKey]
 
-    def __call__(self, record: Mapping[str, Any], unit: UnitCounts, group: str | None, times: int = 1) -> SelectedUnit:
+    def __call__(
+        self, record: Mapping[str, object], unit: UnitCounts, group: str | None, times: int = 1
+    ) -> SelectedUnit:
         identity = record[self.pairing.field]
-        counts = scale({key: unit[key] for key in self.wanted if key in unit}, times)
+        counts = scale({key: unit[key] for key in self.keys if key in unit}, times)
         return SelectedUnit(None if identity is None else str(identity), group, counts)
 
 
@@ -313,7 +308,7 @@ class ReferenceRuns:
     def __init__(self, suite: Suite, runs: Iterable[_PairedRun]) -> None:
         self.suite = suite
         self.runs = list(runs)
-        self.selector = UnitSelector(suite.pairing, frozenset(key for run in self.runs for key in run.wanted))
+        self.selector = UnitSelector(suite.pairing, frozenset(key for run in self.runs for key in run.keys))
 
     def add(self, units: Iterable[SelectedUnit]) -> None:
         """Units of this run, in any order."""
@@ -324,9 +319,9 @@ class ReferenceRuns:
         for run in self.runs:
             run.add(unit)
 
-    def paired(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, PairedRun]:
+    def paired(self, signature: str, inputs: Mapping[str, object]) -> dict[str, PairedRun]:
         """For each gate this run and the stored one; an InputError where the two are not alike."""
-        return {name: found for run in self.runs for name, found in run.finish(signature, inputs).items()}
+        return {name: rate for run in self.runs for name, rate in run.finish(signature, inputs).items()}
 
 
 def load_reference_runs(suite: Suite, plan: Plan, written: Iterable[str] = ()) -> ReferenceRuns | None:
@@ -337,11 +332,11 @@ def load_reference_runs(suite: Suite, plan: Plan, written: Iterable[str] = ()) -
         if gate.against is not None:
             by_name.setdefault(gate.against, {})[name] = _gate_target(name, measures)
     runs = []
-    for named, gates in by_name.items():
+    for name, gates in by_name.items():
         place = plan.place(f"gates.{next(iter(gates))}.against")
-        root = folder_of_reference(plan.file, named, place)
-        _require_other_folder(root / named, written, place)
-        runs.append(_PairedRun(suite, load_reference_run(root / named, named, place, suite), gates))
+        root = folder_of_reference(plan.file, name, place)
+        _require_other_folder(root / name, written, place)
+        runs.append(_PairedRun(suite, load_reference_run(root / name, name, place, suite), gates))
     return ReferenceRuns(suite, runs) if runs else None
 
 
@@ -352,16 +347,16 @@ class _PairedRun:
         self.suite = suite
         self.reference = reference
         self.gates = gates
-        self.wanted = frozenset(gated.key for gated in gates.values())
+        self.keys = frozenset(gated.key for gated in gates.values())
         widths = {gated.measure.table: len(gated.measure.columns) for gated in gates.values()}
         stored = reference.source if isinstance(reference.source, StoredResult) else None
         self._join = UnitJoin([None, stored], widths, several=suite.pairing.several)
         self._names: dict[bytes, str | None] = {}
         index = self._join.index
-        for table in reference.tables(index, self.wanted):
+        for table in reference.tables(index, self.keys):
             for place in range(len(table)):
                 unit = table.row(place)
-                numbers = [number for number in unit.numbers if index.keys[index.tables[number]] in self.wanted]
+                numbers = [number for number in unit.numbers if index.keys[index.tables[number]] in self.keys]
                 digest = _digest(unit.identity)
                 self._join.add(_STORED, digest, unit._replace(numbers=numbers), table.first_line + place)
 
@@ -371,7 +366,7 @@ class _PairedRun:
         if not self._join.add(_THIS, digest, row) and digest is not None:
             self._names[digest] = unit.identity
 
-    def finish(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, PairedRun]:
+    def finish(self, signature: str, inputs: Mapping[str, object]) -> dict[str, PairedRun]:
         reference, suite = self.reference, self.suite
         require_comparable(reference, signature, input_digests(suite, inputs, judged=False), "this run", suite)
         joined = self._join.finish()
@@ -385,7 +380,7 @@ class _PairedRun:
             paired[name] = PairedRun(
                 _paired_sums(joined.pairs(gated.key, form)),
                 gated.measure.ratios[gated.metric].share,
-                reference.named,
+                reference.label,
                 reference.sha256,
                 same,
                 asked,
@@ -396,27 +391,27 @@ class _PairedRun:
         """Every unit of each must be one of the other."""
         if not joined.lacking:
             return
-        units, named = plural(self.suite.pairing.unit or self.suite.unit), self.reference.named
-        found = []
+        units, reference = plural(self.suite.pairing.unit or self.suite.unit), self.reference.label
+        problems = []
         unknown, missing = joined.lacking.get(_STORED, []), joined.lacking.get(_THIS, [])
         if unknown:
             names = [str(self._names[identity]) for identity in unknown]
-            found.append(f"{len(unknown)} {units} are not in {named}{_first_ids(names)}")
+            problems.append(f"{len(unknown)} {units} are not in {reference}{_first_ids(names)}")
         if missing:
             names = self.reference.names({*missing})
-            found.append(f"{len(missing)} of {named} are not in this run{_first_ids(names)}")
+            problems.append(f"{len(missing)} of {reference} are not in this run{_first_ids(names)}")
         raise InputError(
             "against.missing_ids",
-            f"this run and {named} do not have the same {units}",
-            place=Place(named),
+            f"this run and {reference} do not have the same {units}",
+            place=Place(reference),
             expected=f"the same {units} in both",
-            found="; ".join(found),
+            found="; ".join(problems),
             advice="score both with the same gold",
         )
 
 
 def _digest(identity: str | bytes | None) -> bytes | None:
-    """What units are paired by; None for work that nobody asked for."""
+    """What units are paired by; None for a run that belongs to no query."""
     digest = identity if isinstance(identity, bytes) else unit_id(identity)
     return None if digest == NO_IDENTITY else digest
 
@@ -430,9 +425,9 @@ def _gate_target(name: str, measures: Iterable[Any]) -> GateTarget:
     for measure in measures:
         if isinstance(measure, RatioMeasure) and name in measure.ratios:
             return GateTarget(measure, name)
-    found = find_gate_target(name, measures)
-    assert found is not None
-    return found
+    target = find_gate_target(name, measures)
+    assert target is not None
+    return target
 
 
 def _require_other_folder(folder: Path, written: Iterable[str], place: Place) -> None:
@@ -451,5 +446,5 @@ def _require_other_folder(folder: Path, written: Iterable[str], place: Place) ->
 def _first_ids(names: list[str]) -> str:
     if not names:
         return ""
-    shown = sorted(names)[:SHOWN_IDS]
-    return f" ({', '.join(shown)}{', …' if len(names) > len(shown) else ''})"
+    first = sorted(names)[:SHOWN_IDS]
+    return f" ({', '.join(first)}{', …' if len(names) > len(first) else ''})"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from goldgate.core.gate import Gate
 from goldgate.core.metric import Rate, Ratio, floor_quotient
@@ -28,11 +28,15 @@ from goldgate.core.page import (
     count_text,
 )
 from goldgate.core.suite import ContradictionError, StoredRates, Suite
-from goldgate.errors import ConfigError, GoldgateError, InputError, Place, as_yaml
+from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_text_file
 from goldgate.readers.stored_result import StoredResult, load_result
+from goldgate.shape.validation import type_test
 from goldgate.stats.distributions import beta_binomial_quantile
+
+if TYPE_CHECKING:
+    from goldgate.runs.contracts import BaselineMetric, BaselineRecord
 
 BASELINE_ADVICE = (
     "collect reports of representative runs, then: goldgate baseline REPORT... --out baseline.json, "
@@ -45,48 +49,6 @@ class BaselineProposals(NamedTuple):
 
     proposals: dict[str, Decimal]
     sha256: str
-
-
-def require_baseline(
-    gates: Mapping[str, Gate],
-    defaults: Mapping[str, Gate],
-    baseline: BaselineProposals | None,
-    places: Mapping[str, Place],
-) -> None:
-    """Refuse a gate below its default that no baseline record speaks for.
-
-    One that only warns is below it, and so is one that lets pass what is not decided.
-    """
-    for name, default in defaults.items():
-        gate = gates.get(name, default)
-        if not gate.is_weaker_than(default):
-            continue
-        least, shown = gate.least, gate.bounds()
-        if gate.severity == "warn":
-            shown += ", severity warn: it cannot fail the evaluation"
-        elif gate.on_inconclusive != "fail":
-            shown += f", on_inconclusive {gate.on_inconclusive}: it holds while it is not refuted"
-        if baseline is None:
-            raise ConfigError(
-                "protocol.lowered_without_baseline",
-                f"the gate on {name} is weaker than its default",
-                place=places.get(name),
-                expected=f"{default.bounds()}, or a record of stored reports: {as_yaml('baseline', 'FILE')}",
-                found=shown,
-                advice=BASELINE_ADVICE,
-            )
-        proposed = baseline.proposals.get(name)
-        if proposed is None or least is None or least < proposed:  # a record proposes lower bounds only
-            raise ConfigError(
-                "protocol.below_baseline",
-                f"the gate on {name} is weaker than its baseline record proposes",
-                place=places.get(name),
-                expected="a record that proposes a threshold: this one has too few trials of it"
-                if proposed is None
-                else f"≥ {proposed}",
-                found=shown,
-                advice=BASELINE_ADVICE,
-            )
 
 
 class StoredReport(NamedTuple):
@@ -119,10 +81,13 @@ def load_reports(paths: Sequence[str | Path], suites: Sequence[Suite]) -> list[S
     return reports
 
 
-def load_report(path: str | Path, suites: Iterable[Suite], named: str | None = None) -> StoredReport:
+def load_report(path: str | Path, suites: Iterable[Suite], display_name: str | None = None) -> StoredReport:
     """Read a result, or a report alone, and let its suite check the numbers."""
-    result = load_result(path, suites, named)
-    return StoredReport(result, _content_digest(result.report), _suite_values(result))
+    result = load_result(path, suites, display_name)
+    stored = _suite_values(result)
+    result.require_consistent()
+    digest = sha256(json.dumps(result.report, sort_keys=True).encode()).hexdigest()
+    return StoredReport(result, digest, stored)
 
 
 def refuse_overlapping_reports(reports: Sequence[StoredReport]) -> None:
@@ -149,11 +114,11 @@ def refuse_overlapping_reports(reports: Sequence[StoredReport]) -> None:
 
 def gates_to_propose(suite: Suite) -> dict[str, Gate | None]:
     """The rates with a default gate that has a lower bound; the headline's if there is none."""
-    known = suite.known_metrics(suite.settings())
-    rates = {name for name, metric in known.items() if isinstance(metric, Rate) and not isinstance(metric, Ratio)}
+    metrics = suite.known_metrics(suite.settings())
+    rates = {name for name, metric in metrics.items() if isinstance(metric, Rate) and not isinstance(metric, Ratio)}
     gates = {name: gate for name, gate in suite.default_gates.items() if gate.least is not None}
-    found: Mapping[str, Gate | None] = gates or dict.fromkeys(suite.headline)
-    return {name: gate for name, gate in found.items() if name in rates}
+    candidates: Mapping[str, Gate | None] = gates or dict.fromkeys(suite.headline)
+    return {name: gate for name, gate in candidates.items() if name in rates}
 
 
 def _suite_values(result: StoredResult) -> StoredRates:
@@ -167,17 +132,13 @@ def _suite_values(result: StoredResult) -> StoredRates:
             "report.contradicts_itself",
             f"the numbers of this report are not those of its own {suite.unit}s",
             place=Place(result.name, None, contradiction.field),
-            expected=f"{contradiction.given}, as its {suite.unit}s give",
+            expected=f"{contradiction.expected}, as its {suite.unit}s give",
             found=contradiction.found,
             advice=f"make the report again from the stored {suite.unit}s",
         ) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         raise InputError("report.malformed", "this report is not complete", place=Place(result.name)) from None
     return stored
-
-
-def _content_digest(value: dict[str, Any]) -> str:
-    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def _count_shared_units(one: StoredRates, other: StoredRates) -> int:
@@ -206,14 +167,14 @@ _DIGITS = 4  # of a proposed threshold
 
 def make_baseline(
     paths: Sequence[str | Path], suites: Sequence[Suite], false_alarm_rate: Decimal = FALSE_ALARM_RATE
-) -> dict[str, Any]:
+) -> BaselineRecord:
     """Sum stored reports of one of the suites, and propose a threshold for each metric that it would gate."""
     reports = load_reports(paths, suites)
     suite = reports[0].suite
     stored = [report.stored for report in reports]
     summed = next(iter(stored[0].sizes), None)  # the units; other sizes may be the same ones in every report
     subjects = {name: frozenset().union(*(each.subjects[name] for each in stored)) for name in stored[0].subjects}
-    return {
+    record = {
         "format_version": FORMAT_VERSION,
         "kind": BASELINE_KIND,
         "suite": suite.name,
@@ -229,46 +190,55 @@ def make_baseline(
             for report in reports
         ],
         **({} if summed is None else {summed: sum(each.sizes[summed] for each in stored)}),
-        **{name: len(found) for name, found in subjects.items()},
+        **{name: len(members) for name, members in subjects.items()},
         "metrics": {
             name: _entry(gate, [each.rates[name] for each in stored], false_alarm_rate)
             for name, gate in gates_to_propose(suite).items()
         },
     }
+    return cast("BaselineRecord", record)  # and the sizes, whatever the suite calls them
 
 
-def load_baseline(path: Path, named: str, place: Place, suite: str) -> BaselineProposals:
+def load_baseline(path: Path, name: str, place: Place, suite: str) -> BaselineProposals:
     """Read a record that a protocol names; whatever is wrong with it is the protocol's error."""
     try:
         text, sha256 = read_text_file(path, BASELINE_KIND)
-        value = parse_json(text, named, BASELINE_KIND)
+        value = parse_json(text, name, BASELINE_KIND)
     except GoldgateError as problem:
         raise ConfigError(
             "protocol.baseline_unreadable",
             "the baseline record cannot be read",
             place=place,
-            found=f"{named}: {problem.message}",
+            found=f"{name}: {problem.message}",
             advice=BASELINE_ADVICE,
         ) from None
+    from goldgate.runs.contracts import BaselineRecord  # few protocols name a baseline
+
     try:
-        if (value["kind"], value["suite"], value["format_version"]) != (BASELINE_KIND, suite, FORMAT_VERSION):
-            raise KeyError("kind")
-        if not value["reports"] or not all(len(report["sha256"]) == 64 for report in value["reports"]):
-            raise KeyError("reports")
+        if not is_baseline(value, suite, BaselineRecord) or not all(
+            len(report["sha256"]) == 64 for report in value["reports"]
+        ):
+            raise ValueError(name)
         proposals = dict(_proposals(value))
-    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
+    except (ValueError, ArithmeticError):
         raise ConfigError(
             "protocol.not_a_baseline",
             "not a baseline record, or not as goldgate wrote it",
             place=place,
             expected=f"a record of the {suite} suite, made by goldgate baseline",
-            found=named,
+            found=name,
             advice=BASELINE_ADVICE,
         ) from None
     return BaselineProposals(proposals, sha256)
 
 
-def _proposals(record: dict[str, Any]) -> Iterator[tuple[str, Decimal]]:
+def is_baseline(value: Any, suite: str, kind: type) -> bool:
+    """Whether it is a record of this suite and of this type, as this version writes it."""
+    fits = type_test(kind)(value) and value["reports"]
+    return bool(fits) and (value["suite"], value["format_version"]) == (suite, FORMAT_VERSION)
+
+
+def _proposals(record: BaselineRecord) -> Iterator[tuple[str, Decimal]]:
     """The proposed thresholds, each worked out again from the counts beside it: a number alone proves nothing."""
     for name, entry in record["metrics"].items():
         pairs = [tuple(map(int, counts.split("/"))) for counts in entry["by_report"]]
@@ -281,10 +251,10 @@ def _proposals(record: dict[str, Any]) -> Iterator[tuple[str, Decimal]]:
             yield str(name), Decimal(entry["proposal"]["threshold"])  # one of 0 proposes nothing: it cannot fail
 
 
-def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decimal) -> dict[str, Any]:
+def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decimal) -> BaselineMetric:
     """One metric of a record: hits and trials of each report, and what they propose."""
     hits, trials = (sum(column) for column in zip(*counted, strict=True))
-    entry: dict[str, Any] = {
+    entry: BaselineMetric = {
         "default": gate.bounds() if gate is not None else None,
         "numerator": hits,
         "denominator": trials,
@@ -296,25 +266,25 @@ def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decima
     further = min(trials // len(counted), MAX_FURTHER_TRIALS)
     if not further:
         return entry
-    found = beta_binomial_quantile(hits, trials, further, float(chance))
+    quantile = beta_binomial_quantile(hits, trials, further, float(chance))
     if not hits:
-        entry["caution"] = f"not one of {trials} trials succeeded: a threshold of 0 cannot fail, so look there first"
-    elif not found.hits:
-        entry["caution"] = f"{hits} of {trials} leave no threshold above 0, and one of 0 cannot fail: collect more"
+        entry["caution"] = f"not one of {trials} trials succeeded, and a threshold of 0 cannot fail"
+    elif not quantile.hits:
+        entry["caution"] = f"{hits} of {trials} give no threshold above 0, and 0 cannot fail: collect more"
     elif trials < FEW_TRIALS:
         entry["caution"] = f"only {trials} trials: the proposal is low because little is known"
-    threshold = floor_quotient(found.hits, further, _DIGITS)
+    threshold = floor_quotient(quantile.hits, further, _DIGITS)
     entry["proposal"] = {
         "threshold": threshold,
         "prior": "Beta(1, 1)",
         "posterior": f"Beta({hits + 1}, {trials - hits + 1})",
         "further_trials": further,
-        "count": found.hits,
-        "chance_below": f"{found.chance_below:.6f}",
+        "count": quantile.hits,
+        "chance_below": f"{quantile.chance_below:.6f}",
         "arithmetic": (
             f"{hits} of {trials} leave Beta({hits + 1}, {trials - hits + 1}); of {further} further trials fewer than "
-            f"{found.hits} succeed with a chance of {found.chance_below:.6f}, at most {chance}; "
-            f"{found.hits}/{further}, cut to {_DIGITS} decimals, is {threshold}"
+            f"{quantile.hits} succeed with a chance of {quantile.chance_below:.6f}, at most {chance}; "
+            f"{quantile.hits}/{further}, cut to {_DIGITS} decimals, is {threshold}"
         ),
     }
     return entry
@@ -322,12 +292,12 @@ def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decima
 
 NO_PROPOSAL = "none: 0 cannot fail"
 INDEPENDENCE_NOTE = (
-    "Trials are taken as independent of each other. Where many of them stem from one answer, or one counts twice as in "
-    "an F1, the next evaluation varies more than this says, and the gate fails more often."
+    "Trials are assumed to be independent. Where many come from one answer, or one counts twice as in an F1, the next "
+    "evaluation varies more than this says, and the gate fails more often."
 )
 
 
-def describe_baseline(record: Mapping[str, Any]) -> Page:
+def describe_baseline(record: BaselineRecord) -> Page:
     """A table of proposals, then the sums behind them."""
     rows, sums = [], []
     for name, entry in record["metrics"].items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 from goldgate.core.metric import Limit, format_number
 from goldgate.core.page import (
@@ -23,17 +23,21 @@ from goldgate.core.page import (
     Section,
     Table,
     count_text,
+    interval_ends,
+    measured_value,
     plural,
 )
 
-Report = Mapping[str, Any]
+if TYPE_CHECKING:
+    from goldgate.core.contracts import ComparedValue
+    from goldgate.runs.contracts import ComparisonReport, MissingAnswers, TestedDifference
 
 SHOWN_PARTS = 10
 _LEAST_P = 0.0001  # smaller p-values are shown as such
 _SIGNIFICANT = Limit("=", Fraction(1, 20))
 
 
-def describe_comparison(report: Report) -> Page:
+def describe_comparison(report: ComparisonReport) -> Page:
     """The page of comparison.json."""
     names = [system["name"] for system in report["systems"]]
     units = count_text(report["units"], report["unit"])
@@ -61,10 +65,10 @@ def p_value(p: float | None) -> MeasuredValue:
     """Four decimals; 0.0500 only where it is 0.05."""
     if p is None:
         return MeasuredValue(None)
-    return MeasuredValue(p, shown=format_number(p, limits=[_SIGNIFICANT]) if p >= _LEAST_P else f"<{_LEAST_P}")
+    return MeasuredValue(p, display=format_number(p, limits=[_SIGNIFICANT]) if p >= _LEAST_P else f"<{_LEAST_P}")
 
 
-def _systems(report: Report) -> Table:
+def _systems(report: ComparisonReport) -> Table:
     """Systems × main metrics, with intervals; the best is marked."""
     rows: list[tuple[Cell, ...]] = []
     for system in report["systems"]:
@@ -73,41 +77,37 @@ def _systems(report: Report) -> Table:
     return Table((Column("system"), *map(Column, _shown_metrics(report))), tuple(rows))
 
 
-def _shown_metrics(report: Report) -> list[str]:
+def _shown_metrics(report: ComparisonReport) -> list[str]:
     """The main metrics that some system has; all of them where none has any."""
     undefined = _undefined_metrics(report)
     everywhere = [metric for metric, names in undefined.items() if len(names) == len(report["systems"])]
     return [metric for metric in report["headline"] if metric not in everywhere] or list(report["headline"])
 
 
-def _undefined_metrics(report: Report) -> dict[str, list[str]]:
+def _undefined_metrics(report: ComparisonReport) -> dict[str, list[str]]:
     """The main metrics that are undefined, and for which systems."""
-    found = {
+    systems_by_metric = {
         metric: [system["name"] for system in report["systems"] if system["metrics"][metric]["value"] is None]
         for metric in report["headline"]
     }
-    return {metric: names for metric, names in found.items() if names}
+    return {metric: names for metric, names in systems_by_metric.items() if names}
 
 
-def _value(metric: Mapping[str, Any], best: bool = False) -> MeasuredValue:
-    interval = metric.get("interval")
-    return MeasuredValue(
-        metric["value"],
-        metric.get("numerator"),
-        metric.get("denominator"),
-        reason=metric.get("reason"),
-        interval=None if interval is None else IntervalEnds(interval["low"], interval["high"]),
-        best=best,
-    )
+def _value(metric: ComparedValue, best: bool = False) -> MeasuredValue:
+    return measured_value(metric)._replace(averaged=None, undefined=None, best=best)
 
 
-def _best_rule(report: Report) -> Iterator[Paragraph]:
+def _best_rule(report: ComparisonReport) -> Iterator[Paragraph]:
     marked = any(system["best_in"] for system in report["systems"])
-    rule = "better than every other system with a Holm-adjusted p below 0.05"
-    yield Paragraph(f"*: the best, {rule}." if marked else f"No system is {rule} in any of these.")
+    if marked:
+        yield Paragraph("*: the best, better than every other system (Holm, p < 0.05).")
+    elif len(report["systems"]) == 2:
+        yield Paragraph("No difference is significant (Holm, p < 0.05).")
+    else:
+        yield Paragraph("No system is significantly better than every other one (Holm, p < 0.05).")
 
 
-def _runs(report: Report) -> Iterator[Section]:
+def _runs(report: ComparisonReport) -> Iterator[Section]:
     """Systems with several runs: how far those are apart, and how far the documents are."""
     several = [system for system in report["systems"] if len(system["runs"]) > 1]
     if not several:
@@ -115,23 +115,23 @@ def _runs(report: Report) -> Iterator[Section]:
     rows: list[tuple[Cell, ...]] = []
     for system in several:
         for metric in report["headline"]:
-            found = system["metrics"][metric]
-            if found["value"] is not None:
-                spreads = (MeasuredValue(found[key]) for key in ("between_runs", "se_runs", "se_units"))
-                ends = f"{format_number(min(found['by_run']))} to {format_number(max(found['by_run']))}"
+            value = system["metrics"][metric]
+            if value["value"] is not None:
+                spreads = (MeasuredValue(value[key]) for key in ("between_runs", "se_runs", "se_units"))
+                ends = f"{format_number(min(value['by_run']))} to {format_number(max(value['by_run']))}"
                 name = Name(system["name"]), Name(metric, whole=True)
                 rows.append((*name, str(len(system["runs"])), ends, *spreads))
     columns = ("system", "metric", "runs", "from run to run", "sd", "se runs", f"se {_units(report)}")
     words = (
-        "sd: the standard deviation of the runs. The intervals hold two standard errors of the mean: "
-        f"se {_units(report)}, how much so many {_units(report)} leave open, and se runs, how much runs differ beyond "
-        f"that. It is 0 where they differ no more than answers to one {report['unit']} do by chance."
+        "sd: the standard deviation of the runs. The intervals combine two standard errors of the mean: "
+        f"se {_units(report)}, from the number of {_units(report)}, and se runs, from differences between runs beyond "
+        "that (0 if they differ no more than by chance)."
     )
     table = Table(tuple(map(Column, columns)), tuple(rows))
     yield Section("Several runs", (table, Paragraph(words)))
 
 
-def _against(report: Report, name: str) -> Section:
+def _against(report: ComparisonReport, name: str) -> Section:
     entries = [e for e in report["comparisons"] if e["system"] == name and e["metric"] in _shown_metrics(report)]
     columns = (
         Column("metric"),
@@ -157,17 +157,17 @@ def _against(report: Report, name: str) -> Section:
     return Section(f"{name} against {report['against']}", (Table(columns, tuple(rows)),), in_brief=True)
 
 
-def _difference(entry: Mapping[str, Any]) -> tuple[Cell, ...]:
+def _difference(entry: TestedDifference) -> tuple[Cell, ...]:
     return _change(entry), p_value(entry["p"]), p_value(entry["p_adjusted"])
 
 
-def _change(entry: Mapping[str, Any]) -> MeasuredValue:
-    found = entry["difference"]
-    if found is None:
+def _change(entry: TestedDifference) -> MeasuredValue:
+    difference = entry["difference"]
+    if difference is None:
         return MeasuredValue(None, reason=entry["reason"])
     return _exact(
-        Fraction(found.get("exact", found["value"])),
-        None if found["low"] is None else IntervalEnds(found["low"], found["high"]),
+        Fraction(difference.get("exact", difference["value"])),
+        interval_ends(difference),
     )
 
 
@@ -175,7 +175,7 @@ def _exact(value: Fraction, interval: IntervalEnds | None = None) -> MeasuredVal
     return MeasuredValue(float(value), value.numerator, value.denominator, interval=interval)
 
 
-def _standing(entry: Mapping[str, Any]) -> str:
+def _standing(entry: TestedDifference) -> str:
     return "/".join(str(entry[key]) for key in ("wins", "ties", "losses")) if "wins" in entry else NOT_AVAILABLE
 
 
@@ -183,31 +183,31 @@ def _detectable(value: float | None) -> MeasuredValue:
     """A detectable difference: no two shares differ by more than 1."""
     if value is None:
         return MeasuredValue(None)
-    return MeasuredValue(value, shown=None if value <= 1 else "> 1")
+    return MeasuredValue(value, display=None if value <= 1 else "> 1")
 
 
 def _needed(units: int | None) -> MeasuredValue:
-    return MeasuredValue(units, shown=None if units is None else f"{units:,}")
+    return MeasuredValue(units, display=None if units is None else f"{units:,}")
 
 
-def _reading_notes(report: Report) -> Iterator[Phrase]:
+def _reading_notes(report: ComparisonReport) -> Iterator[Phrase]:
     unit, units = report["unit"], _units(report)
     yield (
         f"difference: system minus {report['against']}, over the same {units}; in brackets the interval at 95 %. "
         f"The unit is the {unit}.",
     )
-    tests = {(e["test"] or {}).get("method") for e in report["comparisons"]}
+    tests = {test["method"] for e in report["comparisons"] if (test := e["test"]) is not None}
     if "runs-t" in tests:
         yield ("p: Student's t, with the spread between runs and between " + units + ".",)
     if "swap" in tests:
         yield (
-            f"p: how often the two would differ so much if each {unit} could as well have had its two results "
-            "exchanged (swap test).",
+            f"p: how often the two would differ this much if the two results of each {unit} were swapped at random "
+            "(swap test).",
         )
     if "paired-t" in tests:
         yield (f"p where more than 1,000 {units} differ: the paired t test, which is then close to it.",)
     yield ("Holm: p, adjusted for all comparisons of these tables together by Holm's method.",)
-    yield (f"w/t/l: wins, ties and losses, the {units} that raise the difference, leave it, lower it.",)
+    yield (f"w/t/l: wins, ties and losses: {units} that raise the difference, leave it or lower it.",)
     yield (
         f"detectable: the smallest difference that these {units} show with 80 % power; "
         f"for 0.01: how many {units} a difference of one point would need"
@@ -215,7 +215,7 @@ def _reading_notes(report: Report) -> Iterator[Phrase]:
     )
 
 
-def _other_f1(report: Report) -> Iterator[Section]:
+def _other_f1(report: ComparisonReport) -> Iterator[Section]:
     """F1 of every family beside the main ones, such as those of a profile, which papers put into a table."""
     names = [n for n in report["systems"][0]["metrics"] if n.endswith("_f1") and n not in report["headline"]]
     rows: list[tuple[Cell, ...]] = [
@@ -228,7 +228,7 @@ def _other_f1(report: Report) -> Iterator[Section]:
         yield Section("F1 beside the main metrics", (Table(columns, tuple(rows)),))
 
 
-def _other_metrics(report: Report) -> Iterator[Section]:
+def _other_metrics(report: ComparisonReport) -> Iterator[Section]:
     entries = [e for e in report["comparisons"] if e["family"] == "other" and e["difference"] is not None]
     if entries:
         rows = [(Name(e["metric"]), Name(e["system"]), *_difference(e), _standing(e)) for e in entries]
@@ -242,7 +242,7 @@ def _other_metrics(report: Report) -> Iterator[Section]:
         yield Section("Other metrics", (Table(tuple(map(Column, titles)), tuple(rows)), words), is_detail=True)
 
 
-def _parts(report: Report) -> Iterator[Section]:
+def _parts(report: ComparisonReport) -> Iterator[Section]:
     """The first main metric by part, the smallest p-value first."""
     if not report["parts"]:
         return
@@ -262,7 +262,7 @@ def _parts(report: Report) -> Iterator[Section]:
         for e in entries
     ]
     titles = ["part", *(["system"] if many else []), "difference", "p", "adjusted", _units(report)]
-    significant = sum(e["p_adjusted"] < 0.05 for e in entries)
+    significant = sum(e["p_adjusted"] is not None and e["p_adjusted"] < 0.05 for e in entries)
     words = (
         f"For exploring: adjusted by Benjamini-Hochberg, so that of those below 0.05 about one in twenty is chance; "
         f"{significant} of {len(entries)} {'is' if significant == 1 else 'are'} below."
@@ -271,7 +271,7 @@ def _parts(report: Report) -> Iterator[Section]:
     yield Section(f"{metric} by part", (table, Paragraph(words)))
 
 
-def _changed_units(report: Report) -> Iterator[Section]:
+def _changed_units(report: ComparisonReport) -> Iterator[Section]:
     changed = report["changed"]
     if not changed["first"]:
         return
@@ -291,16 +291,16 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
-def _missing_answers(report: Report) -> Iterator[Section]:
+def _missing_answers(report: ComparisonReport) -> Iterator[Section]:
     """Answers that are not there, and ids that only some have."""
     items: list[Phrase] = []
     for system in report["systems"]:
         several = len(system["runs"]) > 1
-        said = [_missing_of(run["missing"]) for run in system["runs"]]
-        if several and said[0] and len(set(said)) == 1:
-            items.append((Name(system["name"]), f", in each of {len(said)} runs: {said[0]}"))
+        texts = [_missing_of(run["missing"]) for run in system["runs"]]
+        if several and texts[0] and len(set(texts)) == 1:
+            items.append((Name(system["name"]), f", in each of {len(texts)} runs: {texts[0]}"))
             continue
-        for number, words in enumerate(said, 1):
+        for number, words in enumerate(texts, 1):
             if words:
                 items.append((Name(system["name"]), f", run {number}: {words}" if several else f": {words}"))
     for entry in report["left_out"]:
@@ -310,8 +310,8 @@ def _missing_answers(report: Report) -> Iterator[Section]:
         yield Section("Not in all systems", (Notes(tuple(items)),))
 
 
-def _missing_of(missing: Mapping[str, Any]) -> str:
-    """Of one run; empty where it has all answers."""
+def _missing_of(missing: MissingAnswers) -> str:
+    """The missing answers of one run as text; empty if it has all answers."""
     if not missing["count"]:
         return ""
     first = f": {', '.join(missing['first'])}" if missing["first"] else ""
@@ -319,16 +319,16 @@ def _missing_of(missing: Mapping[str, Any]) -> str:
     return f"{count_text(missing['count'], 'answer')} missing, counted as wrong{first}{more}"
 
 
-def _stands_out(report: Report) -> Iterator[str]:
+def _stands_out(report: ComparisonReport) -> Iterator[str]:
     if not report["same_gold"]:
         units = f"{report['units']} {_units(report)}"
         yield (
-            f"the systems were judged by different gold: only the {units} that all have are compared, and a difference "
-            "is that of the systems only where the gold says the same of these"
+            f"the systems were judged by different gold: only the {units} that all have are compared, and only as far "
+            "as the gold is the same for these do differences come from the systems"
         )
     for system in report["systems"]:
         if len(system["runs"]) > len({str(run["inputs"]) for run in system["runs"]}):
-            yield f"{system['name']} has runs that judge the same bytes: they say little of how much runs differ"
+            yield f"{system['name']} has runs that judge the same bytes: they say little about how much runs differ"
         zero = [metric for metric in report["headline"] if system["metrics"][metric]["value"] == 0]
         if zero:
             command = f"goldgate {report['suite']}"
@@ -342,7 +342,7 @@ def _stands_out(report: Report) -> Iterator[str]:
         yield f"{' and '.join(metrics)} {verb} undefined for {of}, with nothing to divide by: {they} not compared"
 
 
-def _origin(report: Report) -> ReportOrigin:
+def _origin(report: ComparisonReport) -> ReportOrigin:
     inputs = [InputLine(kind, digest) for kind, digests in report["gold"].items() for digest in digests]
     for system in report["systems"]:
         for run in system["runs"]:
@@ -350,5 +350,5 @@ def _origin(report: Report) -> ReportOrigin:
     return ReportOrigin((("suite", report["suite"]),), report["signature"], tuple(inputs))
 
 
-def _units(report: Report) -> str:
+def _units(report: ComparisonReport) -> str:
     return plural(str(report["unit"]))

@@ -2,30 +2,9 @@
 
 from typing import Literal, NotRequired, TypedDict
 
-from goldgate.core.contracts import CountValue, ErrorValue, IntervalValue, MeanValue, PlainMean, PlainRate, RateValue
+from goldgate.core.contracts import ComparedValue, DifferenceOfRates, ErrorReport, MetricValue
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
-
-
-class ComparedValue(TypedDict):
-    """A rate with its counts, a macro average with the number of its parts, or the mean of several runs.
-
-    `between_runs` is the standard deviation of the runs, `se_runs` and `se_units` are the standard errors of the mean.
-    Undefined: null, with a reason.
-    """
-
-    value: float | None
-    numerator: NotRequired[int]
-    denominator: NotRequired[int]
-    averaged: NotRequired[int]
-    undefined: NotRequired[int]
-    by_run: NotRequired[list[float]]
-    between_runs: NotRequired[float]
-    se_runs: NotRequired[float]
-    se_units: NotRequired[float]
-    reason: NotRequired[str]
-    interval: IntervalValue | None
-    interval_reason: NotRequired[str]
 
 
 class MissingAnswers(TypedDict):
@@ -50,17 +29,6 @@ class ComparedSystem(TypedDict):
     runs: list[ComparedRun]
     best_in: list[str]
     metrics: dict[str, ComparedValue]
-
-
-class DifferenceOfRates(TypedDict):
-    """System minus reference; `exact` as a fraction. Without an interval the bounds are null, with a reason."""
-
-    value: float
-    exact: NotRequired[str]
-    low: float | None
-    high: float | None
-    method: NotRequired[str]
-    reason: NotRequired[str]
 
 
 class TestOfDifference(TypedDict):
@@ -95,13 +63,13 @@ class TestedDifference(TypedDict):
 
 
 class ComparedMetric(TestedDifference):
-    """Of the whole: the main metrics, and all others."""
+    """The difference of a metric over all units."""
 
     family: Literal["main", "other"]
 
 
 class ComparedPart(TestedDifference):
-    """Of one part, such as an event type or a role, with the rates of both systems."""
+    """The difference of one part, such as an event type or a role, with the rates of both systems."""
 
     part: list[str]
     values: dict[str, float | None]
@@ -157,22 +125,10 @@ class ComparisonReport(TypedDict):
     error: None
 
 
-class ComparisonErrorReport(TypedDict):
-    """The comparison could not be carried out."""
-
-    format_version: int
-    suite: Literal["compare"]
-    status: Literal["SYSTEM_ERROR"]
-    error: ErrorValue
-
-
 COMPARISON_CONTRACTS = {
-    "comparison.schema.json": ("Comparison", ComparisonReport | ComparisonErrorReport),
+    "comparison.schema.json": ("Comparison", ComparisonReport | ErrorReport),
     "comparison_changed.schema.json": ("Changed unit", ChangedUnit),
 }
-
-
-# No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 
 
 class TrendReportEntry(TypedDict):
@@ -197,29 +153,148 @@ class TrendPoint(TypedDict):
     """What a report says of a metric, and the change since the last one that can be compared."""
 
     name: str
-    measured: RateValue | CountValue | MeanValue | PlainRate | PlainMean | None
+    measured: MetricValue | None
     change: float | None
     gate: TrendGate | None
     verdict: Literal["PASS", "FAIL", "INCONCLUSIVE"] | None
 
 
 class Trend(TypedDict):
-    """Reports in the order given, and the metrics that were asked for by name, a point for each report."""
+    """Reports in the order given, and the metrics that were asked for by name, a point for each report.
+
+    `passed_over` are the paths that are not results.
+    """
 
     format_version: int
     kind: Literal["trend"]
     suite: str
     reports: list[TrendReportEntry]
+    passed_over: list[str]
     metrics: dict[str, list[TrendPoint]]
 
 
-class TrendErrorReport(TypedDict):
-    """The trend could not be worked out."""
+class CurvePoint(TypedDict):
+    """The smallest difference that a number of records shows."""
+
+    records: int
+    detectable: float
+
+
+class PlannedDifference(TypedDict):
+    """How many units show the difference that is asked for. Only `reason` where there is no spread to plan with."""
+
+    standard_error: NotRequired[float]
+    correlation: NotRequired[float | None]
+    detectable: NotRequired[float | None]
+    units_needed: NotRequired[int | None]
+    records_needed: NotRequired[int | None]
+    reason: str | None
+    curve: NotRequired[list[CurvePoint]]
+
+
+class PlannedGate(TypedDict):
+    """Whether the interval leaves out a bound, or with how many records it would."""
+
+    bound: Literal["min", "max", "threshold"]
+    threshold: str
+    decided: Literal["above", "below"] | None
+    tends: NotRequired[Literal["above", "below"]]
+    records_needed: int | None
+    reason: NotRequired[str | None]
+
+
+class PlannedMetric(TypedDict):
+    measured: MetricValue
+    units: int
+    difference: PlannedDifference
+    gates: list[PlannedGate]
+
+
+class PairsValue(TypedDict):
+    """The pairs of two stored systems, and what they are of."""
+
+    unit: str
+    pairs: int
+
+
+class PowerPlan(TypedDict):
+    """The JSON of `goldgate power`."""
 
     format_version: int
-    suite: Literal["trend"]
-    status: Literal["SYSTEM_ERROR"]
-    error: ErrorValue
+    kind: Literal["power"]
+    suite: str
+    signature: str
+    unit: str
+    records: int
+    level: float
+    power: float
+    detect: str
+    against: PairsValue | None
+    correlation: float | None
+    metrics: dict[str, PlannedMetric]
+    error: None
 
 
-TREND_CONTRACTS = {"trend.schema.json": ("Trend", Trend | TrendErrorReport)}
+class ThresholdProposal(TypedDict):
+    """A proposed threshold with its arithmetic."""
+
+    threshold: str
+    prior: str
+    posterior: str
+    further_trials: int
+    count: int
+    chance_below: str
+    arithmetic: str
+
+
+class BaselineMetric(TypedDict):
+    """One metric of a baseline record: hits and trials of each report, and what they propose."""
+
+    default: str | None
+    numerator: int
+    denominator: int
+    observed: str | None
+    by_report: list[str]
+    proposal: ThresholdProposal | None
+    caution: NotRequired[str]
+
+
+class BaselineReport(TypedDict):
+    """A report of a baseline record, beside its sizes."""
+
+    sha256: str
+    signature: str
+    status: str
+
+
+class BaselineUnitsEntry(TypedDict):
+    """The file with what each unit counted."""
+
+    file: str
+    count: int
+    size: int
+    sha256: str
+
+
+class BaselineRecord(TypedDict):
+    """Stored reports summed, beside the sizes of all together."""
+
+    format_version: int
+    kind: Literal["baseline"]
+    suite: str
+    metrics_version: str
+    false_alarm_rate: str
+    reports: list[BaselineReport]
+    metrics: dict[str, BaselineMetric]
+
+
+class BaselineFolderRecord(BaselineRecord):
+    """The record of a baseline folder, which also has the units; `signature` says how all runs were scored."""
+
+    units: BaselineUnitsEntry
+    signature: str
+    asked: dict[str, list[str]]
+    judged: list[dict[str, list[str]]]
+
+
+TREND_CONTRACTS = {"trend.schema.json": ("Trend", Trend | ErrorReport)}

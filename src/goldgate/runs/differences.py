@@ -8,25 +8,27 @@ this is Student's paired interval of the linearized difference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import fsum, lcm, sqrt
+from operator import mul
 from typing import Any, NamedTuple
 
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Mean, Rate, exact_mean
 from goldgate.core.suite import Suite
-from goldgate.core.sums import MeanSums, Products, RatioForm, RatioSums, pair_sums
+from goldgate.core.sums import MeanSums, Products, RatioForm, RatioSums
 from goldgate.core.tally import TableKey
 from goldgate.runs.join import NO_ENTRY, JointUnits
 from goldgate.stats.distributions import t_quantile, t_tail
-from goldgate.stats.interval import LEVEL, Interval, NoInterval, outward_interval
+from goldgate.stats.interval import LEVEL, Interval, NoInterval, outward_interval, residual_product, residual_square
 from goldgate.stats.multiple_testing import Runs, benjamini_hochberg, compare_runs, holm
 from goldgate.stats.paired import (
     FEW_DIFFERING,
+    PairedSums,
     UnitPair,
     UnitPairs,
     WinCounts,
@@ -57,15 +59,15 @@ def compared_rates(suite: Suite, settings: Any = None) -> dict[str, ComparedRate
 
     `settings` are those that the results have their measures by; none: the defaults.
     """
-    found = {}
+    rates_by_name = {}
     for measure in suite.measures(suite.settings() if settings is None else settings):
         if isinstance(measure, RatioMeasure):
             for name, ratio in measure.ratios.items():
-                found[name] = ComparedRate(
+                rates_by_name[name] = ComparedRate(
                     name, measure.table, measure.columns, measure.forms[name], ratio.share, ratio.undefined
                 )
-    order = [*(name for name in suite.headline if name in found), *found]
-    return {name: found[name] for name in dict.fromkeys(order)}
+    order = [*(name for name in suite.headline if name in rates_by_name), *rates_by_name]
+    return {name: rates_by_name[name] for name in dict.fromkeys(order)}
 
 
 def compared_averages(suite: Suite) -> dict[str, ComparedRate]:
@@ -112,11 +114,11 @@ class Difference:
     interval: Interval | NoInterval
     p: float | None
     test: Mapping[str, object] | None
-    standing: WinCounts | None  # of an average there is none: what a unit adds to it is not kept
+    standing: WinCounts | None  # None for an average: what a unit adds to it is not kept
     se: float
     units: int
     reason: str | None = None
-    df: float | None = None  # of the standard error, where runs take part in it
+    df: float | None = None  # degrees of freedom of the standard error, if it includes runs
 
     @property
     def detectable(self) -> float | None:
@@ -168,19 +170,21 @@ def rate_difference(
     *,
     same: bool = False,
 ) -> Difference:
-    """Of the runs `first` minus the runs `second`, by their places; `same` where both made the same bytes."""
+    """The difference `first` minus `second`, runs by their places; `same` if both made the same bytes."""
     if len(first) == len(second) == 1:
         return paired_difference(four_counts(pairs, first, second), share, level, same=same)
     sides: dict[tuple[Runs, Runs], int] = {}
     for runs, times in pairs.items():
         key = tuple(runs[n] for n in first), tuple(runs[n] for n in second)
         sides[key] = sides.get(key, 0) + times
-    found = compare_runs(sides, level, share)
+    result = compare_runs(sides, level, share)
     stands = count_wins(four_counts(pairs, first, second))
     units = sum(times for (one, two), times in sides.items() if any(a or b for a, b in (*one, *two)))
-    if isinstance(found, NoInterval):
-        return Difference(None, found, None, None, stands, 0.0, units, found.reason)
-    return Difference(found.value, found.interval, found.p, {"method": "runs-t"}, stands, found.se, units, df=found.df)
+    if isinstance(result, NoInterval):
+        return Difference(None, result, None, None, stands, 0.0, units, result.reason)
+    return Difference(
+        result.value, result.interval, result.p, {"method": "runs-t"}, stands, result.se, units, df=result.df
+    )
 
 
 def paired_difference(pairs: UnitPairs, share: bool = True, level: float = LEVEL, *, same: bool = False) -> Difference:
@@ -210,7 +214,7 @@ def four_counts(pairs: Mapping[Runs, int], first: Sequence[int], second: Sequenc
         return plain
     runs = lcm(len(first), len(second))
     weights = runs // len(first), runs // len(second)
-    found: dict[UnitPair, int] = {}
+    pair_counts: dict[UnitPair, int] = {}
     for unit, times in pairs.items():
         four = [
             sum(unit[n][count] for n in side) * weight
@@ -218,11 +222,11 @@ def four_counts(pairs: Mapping[Runs, int], first: Sequence[int], second: Sequenc
             for count in (0, 1)
         ]
         key = (four[0], four[1], four[2], four[3])
-        found[key] = found.get(key, 0) + times
-    return found
+        pair_counts[key] = pair_counts.get(key, 0) + times
+    return pair_counts
 
 
-_NOT_PAIRED = "how the parts go together is not summed: too many stand in one unit"
+_NOT_PAIRED = "a unit has too many parts to sum how they vary together"
 _SEVERAL_RUNS = "macro averages of several runs are not compared"
 _NO_PARTS = "one of the two has no part to average"
 _ONE_UNIT = "one unit shows no spread"
@@ -230,12 +234,15 @@ _ONE_UNIT = "one unit shows no spread"
 _Matrix = Sequence[Sequence[int]]
 
 
-class _Side(NamedTuple):
-    """A part in one run: what a unit with a and b adds to the difference is (B a - A b) times the weight."""
+class _PartShare(NamedTuple):
+    """What units add to the difference of two averages through one part."""
 
-    place: int
-    sums: RatioSums
-    weight: Fraction
+    weights: list[int]  # of the counts of all runs in a row, over `denominator`: what a unit adds is their sum
+    denominator: int
+    variance: Fraction  # Σ of the squares of what units add
+    largest: Fraction  # that a unit may add
+    sums: PairedSums
+    is_in_both: bool
 
 
 class MacroAverages:
@@ -243,7 +250,7 @@ class MacroAverages:
 
     def __init__(self, joined: JointUnits) -> None:
         self._joined = joined
-        self._of_run, self._parts = cache(self._average), cache(self._find_parts)  # several answers need the same
+        self._of_run = cache(self._average)  # several answers need the same
         self._matrices: dict[tuple[TableKey, TableKey], _Matrix] | None = None
         self._why = _SEVERAL_RUNS  # there are no matrices
         if joined.meetings is not None:
@@ -252,19 +259,19 @@ class MacroAverages:
                 self._matrices = dict(joined.meetings.matrices())
 
     def of(self, rate: ComparedRate, places: Sequence[int]) -> Mean:
-        """Of a system's runs: their mean."""
-        found = [self._of_run(rate, place) for place in places]
-        if len(found) == 1:
-            return found[0]
-        exact = [one.exact for one in found if one.exact is not None]
-        value = sum(exact, Fraction(0)) / len(exact) if len(exact) == len(found) else None
-        averaged, undefined = max((one.averaged, one.undefined) for one in found)
+        """The mean over a system's runs."""
+        averages = [self._of_run(rate, place) for place in places]
+        if len(averages) == 1:
+            return averages[0]
+        exact = [one.exact for one in averages if one.exact is not None]
+        value = sum(exact, Fraction(0)) / len(exact) if len(exact) == len(averages) else None
+        averaged, undefined = max((one.averaged, one.undefined) for one in averages)
         return Mean(None if value is None else float(value), averaged, undefined, exact=value)
 
     def difference(
         self, rate: ComparedRate, first: Sequence[int], second: Sequence[int], *, same: bool, level: float = LEVEL
     ) -> Difference:
-        """Of the runs `first` minus the runs `second`, by their places; `same` where both made the same bytes."""
+        """The difference `first` minus `second`, runs by their places; `same` if both made the same bytes."""
         one, two = self.of(rate, first), self.of(rate, second)
         pairs = self._joined.pairs((rate.table,), rate.form)
         units = paired_sums(four_counts(pairs, first, second)).units
@@ -275,8 +282,8 @@ class MacroAverages:
             why = NoInterval(self._why if self._matrices is None else _ONE_UNIT)
             return Difference(value, why, None, None, None, 0.0, units)
         quantile, test = t_quantile((1 + level) / 2, units - 1), {"method": "macro-t"}
-        sides = self._sides(rate, (first[0], one.averaged), (second[0], two.averaged))
-        half = self._half_width(rate, sides, quantile * sqrt(units / (units - 1)), level, same)
+        shares = self._shares(rate, (first[0], one.averaged), (second[0], two.averaged))
+        half = self._half_width(shares, quantile * sqrt(units / (units - 1)), level, same)
         if half == 0:  # no unit differs, and none can
             return Difference(value, Interval(level, 0.0, 0.0, "equal", units), 1.0, test, None, 0.0, units)
         low, high = max(-1.0, float(value) - half), min(1.0, float(value) + half)
@@ -287,8 +294,8 @@ class MacroAverages:
     def _average(self, rate: ComparedRate, place: int) -> Mean:
         tables = self._joined.tables
         sums = {
-            key[1]: _run_sums(pairs, place)
-            for key, pairs in self._parts(rate).items()
+            key[1]: self._joined.run_sums(key, rate.form, place)
+            for key in self._parts(rate)
             if any(joint[place] != NO_ENTRY for joint in tables[key].joints)
         }
         rates = [Rate(one.a, one.b, rate.undefined, one) for one in sums.values()]
@@ -296,90 +303,74 @@ class MacroAverages:
             return exact_mean(rates)
         weights = (rate.form.numerator, place), (rate.form.denominator, place)
         products = {
-            (one[1], other[1]): Products(*(_weighted(found, *both) for both in product(weights, repeat=2)))
-            for (one, other), found in self._matrices.items()
+            (one[1], other[1]): Products(*(_weighted(matrix, *both) for both in product(weights, repeat=2)))
+            for (one, other), matrix in self._matrices.items()
         }
-        units = _run_sums(self._joined.pairs((rate.table,), rate.form), place).units
+        units = self._joined.run_sums((rate.table,), rate.form, place).units
         return exact_mean(rates, MeanSums(sums, products, units))
 
-    def _find_parts(self, rate: ComparedRate) -> dict[TableKey, Mapping[Runs, int]]:
-        keys = sorted(key for key in self._joined.tables if len(key) == 2 and key[0] == rate.table)
-        return {key: self._joined.pairs(key, rate.form) for key in keys}
+    def _parts(self, rate: ComparedRate) -> list[TableKey]:
+        return sorted(key for key in self._joined.tables if len(key) == 2 and key[0] == rate.table)
 
-    def _sides(self, rate: ComparedRate, *averaged: tuple[int, int]) -> dict[TableKey, list[_Side]]:
-        """Each part in both runs, where it is defined; a run is given by its place and the number of its parts."""
-        found: dict[TableKey, list[_Side]] = {}
-        for key, pairs in self._parts(rate).items():
-            for sign, (place, number) in zip((1, -1), averaged, strict=True):
-                sums = _run_sums(pairs, place)
-                if sums.b:
-                    found.setdefault(key, []).append(_Side(place, sums, Fraction(sign, number * sums.b**2)))
-        return found
+    def _shares(self, rate: ComparedRate, *averaged: tuple[int, int]) -> dict[TableKey, _PartShare]:
+        """Each part, where a run has it; both runs are given by their place and the number of parts averaged."""
+        (first, _), (second, _) = averaged
+        shares = {}
+        for key in self._parts(rate):
+            sums = paired_sums(four_counts(self._joined.pairs(key, rate.form), [first], [second]))
+            sides = zip((1, -1), (sums.first, sums.second), averaged, strict=True)
+            present = [(sign * number, side, place) for sign, side, (place, number) in sides if side.b]
+            if present:
+                shares[key] = _part_share(rate.form, sums, present)
+        return shares
 
-    def _half_width(
-        self, rate: ComparedRate, sides: Mapping[TableKey, list[_Side]], scale: float, level: float, same: bool
-    ) -> float:
-        variances, widths = {}, {}
-        parts = self._parts(rate)
-        for key, both in sides.items():
-            variances[key] = _variance(parts[key], both)
-            widths[key] = scale * sqrt(variances[key])
-            sums = paired_sums(four_counts(parts[key], [both[0].place], [both[-1].place]))
-            if not same and (len(both) == 1 or sums.differing < FEW_DIFFERING):
-                largest = max(abs(side.weight) * side.sums.b**2 for side in both)
-                widths[key] = max(widths[key], max_unseen_difference(sums, level) * float(largest))
+    def _half_width(self, shares: Mapping[TableKey, _PartShare], scale: float, level: float, same: bool) -> float:
+        widths = {}
+        for key, share in shares.items():
+            widths[key] = scale * sqrt(share.variance)
+            if not same and (not share.is_in_both or share.sums.differing < FEW_DIFFERING):
+                widths[key] = max(widths[key], max_unseen_difference(share.sums, level) * float(share.largest))
         terms = [width * width for width in widths.values()]
         for (one, other), matrix in (self._matrices or {}).items():
-            if variances.get(one) and variances.get(other):
-                together = _covariance(rate, matrix, sides[one], sides[other])
-                size = sqrt(together * together / (variances[one] * variances[other]))
+            mine, theirs = shares.get(one), shares.get(other)
+            if mine and theirs and mine.variance and theirs.variance:
+                together = _covariance(matrix, mine, theirs)
+                size = sqrt(together * together / (mine.variance * theirs.variance))
                 terms.append(2 * (size if together > 0 else -size) * widths[one] * widths[other])
         return sqrt(max(0.0, fsum(terms)))
 
 
-def _run_sums(pairs: Mapping[Runs, int], place: int) -> RatioSums:
-    own: dict[tuple[int, int], int] = {}
-    for runs, times in pairs.items():
-        own[runs[place]] = own.get(runs[place], 0) + times
-    return pair_sums(own)
+def _part_share(form: RatioForm, sums: PairedSums, sides: Sequence[tuple[int, RatioSums, int]]) -> _PartShare:
+    """The share of the sides that have the part: each with the number of its parts, its sums and its place.
+
+    A unit with a and b adds (B a - A b) / (number B²), where A and B are the sums of a and b.
+    """
+    denominator = lcm(*(number * side.b**2 for number, side, _ in sides))
+    factors = [denominator // (number * side.b**2) for number, side, _ in sides]
+    width = len(form.numerator)
+    weights = [0] * (width * (1 + max(place for *_, place in sides)))
+    squares = 0
+    for factor, (_, side, place) in zip(factors, sides, strict=True):
+        for column, (top, bottom) in enumerate(zip(form.numerator, form.denominator, strict=True)):
+            weights[place * width + column] = factor * (side.b * top - side.a * bottom)
+        squares += factor * factor * residual_square(side)
+    if len(sides) > 1:
+        squares += 2 * factors[0] * factors[1] * residual_product(sums.first, sums.second, sums.products)
+    largest = max(Fraction(1, abs(number)) for number, *_ in sides)
+    return _PartShare(weights, denominator, Fraction(squares, denominator**2), largest, sums, len(sides) > 1)
 
 
-def _variance(pairs: Mapping[Runs, int], sides: Sequence[_Side]) -> Fraction:
-    """Σ of the squares of what units add to the difference through one part."""
-    products = [[0 for _ in sides] for _ in sides]
-    for runs, times in pairs.items():
-        added = [runs[side.place][0] * side.sums.b - runs[side.place][1] * side.sums.a for side in sides]
-        for row, one in enumerate(added):
-            for column, other in enumerate(added):
-                products[row][column] += one * other * times
-    both = [(one, other) for one in range(len(sides)) for other in range(len(sides))]
-    return sum((sides[one].weight * sides[other].weight * products[one][other] for one, other in both), Fraction(0))
-
-
-def _covariance(rate: ComparedRate, matrix: _Matrix, ones: Iterable[_Side], others: Iterable[_Side]) -> Fraction:
+def _covariance(matrix: _Matrix, one: _PartShare, other: _PartShare) -> Fraction:
     """Σ of the products of what units add through two parts."""
-    return sum(
-        (
-            one.weight * other.weight * _weighted(matrix, _row(rate, one), _row(rate, other))
-            for one in ones
-            for other in others
-        ),
-        Fraction(0),
-    )
-
-
-def _row(rate: ComparedRate, side: _Side) -> tuple[Sequence[int], int]:
-    """B a - A b as weights of the counts."""
-    both = zip(rate.form.numerator, rate.form.denominator, strict=True)
-    return [side.sums.b * top - side.sums.a * bottom for top, bottom in both], side.place
+    products = (weight * sum(map(mul, other.weights, row)) for weight, row in zip(one.weights, matrix, strict=False))
+    return Fraction(sum(products), one.denominator * other.denominator)
 
 
 def _weighted(matrix: _Matrix, mine: tuple[Sequence[int], int], theirs: tuple[Sequence[int], int]) -> int:
     """The sum of a block of the matrix: weights of the counts of one run, which have its place in the row."""
     (rows, place), (columns, other) = mine, theirs
     top, left = place * len(rows), other * len(columns)
+    right = left + len(columns)
     return sum(
-        weight * sum(matrix[top + row][left + column] * factor for column, factor in enumerate(columns) if factor)
-        for row, weight in enumerate(rows)
-        if weight
+        weight * sum(map(mul, columns, matrix[top + row][left:right])) for row, weight in enumerate(rows) if weight
     )

@@ -12,10 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import combinations, zip_longest
+from itertools import chain, combinations, zip_longest
+from operator import add
 from typing import Any
 
-from goldgate.core.sums import Counts, RatioForm
+from goldgate.core.sums import Counts, RatioForm, RatioSums, pair_sums
 from goldgate.core.tally import MAX_PAIRED_PARTS, TableKey, UnitCounts
 from goldgate.readers.stored_result import StoredResult
 from goldgate.readers.unit_records import (
@@ -35,24 +36,22 @@ NO_ENTRY = -1  # in place of a number: a run has no such table
 _BITS = 96  # of a sum: products of counts below 2³², of as many units
 _COUNT_LIMIT = 1 << 32
 _MASK = (1 << _BITS) - 1
-_CACHE_BYTES = 30_000_000  # bytes of counts that are packed already
+_MAX_PACKED = 50_000  # parts whose counts stay packed, at about 500 bytes each
 
 Joint = tuple[int, ...]  # the number of each run's counts in the list of all; NOTHING where it has none
 
 
 class PartProducts:
-    """The sums for each two parts that met. `width` is the number of counts of a part, those of all runs in a row.
+    """The sums of products of counts for each two parts that met, the counts of all runs in a row.
 
-    The counts of one part lie in one integer, far apart; those of the other in a second one, close together. Their
-    product has all products of two counts side by side: 64 multiplications in one, and as many additions.
+    The counts of a part lie in one integer, far apart, so that one multiplication by a count of the other part gives
+    all products with it side by side.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self) -> None:
         self.is_complete = True  # False: too many parts met in one unit, or counts are too large
-        self._width = width
-        self._sums: dict[tuple[TableKey, TableKey], int] = {}
-        self._packed: dict[Joint, tuple[TableKey, int, int]] = {}
-        self._most = _CACHE_BYTES // (width * width * _BITS // 8 + 500)
+        self._sums: dict[tuple[TableKey, TableKey], list[int]] = {}  # a row for each count of the first part
+        self._packed: dict[Joint, tuple[TableKey, Counts, int]] = {}
 
     def meet(self, parts: Sequence[Joint], part_of: Callable[[Joint], tuple[TableKey, Counts]]) -> None:
         """Parts of one unit; `part_of` says which part a joint is of, and the counts of all runs."""
@@ -60,33 +59,27 @@ class PartProducts:
             self.is_complete = False
         if not self.is_complete:
             return
-        sums = self._sums
-        for one, other in combinations([self._known(joint, part_of) for joint in parts], 2):
-            first, second = (one, other) if one[0] < other[0] else (other, one)
-            names = first[0], second[0]
-            sums[names] = sums.get(names, 0) + first[1] * second[2]
+        sums, packed = self._sums, self._packed
+        packed_parts = [packed.get(joint) or self._pack(joint, part_of) for joint in parts]
+        for (one, counts, _), (other, _, row) in combinations(sorted(packed_parts), 2):
+            products = [count * row for count in counts]
+            rows = sums.get((one, other))
+            sums[one, other] = products if rows is None else [*map(add, rows, products)]
 
     def matrices(self) -> Iterator[tuple[tuple[TableKey, TableKey], list[list[int]]]]:
         """For each two parts that met, the part that sorts first being first: rows are its counts."""
-        places = range(self._width)
-        for names, packed in sorted(self._sums.items()):
-            shifts = [[(row * self._width + column) * _BITS for column in places] for row in places]
-            yield names, [[packed >> shift & _MASK for shift in row] for row in shifts]
+        for names, rows in sorted(self._sums.items()):
+            shifts = range(0, len(rows) * _BITS, _BITS)
+            yield names, [[row >> shift & _MASK for shift in shifts] for row in rows]
 
-    def _known(self, joint: Joint, part_of: Callable[[Joint], tuple[TableKey, Counts]]) -> tuple[TableKey, int, int]:
-        known = self._packed.get(joint)
-        if known is None:
-            if len(self._packed) >= self._most:
-                self._packed = {}
-            key, counts = part_of(joint)
-            if max(counts, default=0) >= _COUNT_LIMIT:
-                self.is_complete = False
-            known = self._packed[joint] = key, _pack_counts(counts, _BITS * self._width), _pack_counts(counts, _BITS)
-        return known
-
-
-def _pack_counts(counts: Counts, bits: int) -> int:
-    return sum(count << place * bits for place, count in enumerate(counts))
+    def _pack(self, joint: Joint, part_of: Callable[[Joint], tuple[TableKey, Counts]]) -> tuple[TableKey, Counts, int]:
+        if len(self._packed) >= _MAX_PACKED:
+            self._packed.clear()
+        key, counts = part_of(joint)
+        if max(counts, default=0) >= _COUNT_LIMIT:
+            self.is_complete = False
+        packed = self._packed[joint] = key, counts, sum(count << n * _BITS for n, count in enumerate(counts))
+        return packed
 
 
 class JointTable:
@@ -95,10 +88,10 @@ class JointTable:
     def __init__(self, values: Sequence[Counts]) -> None:
         self._values = values
         self.joints: dict[Joint, int] = {}
-        self.pairs = cache(self._pairs)  # when all are known
+        self.pairs, self.run_sums = cache(self._pairs), cache(self._run_sums)  # when all are known
 
     def counts(self, joint: Joint) -> list[Counts | None]:
-        """What each run counted."""
+        """The counts of each run."""
         return [None if number == NO_ENTRY else self._values[number] for number in joint]
 
     def rates(self, joint: Joint, form: RatioForm) -> Runs:
@@ -107,15 +100,22 @@ class JointTable:
 
     def _pairs(self, form: RatioForm) -> Mapping[Runs, int]:
         """a and b of a rate in each run, and how often that occurred; units that have none of it are left out."""
-        known, found = {NO_ENTRY: (0, 0)}, dict[Runs, int]()
-        for joint, times in self.joints.items():
-            for number in joint:
-                if number not in known:
-                    known[number] = form.of(self._values[number])
-            runs = tuple([known[number] for number in joint])
-            found[runs] = found.get(runs, 0) + times
-        found.pop(((0, 0),) * len(next(iter(found), ())), None)
-        return found
+        numbers = [*{*chain.from_iterable(self.joints)} - {NO_ENTRY}]
+        rates = dict(zip(numbers, form.of_all([self._values[number] for number in numbers]), strict=True))
+        rates[NO_ENTRY] = 0, 0
+        runs = zip(*[map(rates.__getitem__, run) for run in zip(*self.joints, strict=True)], strict=True)
+        pairs: dict[Runs, int] = {}
+        for pair, times in zip(runs, self.joints.values(), strict=True):
+            pairs[pair] = pairs.get(pair, 0) + times
+        pairs.pop(((0, 0),) * len(next(iter(pairs), ())), None)
+        return pairs
+
+    def _run_sums(self, form: RatioForm, run: int) -> RatioSums:
+        """The sums of a rate over the units of one run."""
+        counts: dict[tuple[int, int], int] = {}
+        for pair, times in self.pairs(form).items():
+            counts[pair[run]] = counts.get(pair[run], 0) + times
+        return pair_sums(counts)
 
 
 @dataclass
@@ -130,15 +130,20 @@ class JointUnits:
     )  # ids by their counts in one table, where they differ
     lacking: dict[int, list[Any]] = field(default_factory=dict)  # run → ids that others have and it has not
     meetings: PartProducts | None = None  # of parts that are averaged
-    unasked: dict[TableKey, Joint] = field(default_factory=dict)  # of work that nobody asked for, part of the tables
+    unasked: dict[TableKey, Joint] = field(default_factory=dict)  # counts of runs without a query, part of the tables
 
     def pairs(self, key: TableKey, form: RatioForm) -> Mapping[Runs, int]:
         """Those of a table; none where it has no unit."""
         table = self.tables.get(key)
         return {} if table is None else table.pairs(form)
 
+    def run_sums(self, key: TableKey, form: RatioForm, run: int) -> RatioSums:
+        """The sums of a rate over the units of one run."""
+        table = self.tables.get(key)
+        return RatioSums() if table is None else table.run_sums(form, run)
+
     def asked_pairs(self, key: TableKey, form: RatioForm) -> Mapping[Runs, int]:
-        """Those of a table without the work that nobody asked for."""
+        """The counts of a table without runs that belong to no query."""
         pairs, joint = dict(self.pairs(key, form)), self.unasked.get(key)
         if joint is not None:
             one = self.tables[key].rates(joint, form)
@@ -150,7 +155,7 @@ class JointUnits:
 def join_results(
     results: Sequence[StoredResult], widths: Mapping[str, int], watched: str, averaged: str | None = None
 ) -> JointUnits:
-    """The units of these results, joined by identity, in the tables with so many columns.
+    """The units of these results, joined by identity; `widths` are the numbers of columns of the tables.
 
     `watched` is the table whose changes are listed, `averaged` the one whose parts are. Where a system may have several
     records of one identity, all of them are added up first. Records that count something else are an InputError.
@@ -194,10 +199,10 @@ class UnitJoin:
         self._sums: dict[Any, list[UnitCounts | None]] = {}  # by identity, where several records are added up
         self._groups: dict[str, list[UnitCounts]] = {}
         self._joints: Counter[Joint] = Counter()  # of all tables: each number is of one
-        self._parts: set[int] = set()  # the tables of those that are averaged, among the first so many
+        self._parts: set[int] = set()  # the tables of those that are averaged, by their first numbers
         self._tables_seen = 0
         if averaged is not None:
-            self.joined.meetings = PartProducts(widths[averaged] * len(runs))
+            self.joined.meetings = PartProducts()
 
     def add_tables(self, tables: Sequence[UnitTable | None]) -> None:
         """A table of each run, or None; where their units are the same ones in the same order, nothing has to wait."""
@@ -217,8 +222,8 @@ class UnitJoin:
         """Add a unit of one run; it counts as soon as all have it. True where it did."""
         if self._several or identity is None:
             own = self._sums.setdefault(identity, [None] * len(self._runs))
-            known = own[run] = own[run] or {}
-            self._add_counts(known, self._scaled(unit), run, line)
+            run_counts = own[run] = own[run] or {}
+            self._add_counts(run_counts, self._scaled(unit), run, line)
             return False
         slots = self._waiting.setdefault(identity, [None] * len(self._runs))
         if slots[run] is not None:
@@ -266,28 +271,30 @@ class UnitJoin:
 
     def _count(self, ids: Sequence[str | None], runs: Sequence[Sequence[Sequence[int]]]) -> None:
         """Count units that all runs have: for each run the numbers of every unit."""
-        table_of, joints = self.index.tables.__getitem__, list[Joint]()
-        layouts = [[tuple(map(table_of, numbers)) for numbers in run] for run in runs]
+        table_of, rows = self.index.tables.__getitem__, [list[int]() for _ in runs]
+        layouts = [[[*map(table_of, numbers)] for numbers in run] for run in runs]
         watched, averaged, changed = self._watched_table(), self._averaged_tables(), self.joined.changed
         self.joined.units += len(ids)
+        unit: Sequence[Sequence[int]]
         for identity, unit, tables in zip(ids, zip(*runs, strict=True), zip(*layouts, strict=True), strict=True):
             order = tables[0]
             present = {*order}
-            if tables.count(order) == len(tables) and len(present) == len(order):
-                own = [*zip(*unit, strict=True)]
-            else:
-                own = self._merged(unit)
-                order = tuple([table_of(max(joint)) for joint in own])
+            if tables.count(order) != len(tables) or len(present) != len(order):
+                merged = self._merged(unit)
+                unit, order = [*zip(*merged, strict=True)], [table_of(max(joint)) for joint in merged]
                 present = {*order}
-            joints += own
-            if watched in present:
-                joint = own[order.index(watched)]
-                if joint.count(joint[0]) != len(joint) and identity is not None:
+            for row, numbers in zip(rows, unit, strict=True):
+                row += numbers
+            if watched in present and identity is not None:
+                place = order.index(watched)
+                joint = tuple([numbers[place] for numbers in unit])
+                if joint.count(joint[0]) != len(joint):
                     changed[joint].append(identity)
             if averaged and len(parts := present & averaged) > 1:
                 assert self.joined.meetings is not None  # only what is averaged meets
+                own = [*zip(*unit, strict=True)]
                 self.joined.meetings.meet([own[order.index(table)] for table in parts], self._in_a_row)
-        self._joints.update(joints)
+        self._joints.update(zip(*rows, strict=True))
 
     def _count_sums(self, identity: str | None, runs: list[UnitCounts], group: str | None = None) -> None:
         """A unit given by its counts; or, with a group, a part of one."""
@@ -295,8 +302,8 @@ class UnitJoin:
         if group is None:
             self._count([identity], [[own] for own in numbers])
             return
-        known = self._groups.setdefault(group, [{} for _ in runs])
-        for run, (mine, theirs) in enumerate(zip(known, runs, strict=True)):
+        group_counts = self._groups.setdefault(group, [{} for _ in runs])
+        for run, (mine, theirs) in enumerate(zip(group_counts, runs, strict=True)):
             self._add_counts(mine, theirs, run)
         for joint in self._merged(numbers):
             if self._key(joint) == self._watched and joint.count(joint[0]) != len(joint) and identity is not None:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 from math import lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+from goldgate.core.metric import Rate
 from goldgate.core.plan import signature_differences
-from goldgate.core.sums import Counts, pair_sums
+from goldgate.core.sums import Counts
 from goldgate.core.tally import TableKey
 from goldgate.errors import InputError, Place
 from goldgate.readers.stored_result import StoredResult
@@ -24,8 +25,12 @@ from goldgate.runs.differences import (
     rate_difference,
 )
 from goldgate.runs.join import Joint, JointUnits
-from goldgate.stats.interval import Interval, NoInterval, metric_with_interval, ratio_interval, share_interval
+from goldgate.stats.interval import NoInterval, interval_entry, metric_with_interval, ratio_interval, share_interval
 from goldgate.stats.multiple_testing import Runs, summarize_runs
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import ComparedValue
+    from goldgate.runs.contracts import ChangedUnit, ComparedMetric, ComparedPart, ComparedRun, ComparedSystem
 
 _SAME_SETTINGS = "a comparison is of the same suite, gold and settings"
 
@@ -38,8 +43,8 @@ def require_comparable_runs(runs: Sequence[StoredResult], *, other_gold: bool = 
             raise InputError(
                 "compare.other_suite",
                 _SAME_SETTINGS,
-                place=Place(run.named),
-                expected=f"a result of the {first.suite.name} suite, like {first.named}",
+                place=Place(run.label),
+                expected=f"a result of the {first.suite.name} suite, like {first.label}",
                 found=f"one of the {run.suite.name} suite",
             )
         settings = signature_differences(first.settings, run.settings)
@@ -48,9 +53,9 @@ def require_comparable_runs(runs: Sequence[StoredResult], *, other_gold: bool = 
         if settings:
             raise InputError(
                 "compare.other_settings",
-                "these were not scored alike",
-                place=Place(run.named),
-                expected=", ".join(f"{name} {mine}" for name, mine, _ in settings) + f", like {first.named}",
+                "these were scored with different settings",
+                place=Place(run.label),
+                expected=", ".join(f"{name} {mine}" for name, mine, _ in settings) + f", like {first.label}",
                 found=", ".join(f"{name} {theirs}" for name, _, theirs in settings),
                 advice="score both with the same protocol, event schema and version",
             )
@@ -70,8 +75,8 @@ def _require_same_gold(first: StoredResult, run: StoredResult) -> None:
             raise InputError(
                 "compare.other_gold",
                 f"these were judged by a different {name}",
-                place=Place(run.named),
-                expected=f"{name} with the sha256 {_short_digests(digests)}, like {first.named}",
+                place=Place(run.label),
+                expected=f"{name} with the sha256 {_short_digests(digests)}, like {first.label}",
                 found=f"{name} with the sha256 {_short_digests(theirs.get(name, []))}",
                 advice="score both with the same gold; --common compares what both have",
             )
@@ -119,10 +124,10 @@ class Measurements:
         self._same = systems.made_the_same
         self._unit = unit
         self._averages = MacroAverages(joined)
-        self._known: dict[tuple[str, TableKey, str, str], Difference] = {}
+        self._differences: dict[tuple[str, TableKey, str, str], Difference] = {}
         self.others = [name for name in self.places if name != self.against]
 
-    def systems(self, origins: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    def systems(self, origins: Mapping[str, list[ComparedRun]]) -> list[ComparedSystem]:
         """Each system with its rates, and the main ones in which it is the best beyond doubt."""
         values = {
             name: {
@@ -137,94 +142,91 @@ class Measurements:
                 "name": name,
                 "runs": origins[name],
                 "best_in": [metric for metric in self.headline if best.get(metric) == name],
-                "metrics": found,
+                "metrics": metrics,
             }
-            for name, found in values.items()
+            for name, metrics in values.items()
         ]
 
-    def comparisons(self) -> list[dict[str, Any]]:
+    def comparisons(self) -> list[ComparedMetric]:
         """Every rate of every other system against the reference; the main ones adjusted by Holm, the others apart."""
-        found = [
+        entries = [
             {"family": "main" if metric in self.headline else "other", **self._entry(metric, (), name)}
             for name in self.others
             for metric in (*self.rates, *self.averages)
         ]
-        adjust_p_values([entry for entry in found if entry["family"] == "main"], HOLM)
-        adjust_p_values([entry for entry in found if entry["family"] == "other"], BENJAMINI_HOCHBERG)
-        return found
+        adjust_p_values([entry for entry in entries if entry["family"] == "main"], HOLM)
+        adjust_p_values([entry for entry in entries if entry["family"] == "other"], BENJAMINI_HOCHBERG)
+        return cast("list[ComparedMetric]", entries)
 
-    def parts(self) -> list[dict[str, Any]]:
+    def parts(self) -> list[ComparedPart]:
         """The main rates by part, such as event type and role: for exploring, so Benjamini-Hochberg."""
         keys = sorted(key for key in self.joined.tables if len(key) > 1)
-        found = [
+        entries = [
             {**self._entry(metric, key[1:], name), **self._values(metric, key, name)}
             for name in self.others
             for metric in self.headline
             for key in keys
             if key[0] == self.rates[metric].table
         ]
-        adjust_p_values(found, BENJAMINI_HOCHBERG)
-        return found
+        adjust_p_values(entries, BENJAMINI_HOCHBERG)
+        return cast("list[ComparedPart]", entries)
 
     def _entry(self, metric: str, part: TableKey, name: str) -> dict[str, Any]:
         rate = self.rates.get(metric) or self.averages[metric]
-        found = self._difference(metric, (rate.table, *part), name, self.against)
-        named: dict[str, Any] = {"metric": metric, "system": name, "against": self.against}
-        return {**named, **({"part": list(part)} if part else {}), **found.as_json(planning=not part)}
+        difference = self._difference(metric, (rate.table, *part), name, self.against)
+        names: dict[str, Any] = {"metric": metric, "system": name, "against": self.against}
+        return {**names, **({"part": list(part)} if part else {}), **difference.as_json(planning=not part)}
 
     def _difference(self, metric: str, key: TableKey, first: str, second: str) -> Difference:
         """Each is worked out once, whether for its own sake or for the best; exchanged, only its sign differs."""
-        wanted, mirrored = (metric, key, first, second), (metric, key, second, first)
-        if mirrored in self._known:
-            return self._known[mirrored].mirrored()
-        if wanted not in self._known:
+        direct, mirrored = (metric, key, first, second), (metric, key, second, first)
+        if mirrored in self._differences:
+            return self._differences[mirrored].mirrored()
+        if direct not in self._differences:
             places, same = (self.places[first], self.places[second]), self._same(first, second)
             if metric in self.averages:
-                self._known[wanted] = self._averages.difference(self.averages[metric], *places, same=same)
+                self._differences[direct] = self._averages.difference(self.averages[metric], *places, same=same)
             else:
                 share = self.rates[metric].share
-                self._known[wanted] = rate_difference(self._pairs(metric, key), *places, share, same=same)
-        return self._known[wanted]
+                self._differences[direct] = rate_difference(self._pairs(metric, key), *places, share, same=same)
+        return self._differences[direct]
 
     def _values(self, metric: str, key: TableKey, name: str) -> dict[str, Any]:
         """The rates of both, where a part has them."""
-        pairs = self._pairs(metric, key)
-        return {"values": {one: _mean_rate(pairs, self.places[one]) for one in (self.against, name)}}
+        values: dict[str, float | None] = {}
+        for one in (self.against, name):
+            sums = [self.joined.run_sums(key, self.rates[metric].form, place) for place in self.places[one]]
+            rates = [Fraction(run.a, run.b) for run in sums if run.b]
+            values[one] = float(sum(rates, Fraction(0)) / len(rates)) if len(rates) == len(sums) else None
+        return {"values": values}
 
     def _pairs(self, metric: str, key: TableKey) -> Mapping[Runs, int]:
         return self.joined.pairs(key, self.rates[metric].form)
 
-    def _rate(self, metric: str, places: tuple[int, ...]) -> dict[str, Any]:
+    def _rate(self, metric: str, places: tuple[int, ...]) -> ComparedValue:
         rate = self.rates[metric]
-        pairs = self._pairs(metric, (rate.table,))
         if len(places) > 1:
-            return summarize_places(pairs, places, rate.share, self._unit)
-        counted: dict[tuple[int, int], int] = {}
-        for runs, times in pairs.items():
-            pair = runs[places[0]]
-            counted[pair] = counted.get(pair, 0) + times
-        sums = pair_sums(counted)
+            return summarize_places(self._pairs(metric, (rate.table,)), places, rate.share, self._unit)
+        sums = self.joined.run_sums((rate.table,), rate.form, places[0])
         interval = (share_interval if rate.share else ratio_interval)(sums)
-        counts = {"numerator": sums.a, "denominator": sums.b}
-        if not sums.b:
-            return {"value": None, **counts, "reason": rate.undefined, **_interval_json(interval, self._unit)}
-        return {"value": sums.a / sums.b, **counts, **_interval_json(interval, self._unit)}
+        counted_rate = Rate(sums.a, sums.b, rate.undefined).as_json()
+        return cast("ComparedValue", {**counted_rate, **interval_entry(interval, self._unit)})
 
-    def _average(self, metric: str, places: tuple[int, ...]) -> dict[str, Any]:
-        return metric_with_interval(self._averages.of(self.averages[metric], places), self._unit)
+    def _average(self, metric: str, places: tuple[int, ...]) -> ComparedValue:
+        return cast("ComparedValue", metric_with_interval(self._averages.of(self.averages[metric], places), self._unit))
 
-    def _best(self, values: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, str]:
+    def _best(self, values: Mapping[str, Mapping[str, ComparedValue]]) -> dict[str, str]:
         """The system that leads in a main rate, if it is better than every other beyond doubt."""
         tested: list[dict[str, Any]] = []
         for metric in self.headline:
-            known = {name: found[metric]["value"] for name, found in values.items()}
-            if None in known.values():
+            defined = {name: value for name in values if (value := values[name][metric]["value"]) is not None}
+            if len(defined) < len(values):
                 continue
-            leader = max(known, key=lambda name: known[name])
-            for name in known:
+            leader = max(defined, key=lambda name: defined[name])
+            for name in defined:
                 if name != leader:
-                    found = self._difference(metric, (self.rates[metric].table,), leader, name)
-                    tested.append({"metric": metric, "leader": leader, "value": found.value, "p": found.p})
+                    difference = self._difference(metric, (self.rates[metric].table,), leader, name)
+                    tested.append({"metric": metric, "leader": leader, "value": difference.value, "p": difference.p})
         adjust_p_values(tested, HOLM)
         best: dict[str, str] = {}
         for metric in self.headline:
@@ -234,44 +236,27 @@ class Measurements:
         return best
 
 
-def summarize_places(pairs: Mapping[Runs, int], places: Sequence[int], share: bool, unit: str) -> dict[str, Any]:
+def summarize_places(pairs: Mapping[Runs, int], places: Sequence[int], share: bool, unit: str) -> ComparedValue:
     """Mean of several runs, with the spread between runs and between units."""
     own: dict[Runs, int] = {}
     for runs, times in pairs.items():
         key = tuple(runs[n] for n in places)
         if any(a or b for a, b in key):
             own[key] = own.get(key, 0) + times
-    found = summarize_runs(own, share=share)
-    if isinstance(found, NoInterval):
-        return {"value": None, "reason": found.reason, "interval": None, "interval_reason": found.reason}
-    return {
-        "value": float(found.mean),
-        "by_run": [float(rate) for rate in found.rates],
-        "between_runs": found.between_runs,
-        "se_runs": found.se_runs,
-        "se_units": found.se_units,
-        **_interval_json(found.interval, unit),
+    summary = summarize_runs(own, share=share)
+    if isinstance(summary, NoInterval):
+        return {"value": None, "reason": summary.reason, "interval": None, "interval_reason": summary.reason}
+    spread = {
+        "value": float(summary.mean),
+        "by_run": [float(rate) for rate in summary.rates],
+        "between_runs": summary.between_runs,
+        "se_runs": summary.se_runs,
+        "se_units": summary.se_units,
     }
+    return cast("ComparedValue", {**spread, **interval_entry(summary.interval, unit)})
 
 
-def _mean_rate(pairs: Mapping[Runs, int], places: Sequence[int]) -> float | None:
-    """The mean of the runs' rates; None where one is undefined."""
-    rates = []
-    for place in places:
-        a, b = (sum(runs[place][n] * times for runs, times in pairs.items()) for n in (0, 1))
-        if not b:
-            return None
-        rates.append(Fraction(a, b))
-    return float(sum(rates, Fraction(0)) / len(rates))
-
-
-def _interval_json(interval: Interval | NoInterval, unit: str) -> dict[str, Any]:
-    if isinstance(interval, NoInterval):
-        return {"interval": None, "interval_reason": interval.reason}
-    return {"interval": interval.as_json(unit)}
-
-
-_CountsOfBoth = tuple[Counts, Counts]  # of the reference, of the system, each the sum of its runs
+_CountsOfBoth = tuple[Counts, Counts]  # counts of the reference and the system, each summed over runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +276,7 @@ class UnitChanges:
             if name != self.against
         }
 
-    def listed(self, most: int | None = None) -> Iterator[dict[str, Any]]:
+    def lines(self, most: int | None = None) -> Iterator[ChangedUnit]:
         """The lines of changed.jsonl: the largest change first, then in the order of systems and ids."""
         alike = []
         for order, name in enumerate(self.systems):
@@ -314,7 +299,7 @@ class UnitChanges:
                     "against": self.against,
                     "metric": self.rate.metric,
                     "change": change,
-                    "counts": {self.against: self._named(mine), name: self._named(theirs)},
+                    "counts": {self.against: self._counts_by_column(mine), name: self._counts_by_column(theirs)},
                 }
             if left is not None:
                 left -= len(lines[:left])
@@ -330,13 +315,11 @@ class UnitChanges:
 
     def _totals(self, name: str) -> list[int]:
         """Σa and Σb of the reference, then of the system, weighted so that both have as many runs."""
-        pairs = self.joined.pairs((self.rate.table,), self.rate.form)
-        sides = zip((self.against, name), self._weights(name), strict=True)
-        return [
-            sum(runs[place][n] * times for runs, times in pairs.items() for place in self.systems[side]) * weight
-            for side, weight in sides
-            for n in (0, 1)
-        ]
+        totals = []
+        for side, weight in zip((self.against, name), self._weights(name), strict=True):
+            runs = [self.joined.run_sums((self.rate.table,), self.rate.form, run) for run in self.systems[side]]
+            totals += [sum(sums.a for sums in runs) * weight, sum(sums.b for sums in runs) * weight]
+        return totals
 
     def _change(self, name: str, both: _CountsOfBoth, totals: Sequence[int]) -> float | None:
         """The unit's part of the difference: these add up to it. None where one of the rates is undefined."""
@@ -358,5 +341,5 @@ class UnitChanges:
         runs = [counts[place] or nothing for place in self.systems[name]]
         return runs[0] if len(runs) == 1 else tuple(map(sum, zip(*runs, strict=True)))
 
-    def _named(self, counts: Counts) -> dict[str, int]:
+    def _counts_by_column(self, counts: Counts) -> dict[str, int]:
         return dict(zip(self.rate.columns, counts, strict=True))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, sqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from goldgate.core.metric import Limit, Rate, Ratio, format_number
 from goldgate.core.page import (
@@ -29,14 +29,18 @@ from goldgate.core.page import (
 )
 from goldgate.core.sums import RatioSums
 from goldgate.errors import ConfigError, did_you_mean
-from goldgate.readers.stored_result import StoredResult, stored_gates
+from goldgate.readers.stored_result import StoredResult
 from goldgate.runs.units import metrics_from_sums, ratio_measures, sum_records
 from goldgate.stats.interval import GROUP, LEVEL, Interval, exact_end, interval_of, metric_with_interval
 from goldgate.stats.power import POWER, detectable_difference, units_needed, units_to_decide, unseen_difference_se
 
+if TYPE_CHECKING:
+    from goldgate.runs.contracts import CurvePoint, PlannedDifference, PlannedGate, PlannedMetric, PowerPlan
+
 FORMAT_VERSION = 1  # of a plan, as JSON
+BoundName = Literal["min", "max", "threshold"]
 DETECT = Decimal("0.01")
-CORRELATION = 0.0  # with a system that nobody has seen: systems mostly fail on the same units, which takes fewer
+CORRELATION = 0.0  # with an unknown system: systems mostly fail on the same units, which takes fewer
 SIZES = (25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000)
 
 _NO_SPREAD = "all units are alike, so they show no spread to plan with"
@@ -46,7 +50,7 @@ _NOTHING = "no unit counts towards it"
 
 @dataclass(frozen=True, slots=True)
 class PowerOptions:
-    """What somebody wants to know."""
+    """The options of a plan."""
 
     detect: Decimal = DETECT
     metrics: Sequence[str] = ()  # the suite's headline if none is named
@@ -57,7 +61,7 @@ class PowerOptions:
 
 
 class DifferenceSpread(NamedTuple):
-    """The standard error of a difference over so many units, and how the two systems go together."""
+    """The standard error of a difference over `units` units, and the correlation of the two systems."""
 
     se: float
     units: int
@@ -79,14 +83,14 @@ class RecordScale(NamedTuple):
     units: int
 
     def in_records(self, units: int | None) -> int | None:
-        """As many records as bring so many units of the rate."""
+        """The number of records that bring `units` units of the rate."""
         return None if units is None else ceil(Fraction(units * self.records, self.units))
 
     def in_units(self, records: int) -> int:
         return records * self.units // self.records
 
 
-def plan_power(result: StoredResult, wanted: PowerOptions, against: ObservedSpreads | None = None) -> dict[str, Any]:
+def plan_power(result: StoredResult, options: PowerOptions, against: ObservedSpreads | None = None) -> PowerPlan:
     """The plan of every metric that is asked for, as plain values; `against` has the spread of observed differences."""
     measures = ratio_measures(result.suite, result.measured_by)
     tally, records = sum_records(result, measures)
@@ -96,7 +100,7 @@ def plan_power(result: StoredResult, wanted: PowerOptions, against: ObservedSpre
         for name, metric in metrics.items()
         if isinstance(metric, Rate)
     }
-    names = _names(result, wanted, rates)
+    names = _names(result, options, rates)
     unit = GROUP if tally.is_grouped else result.suite.unit
     return {
         "format_version": FORMAT_VERSION,
@@ -106,17 +110,17 @@ def plan_power(result: StoredResult, wanted: PowerOptions, against: ObservedSpre
         "unit": unit,
         "records": records,
         "level": LEVEL,
-        "power": wanted.power,
-        "detect": str(wanted.detect),
+        "power": options.power,
+        "detect": str(options.detect),
         "against": None if against is None else {"unit": against.unit, "pairs": against.pairs},
-        "correlation": None if against is not None else wanted.correlation,
+        "correlation": None if against is not None else options.correlation,
         "metrics": {
             name: {
                 "measured": metric_with_interval(rates[name], unit),
                 "units": _sums(rates[name]).units,
-                "difference": _planned_difference(name, _sums(rates[name]), records, wanted, against),
+                "difference": _planned_difference(name, _sums(rates[name]), records, options, against),
                 "gates": [
-                    _gate(rates[name], side, bound, records) for side, bound in _bounds(result, name, wanted).items()
+                    _gate(rates[name], side, bound, records) for side, bound in _bounds(result, name, options).items()
                 ],
             }
             for name in names
@@ -126,13 +130,13 @@ def plan_power(result: StoredResult, wanted: PowerOptions, against: ObservedSpre
 
 
 def _planned_difference(
-    name: str, sums: RatioSums, records: int, wanted: PowerOptions, against: ObservedSpreads | None
-) -> dict[str, Any]:
+    name: str, sums: RatioSums, records: int, options: PowerOptions, against: ObservedSpreads | None
+) -> PlannedDifference:
     """Units are those of the metric; records are what has to be collected for them."""
-    spread = _unknown_system_spread(sums, wanted.correlation) if against is None else against.spreads[name]
+    spread = _unknown_system_spread(sums, options.correlation) if against is None else against.spreads[name]
     if isinstance(spread, str):
         return {"reason": spread}
-    return _difference(spread, RecordScale(records if against is None else against.pairs, spread.units), wanted)
+    return _difference(spread, RecordScale(records if against is None else against.pairs, spread.units), options)
 
 
 def _sums(rate: Rate) -> RatioSums:
@@ -140,17 +144,17 @@ def _sums(rate: Rate) -> RatioSums:
     return rate.sums
 
 
-def _difference(spread: DifferenceSpread, scale: RecordScale, wanted: PowerOptions) -> dict[str, Any]:
-    needed = units_needed(spread.se, spread.units, float(wanted.detect), wanted.power)
-    curve = [
+def _difference(spread: DifferenceSpread, scale: RecordScale, options: PowerOptions) -> PlannedDifference:
+    needed = units_needed(spread.se, spread.units, float(options.detect), options.power)
+    curve: list[CurvePoint] = [
         {"records": size, "detectable": detectable}
-        for size in sorted({*wanted.sizes, scale.records})
-        if (detectable := _detectable(spread, scale.in_units(size), wanted)) is not None
+        for size in sorted({*options.sizes, scale.records})
+        if (detectable := _detectable(spread, scale.in_units(size), options)) is not None
     ]
     return {
         "standard_error": spread.se,
         "correlation": spread.correlation,
-        "detectable": _detectable(spread, spread.units, wanted),
+        "detectable": _detectable(spread, spread.units, options),
         "units_needed": needed,
         "records_needed": scale.in_records(needed),
         "reason": None if needed is not None else "more than can be named",
@@ -158,14 +162,14 @@ def _difference(spread: DifferenceSpread, scale: RecordScale, wanted: PowerOptio
     }
 
 
-def _detectable(spread: DifferenceSpread, units: int, wanted: PowerOptions) -> float | None:
-    found = detectable_difference(spread.se, spread.units, wanted.power, at=units)
-    return None if found is None or found > 1 else found  # no two shares are further apart
+def _detectable(spread: DifferenceSpread, units: int, options: PowerOptions) -> float | None:
+    difference = detectable_difference(spread.se, spread.units, options.power, at=units)
+    return None if difference is None or difference > 1 else difference  # no two shares are further apart
 
 
-def _gate(rate: Rate, side: str, bound: Decimal, records: int) -> dict[str, Any]:
+def _gate(rate: Rate, side: BoundName, bound: Decimal, records: int) -> PlannedGate:
     """Whether the interval leaves out the bound, or with how many units like these it would."""
-    entry: dict[str, Any] = {"bound": side, "threshold": str(bound), "decided": None, "records_needed": None}
+    entry: PlannedGate = {"bound": side, "threshold": str(bound), "decided": None, "records_needed": None}
     sums = _sums(rate)
     if not rate.denominator:
         return {**entry, "reason": rate.reason}
@@ -187,7 +191,7 @@ def _gate(rate: Rate, side: str, bound: Decimal, records: int) -> dict[str, Any]
 
 
 def _unknown_system_spread(sums: RatioSums, correlation: float) -> DifferenceSpread | str:
-    """The spread of the difference from a system that nobody has seen; why there is none, in words."""
+    """The spread of the difference from an unknown system, or why there is none."""
     if sums.b == 0:
         return _NOTHING
     variance = sums.variance
@@ -198,19 +202,16 @@ def _unknown_system_spread(sums: RatioSums, correlation: float) -> DifferenceSpr
     return DifferenceSpread(unseen_difference_se(sqrt(variance), correlation), sums.units, None)
 
 
-def _bounds(result: StoredResult, name: str, wanted: PowerOptions) -> dict[str, Decimal]:
+def _bounds(result: StoredResult, name: str, options: PowerOptions) -> dict[BoundName, Decimal]:
     """The threshold that is asked for, or the bounds of the report's gates on this metric."""
-    if wanted.threshold is not None:
-        return {"threshold": wanted.threshold}
-    found: dict[str, Decimal] = {}
-    for gate in stored_gates(result.report):
-        if gate.metric == name:
-            found |= gate.bounds
-    return found
+    if options.threshold is not None:
+        return {"threshold": options.threshold}
+    gates = [gate for gate in result.report["gates"] if gate["metric"] == name]
+    return {side: Decimal(gate[side]) for gate in gates for side in ("min", "max") if side in gate}
 
 
-def _names(result: StoredResult, wanted: PowerOptions, rates: Mapping[str, Rate]) -> list[str]:
-    for name in wanted.metrics:
+def _names(result: StoredResult, options: PowerOptions, rates: Mapping[str, Rate]) -> list[str]:
+    for name in options.metrics:
         if name not in rates:
             raise ConfigError(
                 "power.unknown_metric",
@@ -219,26 +220,26 @@ def _names(result: StoredResult, wanted: PowerOptions, rates: Mapping[str, Rate]
                 found=name,
                 advice=did_you_mean(name, rates),
             )
-    return [*dict.fromkeys(wanted.metrics)] or [name for name in result.suite.headline if name in rates]
+    return [*dict.fromkeys(options.metrics)] or [name for name in result.suite.headline if name in rates]
 
 
 _SIGNS = {"min": "≥", "max": "≤", "threshold": "≥"}  # of a threshold, which side of it the number is on counts
 
 
-def describe_power(plan: Mapping[str, Any]) -> Page:
-    """From the JSON of a plan."""
+def describe_power(plan: PowerPlan) -> Page:
+    """The page of a plan, from its JSON."""
     unit = "record" if plan["unit"] == "group" else plan["unit"]
     of_pairs = plan["against"]["unit"] if plan["against"] else unit
     metrics = plan["metrics"]
     sections = (
         Section(
-            f"{plural(of_pairs).capitalize()} that show a difference of {plan['detect']}",
+            f"{plural(of_pairs).capitalize()} needed to detect a difference of {plan['detect']}",
             (_needed_table(metrics, of_pairs),),
         ),
+        Section(f"{plural(unit).capitalize()} needed to decide a threshold", tuple(_gate_tables(metrics, unit))),
         Section(
-            f"{plural(unit).capitalize()} until the interval leaves out a threshold", tuple(_gate_tables(metrics, unit))
+            f"Smallest difference that this many {plural(of_pairs)} detect", tuple(_curve_tables(metrics, of_pairs))
         ),
-        Section(f"Smallest difference that so many {plural(of_pairs)} show", tuple(_curve_tables(metrics, of_pairs))),
         Section("What this rests on", (Notes(tuple((words,) for words in _assumptions(plan))),)),
     )
     return Page(
@@ -248,30 +249,30 @@ def describe_power(plan: Mapping[str, Any]) -> Page:
     )
 
 
-def _needed_table(metrics: Mapping[str, Any], unit: str) -> Table:
-    rows = [(Name(name, whole=True), *_needed_cells(found)) for name, found in metrics.items()]
+def _needed_table(metrics: Mapping[str, PlannedMetric], unit: str) -> Table:
+    rows = [(Name(name, whole=True), *_needed_cells(metric)) for name, metric in metrics.items()]
     columns = ("metric", "value", "interval", f"{plural(unit)} needed", "found now")
     return Table(tuple(map(Column, columns)), tuple(rows))
 
 
-def _needed_cells(found: Mapping[str, Any]) -> Iterator[Cell]:
-    limits = [Limit(_SIGNS[gate["bound"]], Fraction(gate["threshold"])) for gate in found["gates"]]
-    value, difference = measured_value(found["measured"]).against(tuple(limits)), found["difference"]
+def _needed_cells(metric: PlannedMetric) -> Iterator[Cell]:
+    limits = [Limit(_SIGNS[gate["bound"]], Fraction(gate["threshold"])) for gate in metric["gates"]]
+    value, difference = measured_value(metric["measured"]).against(tuple(limits)), metric["difference"]
     yield value._replace(interval=None)
     yield NOT_AVAILABLE if value.interval is None else str(value.interval)
     if "units_needed" not in difference:
-        yield difference["reason"]
+        yield difference["reason"] or ""
         yield ""  # the reason stands beside it
         return
     yield difference["reason"] or f"{difference['records_needed']:,}"
     yield NOT_AVAILABLE if difference["detectable"] is None else f"≥ {format_number(difference['detectable'])}"
 
 
-def _gate_tables(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
+def _gate_tables(metrics: Mapping[str, PlannedMetric], unit: str) -> Iterator[Table]:
     signs = {"min": "≥ ", "max": "≤ ", "threshold": ""}
     rows = []
-    for name, found in metrics.items():
-        for gate in found["gates"]:
+    for name, metric in metrics.items():
+        for gate in metric["gates"]:
             now = f"{gate['decided']} it already" if gate["decided"] else NOT_AVAILABLE
             if gate["decided"] is None and "tends" in gate:
                 now = f"open, tends to be {gate['tends']}"
@@ -281,10 +282,10 @@ def _gate_tables(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
         yield Table(tuple(map(Column, ("metric", "threshold", "now", f"{plural(unit)} needed"))), tuple(rows))
 
 
-def _curve_tables(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
+def _curve_tables(metrics: Mapping[str, PlannedMetric], unit: str) -> Iterator[Table]:
     curves = {
-        name: {point["records"]: point["detectable"] for point in found["difference"].get("curve", ())}
-        for name, found in metrics.items()
+        name: {point["records"]: point["detectable"] for point in metric["difference"].get("curve", ())}
+        for name, metric in metrics.items()
     }
     sizes = sorted({size for curve in curves.values() for size in curve})
     rows = tuple(
@@ -295,25 +296,25 @@ def _curve_tables(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
         yield Table((Column(plural(unit)), *map(Column, curves)), rows)
 
 
-def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
+def _assumptions(plan: PowerPlan) -> Iterator[str]:
     yield (
-        f"A difference of that size is found in {_percent(plan['power'])} of all comparisons, at a level of "
-        f"{_percent(plan['level'])}; more {plural(plan['unit'])} are like these."
+        f"Such a difference is detected in {_percent(plan['power'])} of all comparisons, at a level of "
+        f"{_percent(plan['level'])}, if further {plural(plan['unit'])} are like these."
     )
     if plan["against"] is None:
         yield (
-            "The other system is taken to be as uncertain as this one, and to go together with it with a correlation "
-            f"of {plan['correlation']:g}. Systems that fail on the same documents need fewer, one that varies more "
-            "needs more: --against DIR takes the spread that two systems have shown."
+            "The other system is assumed to vary as much as this one, with a correlation of "
+            f"{plan['correlation']:g}. Systems that fail on the same documents need fewer, one that varies more needs "
+            "more: --against DIR uses the spread of two stored systems."
         )
         return
-    shown = ", ".join(
-        f"{name} {format_number(found['difference']['correlation'], 2)}"
-        for name, found in plan["metrics"].items()
-        if found["difference"].get("correlation") is not None
+    correlations = ", ".join(
+        f"{name} {format_number(correlation, 2)}"
+        for name, metric in plan["metrics"].items()
+        if (correlation := metric["difference"].get("correlation")) is not None
     )
     yield "The spread is that of the difference between these two systems" + (
-        f"; correlations: {shown}." if shown else "."
+        f"; correlations: {correlations}." if correlations else "."
     )
 
 

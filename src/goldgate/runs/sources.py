@@ -14,9 +14,11 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from goldgate.core.gate import Verdict
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import decode_text, read_bytes
@@ -29,7 +31,9 @@ from goldgate.readers.stored_result import (
     StoredResult,
     describe_path,
     require_local,
+    require_type,
 )
+from goldgate.runs.contracts import ComparisonReport
 
 _SEEDS = "seed-*"
 _ENDINGS = (".gz", ".jsonl", ".json", ".ndjson")
@@ -44,14 +48,14 @@ class SystemSource:
     paths: tuple[str, ...]
 
 
-def find_systems(given: Sequence[str], names: Sequence[str] = (), *, alone: bool = False) -> list[SystemSource]:
+def find_systems(arguments: Sequence[str], names: Sequence[str] = (), *, alone: bool = False) -> list[SystemSource]:
     """The systems in the order given, every name once. `names` are used in place of those found, in the same order.
 
     `alone`: one system will do.
     """
-    found: list[tuple[str | None, list[str]]] = []
+    systems: list[tuple[str | None, list[str]]] = []
     by_mark: dict[str, list[str]] = {}
-    for argument in given:
+    for argument in arguments:
         name, paths = _parse_argument(argument)
         marked = name is None and {_name_before_at(path) for path in paths}
         if marked and len(marked) == 1 and (mark := marked.pop()) is not None:
@@ -59,18 +63,18 @@ def find_systems(given: Sequence[str], names: Sequence[str] = (), *, alone: bool
                 by_mark[mark] += paths
                 continue
             by_mark[mark], name = paths, mark
-        found.append((name, paths))
-    if len(found) < 2 and not alone:
+        systems.append((name, paths))
+    if len(systems) < 2 and not alone:
         raise ConfigError(
             "compare.one_system",
             "a comparison needs two systems or more",
             expected="two result folders, or two predictions files with --gold",
-            found=f"{len(found)}",
+            found=f"{len(systems)}",
             advice="several runs of one system are compared with another: B=out/b-1,out/b-2",
         )
     return [
         SystemSource(escape_surrogates(name), tuple(paths))
-        for name, (_, paths) in zip(_names(found, names), found, strict=True)
+        for name, (_, paths) in zip(_names(systems, names), systems, strict=True)
     ]
 
 
@@ -80,13 +84,13 @@ def require_results(sources: Iterable[SystemSource]) -> None:
         require_local(path)
         if os.path.isfile(os.path.join(path, REPORT)):
             continue
-        found, advice = _what_is_there(path)
+        actual, advice = _what_is_there(path)
         raise InputError(
             "compare.not_a_folder",
-            "this is no folder with results",
+            "this folder has no results",
             place=Place(path),
             expected=EXPECTED_RESULT,
-            found=found,
+            found=actual,
             advice=advice,
         )
 
@@ -171,27 +175,29 @@ def _stem(path: str) -> str:
     return name or path
 
 
-def _names(found: Sequence[tuple[str | None, list[str]]], given: Sequence[str]) -> list[str]:
-    if given:
-        if len(given) != len(found):
+def _names(systems: Sequence[tuple[str | None, list[str]]], names: Sequence[str]) -> list[str]:
+    if names:
+        if len(names) != len(systems):
             raise ConfigError(
                 "compare.names",
                 "--name is given once for each system, or not at all",
-                expected=f"{len(found)} names",
-                found=f"{len(given)}: {', '.join(given)}",
+                expected=f"{len(systems)} names",
+                found=f"{len(names)}: {', '.join(names)}",
                 advice="write --name before each name, or NAME=PATH in place of the path",
             )
-        _require_distinct(given)
-        return list(given)
-    chosen = [name for name, _ in found if name is not None]
+        _require_distinct(names)
+        return list(names)
+    chosen = [name for name, _ in systems if name is not None]
     _require_distinct(chosen)
-    return _distinct_names([name if name is not None else _name_of_paths(paths) for name, paths in found], found)
+    return _distinct_names([name if name is not None else _name_of_paths(paths) for name, paths in systems], systems)
 
 
 def _require_distinct(names: Iterable[str]) -> None:
     for name, times in Counter(names).items():
         if times > 1:
-            raise ConfigError("compare.names", "two systems have the same name", found=name, advice="name them apart")
+            raise ConfigError(
+                "compare.names", "two systems have the same name", found=name, advice="give them different names"
+            )
 
 
 def _name_of_paths(paths: Sequence[str]) -> str:
@@ -201,12 +207,12 @@ def _name_of_paths(paths: Sequence[str]) -> str:
     return _stem(os.path.dirname(os.path.normpath(paths[0])) or ".")
 
 
-def _distinct_names(names: list[str], found: Sequence[tuple[str | None, list[str]]]) -> list[str]:
+def _distinct_names(names: list[str], systems: Sequence[tuple[str | None, list[str]]]) -> list[str]:
     """Names that occur twice get their parent folder before them, or else a number behind them."""
     many = {name for name, times in Counter(names).items() if times > 1}
     longer = [
-        f"{_stem(os.path.dirname(os.path.abspath(paths[0])))}/{name}" if name in many and given is None else name
-        for name, (given, paths) in zip(names, found, strict=True)
+        f"{_stem(os.path.dirname(os.path.abspath(paths[0])))}/{name}" if name in many and own_name is None else name
+        for name, (own_name, paths) in zip(names, systems, strict=True)
     ]
     if len(set(longer)) == len(longer):
         return longer
@@ -236,7 +242,16 @@ class RunOrigin:
         ran_in = (self.run or {}).get("folder")
         return Path(ran_in) if type(ran_in) is str else Path()
 
-    def named(self, kind: str) -> list[str]:
+    @property
+    def started(self) -> str:
+        """When the command ran, as `2026-11-17 03:34 UTC`; empty where that is not known."""
+        try:
+            started = datetime.fromisoformat((self.run or {})["started"]).astimezone(UTC)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return ""
+        return f"{started:%Y-%m-%d %H:%M} UTC"
+
+    def input_paths(self, kind: str) -> list[str]:
         """The paths of an input."""
         inputs = (self.run or {}).get("inputs")
         paths = inputs.get(kind) if isinstance(inputs, dict) else None
@@ -244,7 +259,7 @@ class RunOrigin:
 
 
 def origin_of(result: StoredResult) -> RunOrigin:
-    """Of a result; of a report that was named alone, nothing is known."""
+    """The origin of a result; empty for a report that is not in a result folder."""
     return load_origin(result.folder) if result.is_folder else RunOrigin(result.folder, None)
 
 
@@ -257,6 +272,17 @@ def load_origin(folder: Path) -> RunOrigin:
     if not isinstance(run, dict):
         raise InputError("run.malformed", "not as goldgate wrote it", place=Place(str(file)), found=describe_value(run))
     return RunOrigin(folder, run)
+
+
+def load_comparison(file: Path) -> tuple[bytes, ComparisonReport]:
+    """The bytes of comparison.json, and the comparison; an InputError where there is none, or not all of it."""
+    data, value = load_json(file, COMPARISON)
+    if isinstance(value, dict) and value.get("status") == Verdict.SYSTEM_ERROR:
+        raise InputError(
+            "report.system_error", "this comparison has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))
+        )
+    require_type(value, ComparisonReport, COMPARISON, str(file))
+    return data, cast(ComparisonReport, value)
 
 
 class StoredJson(NamedTuple):

@@ -6,11 +6,10 @@ A change is computed only between reports that measured the same thing: with the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from goldgate.core.gate import Gate, Verdict, parse_bound
+from goldgate.core.gate import Gate, parse_bound
 from goldgate.core.metric import Limit, format_number
 from goldgate.core.page import (
     NOT_AVAILABLE,
@@ -27,10 +26,15 @@ from goldgate.core.page import (
 )
 from goldgate.core.plan import signature_differences
 from goldgate.core.suite import Suite
-from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
-from goldgate.readers.stored_result import StoredResult, load_result, require_local
+from goldgate.errors import ConfigError, InputError, Place, did_you_mean
+from goldgate.readers.stored_result import REPORT, StoredResult, exact_value, load_result, require_local
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import GateValue, MetricValue
+    from goldgate.runs.contracts import Trend, TrendGate, TrendPoint, TrendReportEntry
 
 FORMAT_VERSION = 1  # of the JSON of a trend
+_NOT_RESULTS = ("report.missing", "report.not_a_report", "report.not_json", "report.not_utf8")
 
 
 class NamedReport(NamedTuple):
@@ -40,41 +44,30 @@ class NamedReport(NamedTuple):
     result: StoredResult | None
 
     @property
-    def status(self) -> str:
-        return Verdict.SYSTEM_ERROR if self.result is None else str(self.result.report["status"])
+    def gates(self) -> dict[str, GateValue]:
+        """Its gates by what they are set on."""
+        return {} if self.result is None else {gate["metric"]: gate for gate in self.result.report["gates"]}
 
     @property
-    def measured(self) -> dict[str, Mapping[str, Any]]:
-        """Its metrics, and what its gates measured: a gate may stand on one event type."""
-        if self.result is None:
-            return {}
-        gates = self.result.report["gates"]
-        return self.result.metrics | {str(gate["metric"]): gate["measured"] for gate in gates}
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        """Of its gates, by what they stand on."""
-        gates = [] if self.result is None else self.result.report["gates"]
-        return {str(gate["metric"]): str(gate.get("verdict")) for gate in gates}
-
-    @property
-    def bounds(self) -> dict[str, dict[str, str]]:
-        """The bounds that its gates set for values."""
-        gates = [] if self.result is None else self.result.report["gates"]
-        names = ("min", "max", "equals")
-        return {
-            str(gate["metric"]): {name: str(gate[name]) for name in names if gate.get(name) is not None}
-            for gate in gates
-        }
+    def measured(self) -> dict[str, MetricValue]:
+        """Its metrics, and what its gates measured: a gate may be set on one event type."""
+        metrics = {} if self.result is None else self.result.metrics
+        return metrics | {name: gate["measured"] for name, gate in self.gates.items()}
 
 
-def trend(paths: Sequence[str], suites: Iterable[Suite], metrics: Sequence[str] = ()) -> dict[str, Any]:
+def trend(
+    paths: Sequence[str],
+    suites: Iterable[Suite],
+    metrics: Sequence[str] = (),
+    *,
+    pass_over: bool = False,
+) -> Trend:
     """How these reports went, as the JSON of the command: `reports` in their order, and `metrics` by name.
 
-    Without `metrics`: those that have a gate in any of the reports, and the main ones of the suite.
+    Without `metrics`: those that have a gate in any of the reports, and the main ones of the suite. With `pass_over`,
+    paths that are not results are an error only if all are; otherwise `passed_over` names them.
     """
-    known = [*suites]
-    stored = [_load(path, known) for path in paths]
+    stored, passed_over = _load_results(paths, [*suites], pass_over=pass_over)
     suite = _one_suite(stored)
     chosen = [*metrics] if metrics else _default_metrics(stored, suite)
     _require_known(chosen, stored)
@@ -85,8 +78,36 @@ def trend(paths: Sequence[str], suites: Iterable[Suite], metrics: Sequence[str] 
         "kind": "trend",
         "suite": suite.name,
         "reports": [_report(each, other) for each, other in zip(stored, differs, strict=True)],
+        "passed_over": passed_over,
         "metrics": {name: [*_points(name, stored, before, differs)] for name in chosen},
     }
+
+
+def _load_results(
+    paths: Sequence[str], suites: Sequence[Suite], *, pass_over: bool
+) -> tuple[list[NamedReport], list[str]]:
+    """The results among the paths, and the other paths; if none is a result, the error for the first."""
+    stored: list[NamedReport] = []
+    others: dict[str, InputError] = {}
+    for path in paths:
+        try:
+            stored.append(_load(path, suites))
+        except InputError as error:
+            if not pass_over or error.code not in _NOT_RESULTS or _may_hide_result(path, error, suites):
+                raise
+            others[path] = error
+    if not stored:
+        raise next(iter(others.values()))
+    return stored, [*others]
+
+
+def _may_hide_result(path: str, error: InputError, suites: Sequence[Suite]) -> bool:
+    """Whether there is a report that cannot be read, a result without its report, or nothing at all."""
+    name = os.path.basename(error.place.file or "")
+    is_torn = name.endswith(".json") and error.code in ("report.not_json", "report.not_utf8")
+    files = (*(suite.records for suite in suites), "report.md", "report.html", "junit.xml")
+    has_files = any(os.path.lexists(os.path.join(path, file)) for file in files)
+    return name == REPORT or is_torn or has_files or not os.path.lexists(path)
 
 
 def _load(path: str, suites: Sequence[Suite]) -> NamedReport:
@@ -99,30 +120,13 @@ def _load(path: str, suites: Sequence[Suite]) -> NamedReport:
 
 def _result(path: str, suites: Sequence[Suite]) -> StoredResult | None:
     try:
-        found = load_result(path, suites)
+        result = load_result(path, suites)
     except InputError as error:
         if error.code == "report.system_error":
             return None
         raise
-    _require_consistent(found)
-    return found
-
-
-def _require_consistent(result: StoredResult) -> None:
-    """Refuse a report whose status is none, or PASS beside a gate that failed: somebody changed one of the two."""
-    gates = result.report["gates"]
-    verdicts = [gate.get("verdict") for gate in gates]
-    failed = any(gate.get("verdict") == Verdict.FAIL and gate.get("severity") != "warn" for gate in gates)
-    status = result.report.get("status")
-    words = [word for word in (status, *verdicts) if word not in [*Verdict]]
-    if words or failed != (status == Verdict.FAIL):
-        raise InputError(
-            "report.contradicts_itself",
-            "the status of this report does not follow from its gates",
-            place=Place(result.name, None, "status"),
-            expected="FAIL exactly where a gate of severity error failed",
-            found=describe_value(words[0] if words else status),
-        )
+    result.require_consistent()
+    return result
 
 
 def _one_suite(stored: Sequence[NamedReport]) -> Suite:
@@ -135,44 +139,46 @@ def _one_suite(stored: Sequence[NamedReport]) -> Suite:
             "none of these reports has numbers: all of them ended in SYSTEM_ERROR",
             place=Place(stored[0].name),
         )
-    other = next(each for each in stored if each.result is not None and each.result.suite.name != next(iter(suites)))
+    names = {
+        suite: [each.name for each in stored if each.result is not None and each.result.suite.name == suite]
+        for suite in suites
+    }
     raise InputError(
         "report.other_suite",
-        "these reports are of different suites",
-        place=Place(other.name),
-        expected=f"a report of the {next(iter(suites))} suite, as before it",
-        found=f"one of the {other.result.suite.name} suite" if other.result is not None else None,
-        advice="call the command once for each suite",
+        f"these reports are of {len(suites)} suites",
+        expected="reports of one suite",
+        found="; ".join(f"{suite}: {', '.join(reports)}" for suite, reports in names.items()),
+        advice=f"run the command once per suite: goldgate trend {' '.join(next(iter(names.values())))}",
     )
 
 
 def _default_metrics(stored: Sequence[NamedReport], suite: Suite) -> list[str]:
-    gated = [name for each in stored for name in each.verdicts]
-    known = {name for each in stored for name in each.measured}
-    return [name for name in dict.fromkeys([*gated, *suite.headline]) if name in known]
+    gated = [name for each in stored for name in each.gates]
+    measured = {name for each in stored for name in each.measured}
+    return [name for name in dict.fromkeys([*gated, *suite.headline]) if name in measured]
 
 
 def _require_known(metrics: Sequence[str], stored: Sequence[NamedReport]) -> None:
-    known = {name for each in stored for name in each.measured}
+    measured = {name for each in stored for name in each.measured}
     for name in metrics:
-        if name not in known:
+        if name not in measured:
             raise ConfigError(
                 "option.wrong_value",
                 "none of these reports has this metric",
-                expected="the name of a metric, or of what a gate stands on",
+                expected="the name of a metric or of a gate",
                 found=name,
-                advice=did_you_mean(name, sorted(known)),
+                advice=did_you_mean(name, sorted(measured)),
             )
 
 
 def _previous_results(stored: Sequence[NamedReport]) -> list[StoredResult | None]:
-    """Of each report the last one before it that has numbers."""
-    found: list[StoredResult | None] = []
+    """For each report, the last one before it that has numbers."""
+    previous: list[StoredResult | None] = []
     last: StoredResult | None = None
     for each in stored:
-        found.append(last)
+        previous.append(last)
         last = each.result or last
-    return found
+    return previous
 
 
 def _setting_differences(earlier: StoredResult | None, later: StoredResult | None) -> list[str]:
@@ -184,11 +190,11 @@ def _setting_differences(earlier: StoredResult | None, later: StoredResult | Non
     return [*settings, *(kind for kind in {**mine, **theirs} if mine.get(kind) != theirs.get(kind))]
 
 
-def _report(stored: NamedReport, differs: Sequence[str]) -> dict[str, Any]:
+def _report(stored: NamedReport, differs: Sequence[str]) -> TrendReportEntry:
     result = stored.result
     return {
         "name": stored.name,
-        "status": stored.status,
+        "status": "SYSTEM_ERROR" if result is None else result.report["status"],
         "signature": None if result is None else result.report["signature"],
         "report_sha256": None if result is None else result.sha256,
         "differs_in": [*differs],
@@ -197,58 +203,39 @@ def _report(stored: NamedReport, differs: Sequence[str]) -> dict[str, Any]:
 
 def _points(
     metric: str, stored: Sequence[NamedReport], before: Sequence[StoredResult | None], differs: Sequence[Sequence[str]]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[TrendPoint]:
     for each, earlier, other in zip(stored, before, differs, strict=True):
-        found = _checked_value(each, metric)
+        measured, gate = each.measured.get(metric), each.gates.get(metric)
         old = None if earlier is None else NamedReport("", earlier).measured.get(metric)
         comparable = earlier is not None and not other
         yield {
             "name": each.name,
-            "measured": found,
-            "change": _change(old, found) if comparable and old is not None and found is not None else None,
-            "gate": each.bounds.get(metric),
-            "verdict": each.verdicts.get(metric),
+            "measured": measured,
+            "change": _change(old, measured) if comparable and old is not None and measured is not None else None,
+            "gate": None if gate is None else _bounds(gate),
+            "verdict": None if gate is None else gate["verdict"],
         }
 
 
-def _checked_value(stored: NamedReport, metric: str) -> Mapping[str, Any] | None:
-    """What a report says of a metric; an InputError where nobody can make sense of it."""
-    found = stored.measured.get(metric)
-    try:
-        if found is not None:
-            str(measured_value(found))
-            _exact(found)
-        for bound in stored.bounds.get(metric, {}).values():
-            parse_bound(bound)
-    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
-        where = stored.result.name if stored.result is not None else stored.name
-        raise InputError(
-            "report.malformed", "this report is not complete", place=Place(where, None, f"metrics: {metric}")
-        ) from None
-    return found
+def _bounds(gate: GateValue) -> TrendGate:
+    """The bounds that a gate sets for a value."""
+    return cast("TrendGate", {name: gate[name] for name in ("min", "max", "equals") if name in gate})
 
 
-def _change(old: Mapping[str, Any], new: Mapping[str, Any]) -> float | None:
+def _change(old: MetricValue, new: MetricValue) -> float | None:
     """The difference, taken exactly; None where one of the two is undefined."""
-    exact = [_exact(old), _exact(new)]
+    exact = [exact_value(old), exact_value(new)]
     if exact[0] is None or exact[1] is None:
         return None
     difference = exact[1] - exact[0]
     return int(difference) if type(old["value"]) is int and type(new["value"]) is int else float(difference)
 
 
-def _exact(metric: Mapping[str, Any]) -> Fraction | None:
-    if "denominator" in metric:
-        return Fraction(metric["numerator"], metric["denominator"]) if metric["denominator"] else None
-    value = metric.get("value")
-    return None if value is None else Fraction(value)
+_CHANCE_NOTE = "A change may be chance: goldgate compare tests two of these, document by document."
 
 
-_CHANCE_NOTE = "A change may be chance: goldgate compare says whether two of these differ, document by document."
-
-
-def describe_trend(trend: Mapping[str, Any]) -> Page:
-    """From the JSON of a trend."""
+def describe_trend(trend: Trend) -> Page:
+    """The page of a trend, from its JSON."""
     reports = trend["reports"]
     passed = sum(report["status"] == "PASS" for report in reports)
     sections = [Section("Reports", (_report_table(reports),))]
@@ -268,30 +255,32 @@ def describe_trend(trend: Mapping[str, Any]) -> Page:
     )
 
 
-def _report_table(reports: list[Mapping[str, Any]]) -> Table:
-    rows = [(Name(report["name"]), report["status"], _is_comparable(report)) for report in reports]
+def _report_table(reports: list[TrendReportEntry]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (Name(report["name"]), report["status"], _is_comparable(report)) for report in reports
+    ]
     return Table((Column("report"), Column("status"), Column("comparable")), tuple(rows))
 
 
-def _is_comparable(report: Mapping[str, Any]) -> str:
+def _is_comparable(report: TrendReportEntry) -> str:
     if report["signature"] is None:
         return "no numbers"
     return "no" if report["differs_in"] else "yes"
 
 
-def _metric_table(points: list[Mapping[str, Any]]) -> Table:
+def _metric_table(points: list[TrendPoint]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for point in points:
-        found = point["measured"]
-        value: Cell = NOT_AVAILABLE if found is None else measured_value(found).against(_limits(point))
-        change = MeasuredValue(point["change"], shown=_change_text(point["change"]))
+        measured = point["measured"]
+        value: Cell = NOT_AVAILABLE if measured is None else measured_value(measured).against(_limits(point["gate"]))
+        change = MeasuredValue(point["change"], display=_change_text(point["change"]))
         rows.append((Name(point["name"]), value, change, point["verdict"] or ""))
     columns = ("report", "value", "change", "gate")
     return Table(tuple(map(Column, columns)), tuple(rows))
 
 
-def _limits(point: Mapping[str, Any]) -> tuple[Limit, ...]:
-    bounds = {name: parse_bound(bound) for name, bound in (point["gate"] or {}).items()}
+def _limits(gate: TrendGate | None) -> tuple[Limit, ...]:
+    bounds = {name: parse_bound(bound) for name, bound in (gate or {}).items()}
     return Gate(min=bounds.get("min"), max=bounds.get("max"), equals=bounds.get("equals")).limits()
 
 

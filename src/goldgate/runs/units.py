@@ -23,7 +23,7 @@ from goldgate.readers.stored_result import StoredResult
 from goldgate.readers.unit_records import CountIndex, UnitTable, add_tables, malformed_record_error, read_unit_tables
 
 ID_BYTES = 8
-NO_IDENTITY = b"\0" * ID_BYTES  # the id of what nobody asked for: runs of no query
+NO_IDENTITY = b"\0" * ID_BYTES  # the id of runs that belong to no query
 
 
 def unit_id(identity: str | None) -> bytes:
@@ -58,9 +58,9 @@ class UnitPacker:
 
     def add(self, identity: bytes, tables: Mapping[TableKey, Counts]) -> None:
         """What a unit counted, added to what is known of it. Counts that are all zero are left out."""
-        known = self._units.get(identity)
-        if known is not None:
-            summed = self._tables(known)
+        previous = self._units.get(identity)
+        if previous is not None:
+            summed = self._tables(previous)
             add_tables(summed, tables)
             tables = summed
         for key, counts in tables.items():
@@ -84,7 +84,7 @@ class UnitPacker:
 
 
 def unpack_units(
-    data: bytes, size: int, digest: str, index: CountIndex | None = None, wanted: Collection[TableKey] | None = None
+    data: bytes, size: int, digest: str, index: CountIndex | None = None, selected: Collection[TableKey] | None = None
 ) -> UnitTable:
     """What was packed, of the tables that are wanted; a ValueError if it is not what was."""
     if not data.startswith(UNITS_HEADER):
@@ -102,11 +102,11 @@ def unpack_units(
         names = orjson.loads(read.take(read.integer()))
         keys: list[tuple[TableKey, int]] = [(tuple(key), int(width)) for key, width in names]
         ids = [read.take(ID_BYTES) for _ in range(read.integer())]
-        units = [read.tables(keys, wanted) for _ in ids]
+        units = [read.tables(keys, selected) for _ in ids]
     except (IndexError, TypeError, ValueError):
         raise ValueError("not packed units") from None
     if len({*ids}) != len(ids) or read.at != size:
-        raise ValueError("not packed units: an id stands twice, or something follows")
+        raise ValueError("not packed units: a duplicate id, or more data")
     index = CountIndex() if index is None else index
     return UnitTable(index, [*ids], [*map(index.numbers, units)])
 
@@ -116,15 +116,15 @@ class _Reader:
         self.content = content
         self.at = 0
 
-    def tables(self, keys: list[tuple[TableKey, int]], wanted: Collection[TableKey] | None = None) -> UnitCounts:
-        """One unit."""
-        found: UnitCounts = {}
+    def tables(self, keys: list[tuple[TableKey, int]], selected: Collection[TableKey] | None = None) -> UnitCounts:
+        """The counts of the next unit."""
+        counts_by_table: UnitCounts = {}
         for _ in range(self.integer()):
             key, width = keys[self.integer()]
             counts = self.counts(width)
-            if wanted is None or key in wanted:
-                found[key] = counts
-        return found
+            if selected is None or key in selected:
+                counts_by_table[key] = counts
+        return counts_by_table
 
     def counts(self, width: int) -> Counts:
         plain = self.content[self.at : self.at + width]
@@ -140,7 +140,7 @@ class _Reader:
         return self.content[self.at - size : self.at]
 
     def integer(self) -> int:
-        """Seven bits a byte, the lowest first."""
+        """The next number: seven bits per byte, the lowest first."""
         value = shift = 0
         while True:
             byte = self.content[self.at]
@@ -155,24 +155,24 @@ class _Reader:
 
 def _encode_tables(tables: Mapping[TableKey, Counts], numbers: Mapping[TableKey, int]) -> bytes:
     present = sorted([(numbers[key], counts) for key, counts in tables.items() if any(counts)])
-    found = [_encode_integer(len(present))]
+    parts = [_encode_integer(len(present))]
     for number, counts in present:
-        found.append(_encode_integer(number))
-        found.append(
+        parts.append(_encode_integer(number))
+        parts.append(
             bytes(counts) if max(counts) < 128 and min(counts) >= 0 else b"".join(map(_encode_integer, counts))
         )
-    return b"".join(found)
+    return b"".join(parts)
 
 
 def _encode_integer(value: int) -> bytes:
     if value < 0:
         raise ValueError("counts are not negative")
-    found = bytearray()
+    encoded = bytearray()
     while value > 127:
-        found.append(value & 127 | 128)
+        encoded.append(value & 127 | 128)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    encoded.append(value)
+    return bytes(encoded)
 
 
 def ratio_measures(suite: Suite, settings: Any) -> list[RatioMeasure[Any]]:
@@ -206,6 +206,6 @@ def metrics_from_sums(tally: Tally, measures: list[RatioMeasure[Any]]) -> dict[s
     """The metrics that are sums over the records, by section."""
     sections: dict[str, Metrics] = {}
     for measure in measures:
-        found = {name: metric for name, metric in measure.metrics(tally).items() if name in measure.forms}
-        sections.setdefault(measure.section, {}).update(found)
+        metrics = {name: metric for name, metric in measure.metrics(tally).items() if name in measure.forms}
+        sections.setdefault(measure.section, {}).update(metrics)
     return sections

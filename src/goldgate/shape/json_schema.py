@@ -49,7 +49,7 @@ class _Generator:
             case kinds.Anything():
                 return {}
             case kinds.ObjectOf() as record:
-                return self._named(record, settings or record.closed)
+                return self._reference(record, settings or record.closed)
             case kinds.WithRules(base, rules):
                 schema = self.schema(base, settings)
                 for rule in rules:
@@ -73,10 +73,10 @@ class _Generator:
         """One of some schemas. What has nothing but types is one of these types."""
         if all(schema.keys() == {"type"} for schema in schemas):
             types_of = [schema["type"] if isinstance(schema["type"], list) else [schema["type"]] for schema in schemas]
-            return {"type": list(dict.fromkeys(name for listed in types_of for name in listed))}
+            return {"type": list(dict.fromkeys(name for names in types_of for name in names))}
         return {"anyOf": schemas}
 
-    def _named(self, record: kinds.ObjectOf, settings: bool) -> dict[str, Any]:
+    def _reference(self, record: kinds.ObjectOf, settings: bool) -> dict[str, Any]:
         name = record.python.__name__
         if name not in self.definitions:
             self.definitions[name] = {}  # for types that hold themselves

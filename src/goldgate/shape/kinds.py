@@ -1,7 +1,7 @@
 """What a type says of a stored value, taken apart for those who walk over types.
 
 The language: str, int, float (any number), bool, None, object (anything), Decimal, Share and Positive; Literal of
-texts; list[X], tuple[X, ...] and dict[str, X]; tuple[X, Y] for a list of just so many; unions; Annotated with the
+texts; list[X], tuple[X, ...] and dict[str, X]; tuple[X, Y] for a list of that length; unions; Annotated with the
 rules below; and TypedDicts and dataclasses. An object may have keys that its TypedDict does not name: the
 program that wrote the file may record more. A dataclass is settings, and there an unknown key is a mistake.
 """
@@ -150,7 +150,7 @@ def kind_of(kind: Any) -> Kind:
         return TupleOf(arguments)
     if origin in (list, tuple):
         return ListOf(arguments[0])
-    if origin is dict:
+    if origin in (dict, Mapping):
         return MappingOf(*arguments)
     if origin in (types.UnionType, typing.Union):
         return Either(arguments)

@@ -164,7 +164,7 @@ _WORDS: dict[type, str] = {
 
 
 def problems(kind: Any, value: object, pointer: str = "", most: int | None = None) -> Iterator[Problem]:
-    """Every place where the value is not of this kind; of each list at most so many, where `most` is set."""
+    """Every place where the value is not of this kind; at most `most` places of each list."""
     if type_test(kind)(value):
         return
     match kind_of(kind):

@@ -22,8 +22,8 @@ _LN_PI, _LN_TWO_PI = _EXACT.ln(_PI), _EXACT.ln(2 * _PI)
 _EPSILON = 2e-16  # a term this small, relative to the sum, no longer changes it
 _CONVERGED = 2e-15  # of a step of Newton, relative: the next would be rounding alone
 _TINY = 1e-300  # in place of a zero denominator in a continued fraction
-_MOST_TERMS = 100_000
-_MOST_STEPS = 60
+_MAX_TERMS = 100_000
+_MAX_STEPS = 60
 _NEAR_MIDDLE = 0.25  # tails above this are solved from the middle, where t is close to 0
 _AS_GOOD_AS_NORMAL = 1e10  # degrees of freedom from which on t and normal agree to 1e-9
 _STIRLING_FROM = 30
@@ -50,7 +50,7 @@ def normal_tail(z: float) -> float:
 
 
 def t_tail(t: float, df: float) -> float:
-    """P(T > t) for Student's t with so many degrees of freedom, which need not be whole."""
+    """P(T > t) for Student's t with `df` degrees of freedom, which need not be whole."""
     return _tail(t, _checked_df(df))
 
 
@@ -76,7 +76,7 @@ def _quantile(p: float, df: float) -> float:
 def _from_middle(middle: float, df: float) -> float:
     """The t with P(0 < T < t) = middle. The function is concave, so that Newton's steps from the left never pass it."""
     t = middle / _density(0.0, df)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         step = (middle - _middle(t, df)) / _density(t, df)
         t += step
         if abs(step) <= _CONVERGED * t:
@@ -92,10 +92,10 @@ def _from_tail(tail: float, df: float) -> float:
         z = 1.0 if df == inf else _quantile(1 - tail, inf)
         t, longest = z + (z * z * z + z) / (4 * df), 1.0
     path: list[float] = []
-    for count in range(_MOST_STEPS):
+    for count in range(_MAX_STEPS):
         if t in path:  # rounding alone moves it now: round and round, so where it ends is known
             first = path.index(t)
-            return path[first + (_MOST_STEPS - first) % (count - first)]
+            return path[first + (_MAX_STEPS - first) % (count - first)]
         path.append(t)
         here = _tail(t, df)
         slope = t * _density(t, df) / here
@@ -146,7 +146,7 @@ def _mills(z: float) -> float:
     """The tail over the density: 1/(z + 1/(z + 2/(z + 3/(z + …)))), by the method of Lentz."""
     value = top = z
     bottom = 0.0
-    for count in range(1, _MOST_TERMS):
+    for count in range(1, _MAX_TERMS):
         bottom = 1 / (z + count * bottom)
         top = z + count / top
         change = top * bottom
@@ -169,7 +169,7 @@ def _beta_fraction(x: float, a: float, b: float) -> float:
     """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by the method of Lentz."""
     value = top = 1.0
     bottom = 0.0
-    for count in range(1, _MOST_TERMS):
+    for count in range(1, _MAX_TERMS):
         m = count // 2
         n = a + 2 * m
         term = -(a + m) * (a + b + m) * x / (n * (n + 1)) if count % 2 else m * (b - m) * x / ((n - 1) * n)

@@ -78,7 +78,7 @@ class GateSequence:
         return self.decision
 
     def _bet(self, x: int) -> None:
-        expected = -self._sum / self._left  # of the next one, if Σx is 0 in the end
+        expected = -self._sum / self._left  # the next value, if Σx is 0 in the end
         stake = self._stake(expected)
         sides = ((Decision.REACHED, 1, expected - self._low), (Decision.MISSED, -1, self._high - expected))
         for side, sign, worst in sides:
@@ -152,7 +152,7 @@ class GateWatch:
         return self.decided_after is not None
 
     def decisions(self) -> list[tuple[EarlyBound, bool]]:
-        """Of each bound whether all documents keep it, once that is decided."""
+        """Each decided bound, and whether all documents keep it."""
         return [(watch.bound, watch.decision is Decision.REACHED) for watch in self._watches]
 
 
@@ -249,11 +249,10 @@ def _require_watchable(
     elif most_predictions is None and _open_columns(measure, measure.forms[name]):
         raise ConfigError(
             "stop.unbounded",
-            f"the gate on {name} cannot be decided early: there is no limit on what an answer that was not asked for "
-            "may predict",
+            f"the gate on {name} cannot be decided early: answers still to come may predict any number",
             place=plan.place(f"gates.{name}"),
             expected=f"--most-predictions N, or gates only on {', '.join(_bounded(rates))}",
-            advice="set N to more than any answer of yours has had; an answer beyond it makes the run go on to the end",
+            advice="set N to more than any answer has had; after an answer beyond it, all documents are asked",
         )
     if why is not None:
         raise ConfigError(

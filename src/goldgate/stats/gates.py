@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 
 FAMILY_NOTE = (
-    "The evaluation passes only if all gates pass, so a wrong pass of the whole is as unlikely as of one gate, without "
-    "a correction; that a gate fails is said by Holm's rule over {} gates, so that even one wrong FAIL is as unlikely."
+    "The evaluation passes only if all gates pass, so a PASS needs no correction; a FAIL is corrected "
+    "by Holm's method over {} gates."
 )
 
 _At = Callable[[float], Interval | NoInterval]  # the interval at a level
@@ -52,9 +52,9 @@ class PairedRun(NamedTuple):
     sums: PairedSums
     share: bool  # False: it may be above 1
     against: str  # as the protocol names it
-    sha256: str  # of what it was read from
+    sha256: str  # digest of the file it was read from
     same: bool  # the two judge the same bytes
-    asked: PairedSums | None = None  # without what nobody asked for, where there is such: it may carry no gate
+    asked: PairedSums | None = None  # without runs that belong to no query, if there are any: no gate may rest on them
 
 
 class _Bound(NamedTuple):
@@ -64,7 +64,7 @@ class _Bound(NamedTuple):
     value: Fraction
     sign: str
     limit: Fraction
-    shown: str
+    threshold: str
     at: _At
     least: bool  # whether values below the limit are out of bounds
     needed: Callable[[float], int | None]
@@ -134,7 +134,7 @@ def _fails(gate: Gate, measured: Metric | Mean, paired: PairedRun | None, sharin
 
 
 def _shared(confidence: Decimal | None, sharing: int) -> float:
-    """The confidence of one of so many claims that share the chance of being wrong."""
+    """The confidence of one of `sharing` claims that share the chance of being wrong."""
     assert confidence is not None
     return 1 - (1 - float(confidence)) / sharing
 
@@ -225,7 +225,7 @@ def _both_ways(paired: PairedRun | None) -> Iterator[PairedRun]:
     if paired is not None:
         yield paired
         if paired.asked is not None:
-            yield paired._replace(sums=paired.asked, against=f"{paired.against} without what nobody asked for")
+            yield paired._replace(sums=paired.asked, against=f"{paired.against} without unrequested units")
 
 
 def _difference_bounds(gate: Gate, paired: PairedRun) -> Iterator[_Bound]:
@@ -257,7 +257,7 @@ def _is_decided(bound: _Bound, confidence: float, *, passes: bool) -> bool:
 def _missed_without_interval(bounds: list[_Bound], confidence: float) -> list[str]:
     """What is out of bounds by its value and has no interval. Were it let pass as open, the gate could never fail."""
     return [
-        f"{bound.words} is not {bound.sign} {bound.shown} by its value, and there is no interval: {interval.reason}"
+        f"{bound.words} is not {bound.sign} {bound.threshold} by its value, and there is no interval: {interval.reason}"
         for bound in bounds
         if not bound.is_met(bound.value) and isinstance(interval := bound.at(one_sided(confidence)), NoInterval)
     ]
@@ -268,19 +268,19 @@ def _reason(bound: _Bound, confidence: float, percent: str, *, passes: bool) -> 
     assert isinstance(interval, Interval)
     verb, side = "is" if passes else "is not", "at least" if bound.least == passes else "at most"
     end = _end(bound.end(interval, passes=passes), bound)
-    return f"{bound.words} {verb} {bound.sign} {bound.shown}: {side} {end} with {percent} confidence"
+    return f"{bound.words} {verb} {bound.sign} {bound.threshold}: {side} {end} with {percent} confidence"
 
 
 def _open_reason(bound: _Bound, confidence: Decimal, unit: str) -> str:
     level = one_sided(float(confidence))
     interval = bound.at(level)
-    reason = f"{bound.words} may or may not be {bound.sign} {bound.shown}"
+    reason = f"{bound.words} may or may not be {bound.sign} {bound.threshold}"
     if isinstance(interval, NoInterval):
         return f"{reason}: {interval.reason}"
     ends = f"from {_end(interval.low, bound)} to {_end(interval.high, bound)}"
     reason += f": {ends} with {confidence_percent(confidence)} confidence at each end"
     if _is_decided(bound, float(confidence), passes=False):
-        return f"{reason}; this gate alone would fail, beside the others it takes more"
+        return f"{reason}; alone this gate would fail, corrected for the other gates it does not"
     needed = bound.needed(level)
     if needed is None or needed <= interval.units:
         return reason

@@ -14,11 +14,14 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, inf, sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from goldgate.core.metric import Count, Mean, Metric, Ratio
 from goldgate.core.sums import MeanSums, Products, RatioSums
 from goldgate.stats.distributions import t_quantile
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import IntervalEntry, IntervalValue, MetricValue
 
 LEVEL = 0.95
 METHOD = "wilson-t.v1"  # in the signature; raised when the same sums may give another interval
@@ -41,7 +44,7 @@ class Interval(NamedTuple):
     method: str
     units: int
 
-    def as_json(self, unit: str) -> dict[str, object]:
+    def as_json(self, unit: str) -> IntervalValue:
         """As it stands in a report; `unit` says what the units are: document, run, group."""
         return {
             "level": self.level,
@@ -62,8 +65,8 @@ class NoInterval(NamedTuple):
 class UnitSpread(NamedTuple):
     """How far a share can be trusted: its variance over units, and what limits that estimate.
 
-    `whole_units` is the number of units of equal size that would weigh as much, (Σb)² / Σb² (Kish): so many trials
-    are there if every unit stands or falls as a whole. `trials` is Σb: so many if all parts of a unit are
+    `whole_units` is the number of units of equal size that would weigh as much, (Σb)² / Σb² (Kish): the
+    trials there are if every unit stands or falls as a whole. `trials` is Σb: those if all parts of a unit are
     independent.
     """
 
@@ -74,7 +77,7 @@ class UnitSpread(NamedTuple):
 
 @lru_cache(maxsize=4096)  # of hundreds of rates more than half have the sums of another, such as strict and relaxed
 def share_interval(sums: RatioSums, level: float = LEVEL, at: int | None = None) -> Interval | NoInterval:
-    """Of a rate from 0 to 1. `at` asks what it would be with that many units like these."""
+    """The interval of a rate from 0 to 1; with `at`, the one expected for that number of units like these."""
     if sums.b == 0:
         return NoInterval(_NOTHING)
     if not 0 <= sums.a <= sums.b:
@@ -118,7 +121,7 @@ def wilson(rate: Fraction, trials: Fraction, df: float, level: float, units: int
 
 
 def ratio_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterval:
-    """Of a ratio that may be above 1: the θ for which Σ(a - θ b) is not clearly other than 0 (Fieller)."""
+    """The interval of a ratio that may be above 1: the θ for which Σ(a - θ b) is not clearly other than 0 (Fieller)."""
     if sums.b == 0:
         return NoInterval(_NOTHING)
     if sums.units < 2:
@@ -141,7 +144,7 @@ def ratio_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterv
 
 
 def count_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterval:
-    """Of a number of things over so many records: what as many records like these bring on average, in whole numbers.
+    """The interval of a count over records: what as many records like these bring on average, in whole numbers.
 
     Every b is the number of records of its unit: 1, or the size of the group.
     """
@@ -190,7 +193,7 @@ def _cut(bound: float, rounding: str) -> float:
 
 
 def mean_interval(sums: MeanSums, level: float = LEVEL) -> Interval | NoInterval:
-    """Of the mean of rates from 0 to 1; those with nothing to divide by are left out."""
+    """The interval of a mean of rates from 0 to 1; undefined rates are left out."""
     classes = {name: one for name, one in sorted(sums.rates.items()) if one.b}
     bounds = {name: share_interval(one, level) for name, one in classes.items()}
     below: dict[str, float] = {}
@@ -220,7 +223,7 @@ def _together(widths: Mapping[str, float], links: Mapping[tuple[str, str], float
 def _correlations(
     classes: Mapping[str, RatioSums], products: Mapping[tuple[str, str], Products]
 ) -> dict[tuple[str, str], float]:
-    """Of the linearized rates of two classes: Σ(a - Rb)(c - Qd) over the root of both sums of squares."""
+    """Correlations of the linearized rates of two classes: Σ(a - Rb)(c - Qd) over the root of both sums of squares."""
     correlations = {}
     for (name, other), met in products.items():
         one, two = classes.get(name), classes.get(other)
@@ -247,15 +250,19 @@ def residual_square(sums: RatioSums) -> int:
 
 GROUP = "group"  # the unit, where records name the group that they belong to
 _NOT_SUMMED = "it is not a sum over units"
-_NOT_PAIRED = "how its rates go together is not summed"
+_NOT_PAIRED = "how its rates vary together is not summed"
 
 
-def metric_with_interval(metric: Metric | Mean, unit: str, level: float = LEVEL) -> dict[str, object]:
+def metric_with_interval(metric: Metric | Mean, unit: str, level: float = LEVEL) -> MetricValue:
     """A metric's JSON with `interval`; null, with `interval_reason`, where there is no honest one."""
-    interval = interval_of(metric, level)
+    return cast("MetricValue", {**metric.as_json(), **interval_entry(interval_of(metric, level), unit)})
+
+
+def interval_entry(interval: Interval | NoInterval, unit: str) -> IntervalEntry:
+    """The interval for a report, or the reason why there is none."""
     if isinstance(interval, Interval):
-        return {**metric.as_json(), "interval": interval.as_json(unit)}
-    return {**metric.as_json(), "interval": None, "interval_reason": interval.reason}
+        return {"interval": interval.as_json(unit)}
+    return {"interval": None, "interval_reason": interval.reason}
 
 
 def interval_of(metric: Metric | Mean, level: float = LEVEL) -> Interval | NoInterval:

@@ -49,7 +49,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 
 def _times(p: float, factor: int | Fraction) -> float:
-    # Of the shortest decimal: three times 0.0001 is 0.0003, and no more, as p-values are shown rounded up.
+    # The shortest decimal is scaled: three times 0.0001 is 0.0003, and no more, as p-values are shown rounded up.
     return float(Fraction(repr(p)) * factor)
 
 
@@ -90,7 +90,7 @@ class _Parts:
 
 
 def summarize_runs(units: RunUnits, level: float = LEVEL, share: bool = True) -> RunsSummary | NoInterval:
-    """Of a rate that was measured in several runs over the same units; `share` is false where it may be above 1."""
+    """Summarize a rate of several runs over the same units; `share` is false if it may be above 1."""
     parts = _parts(units)
     if parts is None:
         return NoInterval("a run has nothing to divide by")
@@ -138,7 +138,7 @@ class RunsDifference:
 def compare_runs(
     units: Mapping[tuple[Runs, Runs], int], level: float = LEVEL, share: bool = True
 ) -> RunsDifference | NoInterval:
-    """Of two systems with one or several runs each over the same units, paired by unit; `share` as above."""
+    """Compare two systems with one or several runs each, paired by unit; `share` is false if a rate may be above 1."""
     first, second = _parts(_side(units, 0)), _parts(_side(units, 1))
     if first is None or second is None:
         return NoInterval("a run has nothing to divide by")

@@ -42,15 +42,15 @@ UnitPairs = Mapping[UnitPair, int]  # and how often it occurred
 SWAPS = 9_999  # with the observed one 10,000, so that p has four decimals
 SEED = 0
 ENOUGH = 500  # swaps that reach the observed difference end the drawing: p is then known to a twentieth of itself
-_MOST_STEPS = 100_000  # of the exact count: a twentieth of a second
-_MOST_UNITS = 1_000  # of the exact count: its numbers have as many bits
+_MAX_STEPS = 100_000  # of the exact count, about 50 ms
+_MAX_UNITS = 1_000  # of the exact count, whose numbers have this many bits
 
 _Difference = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class SwapTest:
-    """The two-sided p-value, and whether all ways of swapping were counted or so many drawn."""
+    """The two-sided p-value, and whether all ways of swapping were counted or how many were drawn."""
 
     p: float
     exact: bool
@@ -63,7 +63,7 @@ class _Scale:
 
     a: int
     b: int
-    top: int  # of the observed difference, without its sign
+    top: int  # numerator of the observed difference, without its sign
     bottom: int
 
     def reached(self, a: int, b: int) -> bool:
@@ -73,7 +73,7 @@ class _Scale:
 
 
 def swap_test(pairs: UnitPairs, swaps: int = SWAPS, seed: int = SEED) -> SwapTest | None:
-    """Of the difference of two rates over the same units; None where one of the rates is undefined."""
+    """Test the difference of two rates over the same units; None if one of the rates is undefined."""
     a1, b1, a2, b2 = (sum(pair[index] * times for pair, times in pairs.items()) for index in range(4))
     if b1 == 0 or b2 == 0:
         return None
@@ -112,11 +112,11 @@ def _count_all(differences: list[tuple[_Difference, int]], scale: _Scale) -> flo
     ways: dict[_Difference, int] = {(0, 0): 1}
     steps = 0
     units = sum(times for _, times in differences)
-    if units > _MOST_UNITS:
+    if units > _MAX_UNITS:
         return None
     for (a, b), times in differences:
         steps += len(ways) * (times + 1)
-        if steps > _MOST_STEPS:
+        if steps > _MAX_STEPS:
             return None
         choices = [(a * (2 * k - times), b * (2 * k - times), comb(times, k)) for k in range(times + 1)]
         longer: dict[_Difference, int] = {}
@@ -130,7 +130,7 @@ def _count_all(differences: list[tuple[_Difference, int]], scale: _Scale) -> flo
 
 
 def _draw(differences: list[tuple[_Difference, int]], swaps: int, seed: int) -> Iterator[_Difference]:
-    """The sums after so many random swaps, a bit of a hash deciding each unit.
+    """The sums after `swaps` random swaps, a bit of a hash deciding each unit.
 
     The sum over all units at once: the numbers to add lie in bit planes, one bit a unit, and a plane's share of the
     sum is the number of ones that it has in common with the random bits. 100,000 units take a second, one by one a
@@ -260,7 +260,7 @@ def conservative_interval(
 
 
 def max_unseen_difference(sums: PairedSums, level: float = LEVEL) -> float:
-    """How far two systems may differ though none of so many units shows it: the bound of a rate of 0 over them."""
+    """The largest difference that may exist though no unit shows one: the bound of a rate of 0 over the units."""
     intervals = [
         share_interval(RatioSums(side.units, 0, side.b, 0, 0, side.bb), level) for side in (sums.first, sums.second)
     ]

@@ -11,7 +11,7 @@ from goldgate.stats.distributions import normal_quantile, t_quantile
 from goldgate.stats.interval import LEVEL, Interval, exact_end, share_interval
 
 POWER = 0.8  # as often is a difference of that size found; the usual choice
-MOST_UNITS = 10**12  # beyond this no number is named
+MAX_UNITS = 10**12  # beyond this no number is named
 
 
 def detectable_difference(
@@ -34,7 +34,7 @@ def units_needed(se: float, units: int, difference: float, power: float = POWER,
         return None
     # The normal quantiles are below those of t, so that one unit less than they ask for is never enough.
     normal = (normal_quantile((1 + level) / 2) + normal_quantile(power)) * se / abs(difference)
-    if normal * normal * units > MOST_UNITS:
+    if normal * normal * units > MAX_UNITS:
         return None
     return _least(lambda at: _shows(se, units, difference, power, level, at), max(2, int(normal * normal * units)))
 
@@ -77,7 +77,7 @@ def _least(enough: Callable[[int], bool], first: int) -> int | None:
     low, step = first - 1, 1
     while not enough(low + step):
         low, step = low + step, step * 2
-        if low > MOST_UNITS:
+        if low > MAX_UNITS:
             return None
     high = low + step
     while high - low > 1:

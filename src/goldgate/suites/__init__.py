@@ -16,6 +16,7 @@ GROUP = "goldgate.suites"  # of entry points
 SUITES = {  # name → module and attribute; imported when it is asked for
     "extraction": "goldgate.suites.extraction.suite:SUITE",
     "research": "goldgate.suites.research.suite:SUITE",
+    "fields": "goldgate.suites.fields.suite:SUITE",
 }
 
 
@@ -50,6 +51,12 @@ def all_suites() -> list[Suite]:
         else:
             suites.append(suite)
     return suites
+
+
+def recognize_suite(command: str, path: str) -> str | None:
+    """The name of the suite that recognizes a file as one for this command; None where none does."""
+    recognizing = (each for each in abilities_for(command) if each.ability.recognizes is not None)
+    return next((each.suite.name for each in recognizing if each.ability.recognizes(path)), None)  # type: ignore[misc]
 
 
 def abilities_for(command: str) -> list[SuiteAbility]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from goldgate.core.gate import (
     Gate,
@@ -18,11 +19,13 @@ from goldgate.core.metric import Mean, Metric, Metrics, Rate, Ratio
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Outcome, Suite
 from goldgate.core.tally import Tally
-from goldgate.errors import ConfigError, did_you_mean
+from goldgate.errors import ConfigError, Place, as_yaml, did_you_mean
 from goldgate.files.address import folder_of_reference
 from goldgate.protocol import LoadedProtocol, ProtocolSource, Sections, obtain_protocol
-from goldgate.runs.baseline import require_baseline
 from goldgate.suites import all_suites
+
+if TYPE_CHECKING:  # most protocols name no baseline
+    from goldgate.runs.baseline import BaselineProposals
 
 _MISTAKES_IN_GATES = ("protocol.wrong_value", "protocol.unknown_key", "protocol.gate_without_bound")
 
@@ -48,34 +51,34 @@ def load_plan(suite: Suite, protocol: ProtocolSource) -> Plan:
     except ConfigError as error:
         _require_metric(suite, error)
         raise
-    given = loaded.protocol
-    settings: Any = given.section(suite.section, suite.settings)
-    plan = Plan(settings, given.gates, given.protocol, loaded.file, loaded.sha256, loaded.lines)
+    parsed = loaded.protocol
+    settings: Any = parsed.section(suite.section, suite.settings)
+    plan = Plan(settings, parsed.gates, parsed.protocol, loaded.file, loaded.sha256, loaded.lines)
     suite.check(plan)
     _require_known(suite, plan)
-    known = suite.known_metrics(settings)
-    rates = frozenset(n for n, metric in known.items() if isinstance(metric, Rate) and not isinstance(metric, Ratio))
+    metrics = suite.known_metrics(settings)
+    rates = frozenset(n for n, metric in metrics.items() if isinstance(metric, Rate) and not isinstance(metric, Ratio))
     measures = suite.measures(settings)
     parts = {name: find_gate_target(name, measures) for name in plan.gates}
     shares = {name for name, gated in parts.items() if gated and gated.measure.ratios[gated.metric].share}
     check_bounds_possible(plan.gates, rates | shares, plan.file, plan.lines)
     _require_rates(suite, plan)
-    return _with_defaults(suite, plan, given.baseline)
+    return _with_defaults(suite, plan, parsed.baseline)
 
 
-def _with_defaults(suite: Suite, plan: Plan, named: str | None) -> Plan:
+def _with_defaults(suite: Suite, plan: Plan, baseline_name: str | None) -> Plan:
     setting = "baseline"
-    if named is None:  # where it stood before every suite had one
-        named, setting = getattr(plan.settings, "baseline", None), f"{suite.section}.baseline"
+    if baseline_name is None:  # where it stood before every suite had one
+        baseline_name, setting = getattr(plan.settings, "baseline", None), f"{suite.section}.baseline"
     baseline = None
-    if named is not None:
+    if baseline_name is not None:
         from goldgate.runs.baseline import load_baseline
 
-        folder = folder_of_reference(plan.file, named, plan.place(setting))
-        baseline = load_baseline(folder / named, named, plan.place(setting), suite.name)
+        folder = folder_of_reference(plan.file, baseline_name, plan.place(setting))
+        baseline = load_baseline(folder / baseline_name, baseline_name, plan.place(setting), suite.name)
     defaults = suite.gates(plan)
     gates = {**defaults, **plan.gates}
-    require_baseline(gates, defaults, baseline, {name: plan.place(f"gates.{name}") for name in plan.gates})
+    _require_baseline(gates, defaults, baseline, {name: plan.place(f"gates.{name}") for name in plan.gates})
     return Plan(
         plan.settings,
         gates,
@@ -87,12 +90,56 @@ def _with_defaults(suite: Suite, plan: Plan, named: str | None) -> Plan:
     )
 
 
+def _require_baseline(
+    gates: Mapping[str, Gate],
+    defaults: Mapping[str, Gate],
+    baseline: BaselineProposals | None,
+    places: Mapping[str, Place],
+) -> None:
+    """Refuse a gate below its default that no baseline record speaks for.
+
+    One that only warns is below it, and so is one that lets pass what is not decided.
+    """
+    for name, default in defaults.items():
+        gate = gates.get(name, default)
+        if not gate.is_weaker_than(default):
+            continue
+        from goldgate.runs.baseline import BASELINE_ADVICE
+
+        least, description = gate.least, gate.bounds()
+        if gate.severity == "warn":
+            description += ", severity warn: it cannot fail the evaluation"
+        elif gate.on_inconclusive != "fail":
+            description += f", on_inconclusive {gate.on_inconclusive}: it holds while it is not refuted"
+        if baseline is None:
+            raise ConfigError(
+                "protocol.lowered_without_baseline",
+                f"the gate on {name} is weaker than its default",
+                place=places.get(name),
+                expected=f"{default.bounds()}, or a record of stored reports: {as_yaml('baseline', 'FILE')}",
+                found=description,
+                advice=BASELINE_ADVICE,
+            )
+        proposed = baseline.proposals.get(name)
+        if proposed is None or least is None or least < proposed:  # a record proposes lower bounds only
+            raise ConfigError(
+                "protocol.below_baseline",
+                f"the gate on {name} is weaker than its baseline record proposes",
+                place=places.get(name),
+                expected="a record that proposes a threshold: this one has too few trials of it"
+                if proposed is None
+                else f"≥ {proposed}",
+                found=description,
+                advice=BASELINE_ADVICE,
+            )
+
+
 def _require_known(suite: Suite, plan: Plan) -> None:
     """A gate on a metric that does not exist is a mistake in the protocol, not a verdict."""
-    known = suite.known_metrics(plan.settings)
+    metrics = suite.known_metrics(plan.settings)
     measures = suite.measures(plan.settings)
     for name in plan.gates:
-        if name in known or find_gate_target(name, measures) is not None:
+        if name in metrics or find_gate_target(name, measures) is not None:
             continue
         _refuse_parts(suite, plan, name)
         added = suite.setting_for(name, plan.settings)
@@ -109,9 +156,9 @@ def _require_known(suite: Suite, plan: Plan) -> None:
             "protocol.unknown_metric",
             f"there is no metric {name}" if home is None else f"{name} is a metric of the {home} suite",
             place=plan.place(f"gates.{name}"),
-            expected=f"a metric of the {suite.name} suite: {', '.join(sorted(known))}",
+            expected=f"a metric of the {suite.name} suite: {', '.join(sorted(metrics))}",
             found=name,
-            advice=did_you_mean(name, [*known, *average_names(measures)])
+            advice=did_you_mean(name, [*metrics, *average_names(measures)])
             if home is None
             else f"judge it with goldgate {home}, under a protocol of its own",
         )
@@ -132,9 +179,9 @@ def _require_metric(suite: Suite, error: ConfigError) -> None:
 def _refuse_parts(suite: Suite, plan: Plan, name: str) -> None:
     """A part of a metric that is not counted by part is told apart from a metric that does not exist."""
     metric, bracket, _ = name.partition("[")
-    known, measures = sorted(suite.known_metrics(plan.settings)), suite.measures(plan.settings)
-    divided = [other for other in known if find_gate_target(f"{other}[x]", measures) is not None]
-    if bracket and metric in known and metric not in divided:
+    metrics, measures = sorted(suite.known_metrics(plan.settings)), suite.measures(plan.settings)
+    divided = [other for other in metrics if find_gate_target(f"{other}[x]", measures) is not None]
+    if bracket and metric in metrics and metric not in divided:
         raise ConfigError(
             "protocol.unknown_metric",
             f"{metric} is not counted by part",
@@ -167,29 +214,29 @@ SHOWN_PARTS = 12
 def gate_metrics(
     suite: Suite, plan: Plan, metrics: Metrics, tally: Tally, outcome: Outcome
 ) -> dict[str, Metric | Mean]:
-    """The metric of each gate. A part that nobody knows of is an error: only what was counted can tell."""
-    found: dict[str, Metric | Mean] = {}
+    """The metric of each gate. A part that was not counted is an error."""
+    targets: dict[str, Metric | Mean] = {}
     for name in plan.gates:
         if name in metrics:
-            found[name] = metrics[name]
+            targets[name] = metrics[name]
             continue
         gated = find_gate_target(name, suite.measures(plan.settings))
         assert gated is not None  # the plan has seen to it
         declared = outcome.part_names()
         if not is_known_part(gated, tally, declared):
-            known = similar_parts(gated, tally, declared)
+            similar = similar_parts(gated, tally, declared)
             raise ConfigError(
                 "protocol.unknown_part",
                 f"there is no such {[*gated.measure.parts][len(gated.part) - 1]}",
                 place=plan.place(f"gates.{name}"),
-                expected=_list_parts(known),
+                expected=_list_parts(similar),
                 found=name,
-                advice=did_you_mean(name, known),
+                advice=did_you_mean(name, similar),
             )
-        found[name] = target_metric(gated, tally)
-    return found
+        targets[name] = target_metric(gated, tally)
+    return targets
 
 
-def _list_parts(known: list[str]) -> str:
-    more = len(known) - SHOWN_PARTS
-    return (", ".join(known[:SHOWN_PARTS]) or "none occurs") + (f" and {more} more" if more > 0 else "")
+def _list_parts(parts: list[str]) -> str:
+    more = len(parts) - SHOWN_PARTS
+    return (", ".join(parts[:SHOWN_PARTS]) or "none occurs") + (f" and {more} more" if more > 0 else "")

@@ -7,24 +7,27 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from goldgate.core.gate import Gate, GateResult, GateTarget, Verdict, find_gate_target
 from goldgate.core.measure import RatioMeasure
-from goldgate.core.page import GateLine
+from goldgate.core.page import GateLine, MeasuredValue
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts, RatioForm
 from goldgate.core.tally import TableKey
-from goldgate.readers.unit_records import PARTS, UNITS
+from goldgate.core.unit_page import UnitSummary, text_snippet
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import CountedRecord
 
 SHOWN = 60  # units of a page at most
-SHOWN_A_GATE = 10  # of them for each gate, before the rest is filled up with the worst
+SHOWN_A_GATE = 10  # units for each gate, before the rest is filled with the worst
 
-UnitRecord = Mapping[str, Any]
 CountsLookup = Callable[[TableKey], Counts | None]  # what a unit counted in a table
 
 
@@ -35,7 +38,7 @@ class GateCost(NamedTuple):
     form: RatioForm
     less_is_better: bool
 
-    def __call__(self, record: UnitRecord) -> int:
+    def __call__(self, record: CountedRecord) -> int:
         return self.of(_counts(record, self.key))
 
     def of(self, counts: Counts | None) -> int:
@@ -49,6 +52,26 @@ class GateCost(NamedTuple):
 def gate_costs(suite: Suite, plan: Plan, gates: Iterable[GateResult | GateLine]) -> dict[str, GateCost]:
     """For each gate that did not pass: what a unit costs it. None for a gate whose metric is no sum over units."""
     return _costs(suite, plan, {each.metric: each.gate for each in gates if each.verdict != Verdict.PASS})
+
+
+Summarize = Callable[["CountedRecord", Mapping[str, Any]], UnitSummary]  # a unit's record, its part of each input
+
+
+def unit_summaries(suite: Suite, plan: Plan) -> Summarize:
+    """A function that gives the summary of a unit, with its score in the suite's first metric and its snippet."""
+    measures = [each for each in suite.measures(plan.settings) if isinstance(each, RatioMeasure)]
+    metric = next(iter(suite.headline), "")
+    target = _gate_target(metric, measures) if metric else None
+
+    def summarize(record: CountedRecord, inputs: Mapping[str, Any]) -> UnitSummary:
+        summary = replace(suite.summary(record), snippet=text_snippet(suite.snippet(record, inputs)))
+        counts = None if target is None else _counts(record, target.key)
+        if target is None or counts is None:
+            return summary
+        above, below = target.measure.forms[target.metric].of(counts)
+        return replace(summary, metric=metric, score=MeasuredValue(above / below if below else None, above, below))
+
+    return summarize
 
 
 class WeighedUnit(NamedTuple):
@@ -76,7 +99,7 @@ class HeaviestUnits:
             self._keep((weight, -place, offset, length))
 
     def add_all(self, other: HeaviestUnits, places: int, offset: int) -> None:
-        """Units that come behind so many others."""
+        """Add units whose place and offset start at `places` and `offset`."""
         self.count += other.count
         for weight, place, begin, length in other._heap:
             self._keep((weight, place - places, begin + offset, length))
@@ -87,7 +110,7 @@ class HeaviestUnits:
         elif entry > self._heap[0]:
             heapq.heapreplace(self._heap, entry)
 
-    def listed(self) -> list[WeighedUnit]:
+    def to_list(self) -> list[WeighedUnit]:
         return [WeighedUnit(weight, -place, *line) for weight, place, *line in sorted(self._heap, reverse=True)]
 
 
@@ -120,33 +143,33 @@ class UnitWeigher:
 
     def __call__(self, lines: Iterable[bytes]) -> WorstUnits:
         """The worst of the units with these lines."""
-        found = self.nothing()
+        worst = self.nothing()
         for line in lines:
-            self.add(found, line)
-        return found
+            self.add(worst, line)
+        return worst
 
     def nothing(self) -> WorstUnits:
         return WorstUnits(self.costs)
 
     def add(
-        self, found: WorstUnits, line: bytes, weight: int | None = None, counted: CountsLookup | None = None
+        self, worst: WorstUnits, line: bytes, weight: int | None = None, counted: CountsLookup | None = None
     ) -> None:
         """One more unit. With its weight and what it counted known, the line is not decoded again.
 
         What is shown of units must not cost the verdict of a long run: a failure is noted, not raised.
         """
-        if found.fault is not None:
+        if worst.fault is not None:
             return
         try:
             if weight is None or counted is None:
                 weight, counted = self._by_record(line)
-            found.overall.add(weight, found.total, found.size, len(line))
+            worst.overall.add(weight, worst.total, worst.size, len(line))
             for metric, cost in self.costs.items():
-                found.by_gate[metric].add(cost.of(counted(cost.key)), found.total, found.size, len(line))
+                worst.by_gate[metric].add(cost.of(counted(cost.key)), worst.total, worst.size, len(line))
         except Exception as problem:
-            found.fault = f"{type(problem).__name__}: {problem}"
-        found.total += 1
-        found.size += len(line)
+            worst.fault = f"{type(problem).__name__}: {problem}"
+        worst.total += 1
+        worst.size += len(line)
 
     def _by_record(self, line: bytes) -> tuple[int, CountsLookup]:
         """The weight of a unit, and what it counted in a table."""
@@ -156,13 +179,13 @@ class UnitWeigher:
 
 def _costs(suite: Suite, plan: Plan, gates: Mapping[str, Gate]) -> dict[str, GateCost]:
     measures = [each for each in suite.measures(plan.settings) if isinstance(each, RatioMeasure)]
-    found: dict[str, GateCost] = {}
+    costs: dict[str, GateCost] = {}
     for metric, gate in gates.items():
         gated = _gate_target(metric, measures)
         if gated is not None:
             less_is_better = gate.max is not None or gate.max_rise is not None
-            found[metric] = GateCost(gated.key, gated.measure.forms[gated.metric], less_is_better)
-    return found
+            costs[metric] = GateCost(gated.key, gated.measure.forms[gated.metric], less_is_better)
+    return costs
 
 
 def _gate_target(metric: str, measures: list[RatioMeasure[Any]]) -> GateTarget | None:
@@ -172,9 +195,9 @@ def _gate_target(metric: str, measures: list[RatioMeasure[Any]]) -> GateTarget |
     return find_gate_target(metric, measures)
 
 
-def _counts(record: UnitRecord, key: TableKey) -> Counts | None:
+def _counts(record: CountedRecord, key: TableKey) -> Counts | None:
     """What the unit counted in one table, or in one part of it."""
     if len(key) == 1:
-        whole: Counts | None = record[UNITS].get(key[0])
-        return whole
-    return next((counts for part, counts in record.get(PARTS, ()) if tuple(part) == key), None)
+        whole = record["units"].get(key[0])
+        return None if whole is None else tuple(whole)
+    return next((tuple(counts) for part, counts in record.get("parts", ()) if tuple(part) == key), None)

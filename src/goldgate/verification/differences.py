@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from goldgate.core.finding import child_pointer
 from goldgate.core.page import Column, LabelList, LabelRow, Name, Notes, Page, Section, Table
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED
 from goldgate.verification.inputs import UsedInput
 
+if TYPE_CHECKING:
+    from goldgate.core.contracts import ErrorValue
+
 SHOWN_CHARACTERS = 100  # of a value
 ABSENT = "nothing"
-_LAYOUT_NOTE = "the values are the same; the file is laid out otherwise than goldgate writes it"
+_LAYOUT_NOTE = "the values are the same; the file is not formatted as goldgate writes it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +30,8 @@ class FileDifference:
     recomputed: str
     pointer: str | None = None  # RFC 6901, inside the file's value or the record on this line
     line: int | None = None
-    id: str | None = None  # of the record
+    id: str | None = None  # id of the record that differs
     note: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class _Missing:
@@ -62,9 +62,11 @@ def compare_json(file: str, stored: bytes, recomputed: bytes, last: str | None =
     if stored == recomputed:
         return None
     value, again = json.loads(stored), json.loads(recomputed)
-    found = first_value_difference(_without(value, last), _without(again, last)) or first_value_difference(value, again)
-    if found is not None:
-        return FileDifference(file, found.stored, found.recomputed, found.pointer)
+    difference = first_value_difference(_without(value, last), _without(again, last)) or first_value_difference(
+        value, again
+    )
+    if difference is not None:
+        return FileDifference(file, difference.stored, difference.recomputed, difference.pointer)
     where = _first_line(stored, recomputed)
     return FileDifference(file, where.stored, where.recomputed, line=where.line, note=_LAYOUT_NOTE)
 
@@ -82,9 +84,9 @@ def compare_records(file: str, stored: Iterable[bytes], recomputed: Iterable[byt
     for number, (mine, again) in enumerate(zip_longest(stored, recomputed), 1):
         if mine == again:
             continue
-        value, wanted = _decode_line(mine), _decode_line(again)
-        unlike = first_value_difference(value, wanted) if isinstance(value, dict) and isinstance(wanted, dict) else None
-        identity = _identity(wanted) or _identity(value)
+        value, other = _decode_line(mine), _decode_line(again)
+        unlike = first_value_difference(value, other) if isinstance(value, dict) and isinstance(other, dict) else None
+        identity = _identity(other) or _identity(value)
         if unlike is None:
             return FileDifference(file, _line_text(mine), _line_text(again), line=number, id=identity)
         return FileDifference(file, unlike.stored, unlike.recomputed, unlike.pointer, number, identity)
@@ -145,8 +147,8 @@ def _identity(record: Any) -> str | None:
     """The record's id, whatever its suite calls it."""
     if not isinstance(record, dict):
         return None
-    found = next((record[name] for name in ("id", "run") if record.get(name) is not None), None)
-    return None if found is None else str(found)
+    value = next((record[name] for name in ("id", "run") if record.get(name) is not None), None)
+    return None if value is None else str(value)
 
 
 FORMAT_VERSION = 1  # of a verification, as JSON
@@ -172,11 +174,15 @@ class Verification:
     inputs: Sequence[UsedInput] = ()
     settings: Sequence[ChangedSetting] = ()
     not_compared: Sequence[str] = ()  # with the reason of each, in words
-    error: Mapping[str, Any] | None = None  # why it could not be made again, where an input has changed
+    error: ErrorValue | None = None  # why it could not be made again, where an input has changed
 
     @property
     def verified(self) -> bool:
         return not self.differences and not self.changed and self.error is None
+
+    @property
+    def status(self) -> Literal["verified", "differs"]:
+        return "verified" if self.verified else "differs"
 
     @property
     def changed(self) -> list[UsedInput]:
@@ -186,16 +192,16 @@ class Verification:
     def exit_status(self) -> int:
         return EXIT_PASSED if self.verified else EXIT_GATE_FAILED
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "format_version": FORMAT_VERSION,
             "kind": "verification",
             "of": self.of,
             "suite": self.subject,
-            "status": "verified" if self.verified else "differs",
+            "status": self.status,
             "compared": list(self.compared),
-            "difference": self.differences[0].as_json() if self.differences else None,
-            "differences": [each.as_json() for each in self.differences],
+            "difference": asdict(self.differences[0]) if self.differences else None,
+            "differences": [asdict(each) for each in self.differences],
             "inputs": [each.as_json() for each in self.inputs],
             "settings": [each._asdict() for each in self.settings],
             "not_compared": list(self.not_compared),
@@ -206,88 +212,86 @@ class Verification:
 SHOWN_DIGEST = 12  # hex digits
 
 
-def describe_verification(found: Mapping[str, Any]) -> Page:
-    """From the JSON of a verification."""
-    verified = found["status"] == "verified"
-    compared = ", ".join(found["compared"]) or "nothing could be compared"
+def describe_verification(verification: Verification) -> Page:
+    """The first difference of each file, and what explains it."""
+    differences = verification.differences
+    compared = ", ".join(verification.compared) or "nothing could be compared"
     sections = (
-        Section("First difference", _differences(found["differences"][:1])),
-        Section(_others(found["differences"]), _differences(found["differences"][1:])),
-        Section("It cannot be made again", _error(found["error"])),
-        Section("Changed since", _settings(found["settings"])),
-        Section("Inputs", _inputs(found["inputs"])),
-        Section("Not compared", (Notes(tuple((words,) for words in found["not_compared"])),)),
+        Section("First difference", _difference_lists(differences[:1])),
+        Section(_other_differences_title(differences), _difference_lists(differences[1:])),
+        Section("Cannot be recomputed", _error(verification.error)),
+        Section("Changed since", _settings(verification.settings)),
+        Section("Inputs", _inputs(verification.inputs)),
+        Section("Not compared", (Notes(tuple((words,) for words in verification.not_compared)),)),
     )
     return Page(
         suite="verify",
-        verdict=found["status"],
-        subject=f"{found['of']} of the {found['suite']} suite, {compared}",
-        remarks=() if verified else tuple(_causes(found)),
+        verdict=verification.status,
+        subject=f"{verification.of} of the {verification.subject} suite, {compared}",
+        remarks=() if verification.verified else tuple(_causes(verification)),
         sections=tuple(section for section in sections if section.blocks and _has_items(section)),
     )
 
 
-def _others(differences: list[Mapping[str, Any]]) -> str:
-    one_each = len({difference["file"] for difference in differences}) == len(differences)
+def _other_differences_title(differences: Sequence[FileDifference]) -> str:
+    one_each = len({difference.file for difference in differences}) == len(differences)
     return "First difference of the other files" if one_each else "Further differences"
 
 
-def _causes(found: Mapping[str, Any]) -> Iterator[str]:
+def _causes(verification: Verification) -> Iterator[str]:
     """Why it may differ, in a sentence each."""
-    changed = [entry["input"] for entry in found["inputs"] if entry["changed"]]
-    for name in changed:
-        yield f"{name}: other bytes than the {found['of']} was made from"
-    names = [entry["name"] for entry in found["settings"]]
+    for each in verification.changed:
+        yield f"{each.kind}: other bytes than the {verification.of} was made from"
+    names = [setting.name for setting in verification.settings]
     if names:
         yield f"made with another value of {', '.join(names)}"
-    if not changed and not names and found["of"] == "records":
+    if not verification.changed and not names and verification.of == "records":
         yield "report and records do not belong together: one of them was changed after it was made"
-    elif not changed and not names:
+    elif not verification.changed and not names:
         yield "the inputs are the same: a stored file was changed after it was made"
 
 
-def _differences(differences: list[Mapping[str, Any]]) -> tuple[LabelList, ...]:
-    return tuple(LabelList(tuple(_difference_lines(difference))) for difference in differences)
+def _difference_lists(differences: Sequence[FileDifference]) -> tuple[LabelList, ...]:
+    return tuple(LabelList(tuple(_difference_rows(difference))) for difference in differences)
 
 
-def _difference_lines(difference: Mapping[str, Any]) -> Iterator[LabelRow]:
-    line = "" if difference["line"] is None else f", line {difference['line']}"
-    yield LabelRow("file", (difference["file"] + line,))
-    for label in ("id", "pointer"):
-        if difference[label] is not None:
-            yield LabelRow(label, (difference[label],))
-    yield LabelRow("stored", (difference["stored"],))
-    yield LabelRow("made again", (difference["recomputed"],))
-    if difference["note"] is not None:
-        yield LabelRow("note", (difference["note"],))
+def _difference_rows(difference: FileDifference) -> Iterator[LabelRow]:
+    line = "" if difference.line is None else f", line {difference.line}"
+    rows = {
+        "file": difference.file + line,
+        "id": difference.id,
+        "pointer": difference.pointer,
+        "stored": difference.stored,
+        "made again": difference.recomputed,
+        "note": difference.note,
+    }
+    return (LabelRow(label, (text,)) for label, text in rows.items() if text is not None)
 
 
-def _error(error: Mapping[str, Any] | None) -> tuple[LabelList, ...]:
+def _error(error: ErrorValue | None) -> tuple[LabelList, ...]:
     if error is None:
         return ()
     where = ":".join(str(part) for part in (error["file"], error["line"]) if part is not None)
     return (LabelList((LabelRow("error", (error["message"],)), LabelRow("where", (where,)))),)
 
 
-def _settings(settings: list[Mapping[str, Any]]) -> tuple[Table, ...]:
-    rows = tuple((Name(entry["name"]), entry["stored"] or "none", entry["now"] or "none") for entry in settings)
+def _settings(settings: Sequence[ChangedSetting]) -> tuple[Table, ...]:
+    rows = tuple((Name(name), stored or "none", now or "none") for name, stored, now in settings)
     return (Table((Column("setting"), Column("stored"), Column("now")), rows),) if rows else ()
 
 
-def _inputs(inputs: list[Mapping[str, Any]]) -> tuple[LabelList, ...]:
-    return (
-        (LabelList(tuple(LabelRow(Name(entry["input"]), tuple(_used(entry))) for entry in inputs)),) if inputs else ()
-    )
+def _inputs(inputs: Sequence[UsedInput]) -> tuple[LabelList, ...]:
+    return (LabelList(tuple(LabelRow(Name(used.kind), tuple(_digests(used))) for used in inputs)),) if inputs else ()
 
 
-def _used(entry: Mapping[str, Any]) -> Iterator[str]:
-    stored, now = _short_digests(entry["stored"]), _short_digests(entry["now"])
-    yield f"CHANGED from sha256 {stored} to {now}" if entry["changed"] else f"same, sha256 {stored}"
-    if entry["files"]:
-        yield ", ".join(entry["files"])
+def _digests(used: UsedInput) -> Iterator[str]:
+    stored, now = _short_digests(used.stored), _short_digests(used.now)
+    yield f"CHANGED from sha256 {stored} to {now}" if used.changed else f"same, sha256 {stored}"
+    if used.files:
+        yield ", ".join(used.files)
 
 
-def _short_digests(digests: list[str]) -> str:
+def _short_digests(digests: Sequence[str]) -> str:
     return ", ".join(digest[:SHOWN_DIGEST] for digest in digests) or "none"
 
 

@@ -40,7 +40,7 @@ class UsedInput:
     def changed(self) -> bool:
         return self.stored != self.now
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "input": self.kind,
             "files": list(self.files),
@@ -50,18 +50,19 @@ class UsedInput:
         }
 
 
-def locate_inputs(result: StoredResult, given: InputPaths, root: str | None = None) -> dict[str, list[str]]:
+def locate_inputs(result: StoredResult, input_paths: InputPaths, root: str | None = None) -> dict[str, list[str]]:
     """The paths of every input of the result's suite, and of the protocol.
 
     What is given counts. Otherwise it is what run.json names, seen from the folder where the command ran, or from
     `root` in place of that folder; or a file of the same name beside the report.
     """
-    wanted, origin = (*result.suite.inputs, PROTOCOL), origin_of(result)
-    unknown = [each for each in wanted if not given.get(each.name) and _is_unknown(result, each, origin)]
+    inputs, origin = (*result.suite.inputs, PROTOCOL), origin_of(result)
+    unknown = [each for each in inputs if not input_paths.get(each.name) and _is_unknown(result, each, origin)]
     if unknown:
         raise _unknown_input_error(result, unknown, origin)
     return {
-        each.name: [str(path) for path in given.get(each.name) or locate_input(result, each, root)] for each in wanted
+        each.name: [str(path) for path in input_paths.get(each.name) or locate_input(result, each, root)]
+        for each in inputs
     }
 
 
@@ -70,11 +71,11 @@ def locate_input(result: StoredResult, each: Input, root: str | None = None) -> 
     origin = origin_of(result)
     if _is_unknown(result, each, origin):
         raise _unknown_input_error(result, [each], origin)
-    named = origin.named(each.name)
-    return [find_path(origin, each, path, root) for path in named] if each.is_path else named
+    paths = origin.input_paths(each.name)
+    return [find_path(origin, each, path, root) for path in paths] if each.is_path else paths
 
 
-def used_inputs(stored: Mapping[str, Any], now: Mapping[str, Any], paths: InputPaths) -> list[UsedInput]:
+def used_inputs(stored: Mapping[str, object], now: Mapping[str, object], paths: InputPaths) -> list[UsedInput]:
     """Every input that either report names, with its digests in both."""
     kinds = [*stored, *(kind for kind in now if kind not in stored)]
     used = (
@@ -84,28 +85,28 @@ def used_inputs(stored: Mapping[str, Any], now: Mapping[str, Any], paths: InputP
     return [each for each in used if each.stored or each.now]
 
 
-def changed_files(suite: Suite, stored: Mapping[str, Any], paths: InputPaths) -> list[UsedInput]:
+def changed_files(suite: Suite, stored: Mapping[str, object], paths: InputPaths) -> list[UsedInput]:
     """The inputs whose files have other bytes than the report says; most folders have no digest of their own."""
-    found = []
+    inputs = []
     for kind, files in paths.items():
-        known = {file: suite.input_digest(kind, file) for file in files}
-        if all(known[file] or os.path.isfile(file) for file in files):
-            now = tuple(sorted(known[file] or _sha256(file, kind) for file in files))
-            found.append(UsedInput(kind, tuple(files), tuple(sorted(digests_of(stored.get(kind)))), now))
-    return [each for each in found if each.changed]
+        digests = {file: suite.input_digest(kind, file) for file in files}
+        if all(digests[file] or os.path.isfile(file) for file in files):
+            now = tuple(sorted(digests[file] or _sha256(file, kind) for file in files))
+            inputs.append(UsedInput(kind, tuple(files), tuple(sorted(digests_of(stored.get(kind)))), now))
+    return [each for each in inputs if each.changed]
 
 
 def original_settings(result: StoredResult, protocol: str | None = None) -> Any | None:
     """The settings that a result was made with; None where its protocol is not there, or is not the same any more."""
-    wanted = digests_of(result.report["inputs"].get(PROTOCOL.name))
-    if not wanted:
+    digests = digests_of(result.report["inputs"].get(PROTOCOL.name))
+    if not digests:
         return load_plan(result.suite, None).settings
     try:
         [file] = [protocol] if protocol is not None else locate_input(result, PROTOCOL)
         loaded = load_plan(result.suite, file)
     except (GoldgateError, ValueError):
         return None
-    return loaded.settings if loaded.sha256 in wanted else None
+    return loaded.settings if loaded.sha256 in digests else None
 
 
 def find_path(origin: RunOrigin, each: Input, path: str, root: str | None = None) -> str:
@@ -118,9 +119,9 @@ def find_path(origin: RunOrigin, each: Input, path: str, root: str | None = None
         "verify.input_missing",
         f"the {each.name} that the report was made from came from standard input"
         if path == _STANDARD_INPUT
-        else f"what the report was made from is not there any more: {each.name}",
+        else f"an input of the report is missing: {each.name}",
         place=Place(str(candidates[0]) if candidates else None),
-        advice=f"say where it is now: --{each.name} {each.metavar}, or --root DIR if everything was moved",
+        advice=f"give its new place: --{each.name} {each.metavar}, or --root DIR if everything was moved",
     )
 
 
@@ -146,14 +147,14 @@ def _candidates(origin: RunOrigin, path: str, root: str | None) -> Iterator[Path
 
 def _is_unknown(result: StoredResult, each: Input, origin: RunOrigin) -> bool:
     needed = each.required or digests_of(result.report["inputs"].get(each.name))
-    return bool(needed) and not origin.named(each.name)
+    return bool(needed) and not origin.input_paths(each.name)
 
 
 def _unknown_input_error(result: StoredResult, inputs: Sequence[Input], origin: RunOrigin) -> ConfigError:
     why = "run.json does not name it" if origin.run is not None else "there is no run.json that names it"
     return ConfigError(
         "verify.input_unknown",
-        f"nobody says where an input of the report is: {', '.join(each.name for each in inputs)} ({why})",
+        f"the place of an input is not known: {', '.join(each.name for each in inputs)} ({why})",
         place=Place(str(result.file)),
         advice="add " + " ".join(f"--{each.name} {each.metavar}" for each in inputs),
     )
@@ -173,22 +174,22 @@ def _sha256(file: str, kind: str) -> str:
 class OpenedInputs(NamedTuple):
     """Where the parts of a sample are looked up, and what is not shown: a note for each input."""
 
-    given: InputLookup
+    lookup: InputLookup
     notes: list[str]
 
 
 @contextmanager
 def open_result_inputs(
-    folder: str | Path | StoredResult, given: InputPaths | None = None, root: str | None = None
+    folder: str | Path | StoredResult, input_paths: InputPaths | None = None, root: str | None = None
 ) -> Iterator[OpenedInputs]:
     """The inputs of a result, as far as they are there and have the bytes that the report says.
 
-    `given` says where inputs are now, and `root` which folder stands for the one where the command ran.
+    `input_paths` says where inputs are now, and `root` which folder stands for the one where the command ran.
     """
     result = folder if isinstance(folder, StoredResult) else load_result(folder, all_suites())
     notes: list[str] = []
-    paths = _paths(result, given or {}, root, notes)
-    plan = _plan(result, given or {}, root, notes)
+    paths = _paths(result, input_paths or {}, root, notes)
+    plan = _plan(result, input_paths or {}, root, notes)
     with ExitStack() as stack:
         try:
             opened = stack.enter_context(result.suite.open_inputs(paths, plan))
@@ -198,33 +199,33 @@ def open_result_inputs(
         yield OpenedInputs(opened, notes)
 
 
-def _paths(result: StoredResult, given: InputPaths, root: str | None, notes: list[str]) -> dict[str, list[str]]:
+def _paths(result: StoredResult, input_paths: InputPaths, root: str | None, notes: list[str]) -> dict[str, list[str]]:
     """Where each input is, without those of which nothing may be shown."""
     paths: dict[str, list[str]] = {}
     for each in result.suite.inputs:
         try:
-            found = [str(path) for path in given.get(each.name) or locate_input(result, each, root)]
-            changed = changed_files(result.suite, result.report["inputs"], {each.name: found})
+            files = [str(path) for path in input_paths.get(each.name) or locate_input(result, each, root)]
+            changed = changed_files(result.suite, result.report["inputs"], {each.name: files})
         except GoldgateError as error:
             notes.append(_hidden_input_note(each.name, error.message))
             continue
         if changed:
             notes.append(_hidden_input_note(each.name, "it has changed since"))
-        elif found:
-            paths[each.name] = found
+        elif files:
+            paths[each.name] = files
     return paths
 
 
-def _plan(result: StoredResult, given: InputPaths, root: str | None, notes: list[str]) -> Plan | None:
+def _plan(result: StoredResult, input_paths: InputPaths, root: str | None, notes: list[str]) -> Plan | None:
     """The plan of the result; None where its protocol is not there, or is not the same any more."""
-    wanted = digests_of(result.report["inputs"].get(PROTOCOL.name))
+    digests = digests_of(result.report["inputs"].get(PROTOCOL.name))
     try:
-        named = given.get(PROTOCOL.name) or locate_input(result, PROTOCOL, root) if wanted else ()
-        plan = load_plan(result.suite, next(iter(named), None))
+        paths = input_paths.get(PROTOCOL.name) or locate_input(result, PROTOCOL, root) if digests else ()
+        plan = load_plan(result.suite, next(iter(paths), None))
     except GoldgateError as error:
         notes.append(_hidden_input_note(PROTOCOL.name, error.message))
         return None
-    if wanted and plan.sha256 not in wanted:
+    if digests and plan.sha256 not in digests:
         notes.append(_hidden_input_note(PROTOCOL.name, "it has changed since"))
         return None
     return plan

@@ -6,22 +6,22 @@ import tempfile
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Literal, cast
 
 from goldgate.comparison import Comparison, compare_systems
 from goldgate.core.evaluation import Evaluation, render_json
 from goldgate.core.plan import Plan, parse_signature
-from goldgate.core.suite import Input, Report
+from goldgate.core.suite import Input
 from goldgate.core.unit_page import InputLookup
-from goldgate.errors import ConfigError, GoldgateError, InputError, Place
+from goldgate.errors import ConfigError, GoldgateError, Place
 from goldgate.files.reading import pipe_opener, read_bytes, read_failure
 from goldgate.pipeline import evaluate_suite
 from goldgate.readers.stored_result import MAX_REPORT_BYTES, StoredResult
-from goldgate.report import describe_report, render, render_page
+from goldgate.report import describe_report, name_files, render, render_page
 from goldgate.report.html import render_html
 from goldgate.report.html.units import UnitSelection, worst_units
 from goldgate.report.plot import comparison_page
-from goldgate.runs.sources import COMPARISON, RunOrigin, SystemSource, load_json, load_origin, origin_of
+from goldgate.runs.sources import COMPARISON, RunOrigin, SystemSource, load_comparison, load_origin, origin_of
 from goldgate.suites.worst_units import WorstUnits
 from goldgate.verification.differences import (
     ABSENT,
@@ -34,11 +34,15 @@ from goldgate.verification.differences import (
 )
 from goldgate.verification.inputs import PROTOCOL, InputPaths, changed_files, find_path, used_inputs
 
+if TYPE_CHECKING:
+    from goldgate.core.contracts import ErrorValue, SuiteReport
+    from goldgate.runs.contracts import ComparisonReport
+
 REPORT_HTML = "report.html"
 RENDERED: dict[str, Literal["markdown", "junit"]] = {"report.md": "markdown", "junit.xml": "junit"}
-_RUN = "run.json: it says when and where, which nobody can work out again"
+_RUN = "run.json: its times and places cannot be recomputed"
 _GENERATION = "/generation of report.json: it comes from the journal of the answers, not from the predictions"
-_REPORT_ONLY = "only the report was named, so nothing beside it was looked at"
+_REPORT_ONLY = "files beside the report: only the report was named"
 
 
 def verify_result(result: StoredResult, paths: InputPaths, workers: int = 1) -> Verification:
@@ -49,14 +53,14 @@ def verify_result(result: StoredResult, paths: InputPaths, workers: int = 1) -> 
     protocol = next(iter(paths["protocol"]), None)
     inputs = {kind: files for kind, files in paths.items() if kind != "protocol"}
     with tempfile.TemporaryFile() as records:
-        shown: list[UnitSelection] = []
+        selections: list[UnitSelection] = []
 
         def read(offset: int, length: int) -> bytes:
             records.seek(offset)
             return records.read(length)
 
-        def look(evaluation: Evaluation, plan: Plan, given: InputLookup, worst: WorstUnits) -> None:
-            shown.append(worst_units(result.suite, plan, evaluation, worst, read, given))
+        def look(evaluation: Evaluation, plan: Plan, lookup: InputLookup, worst: WorstUnits) -> None:
+            selections.append(worst_units(result.suite, plan, evaluation, worst, read, lookup))
 
         try:
             again = evaluate_suite(
@@ -67,23 +71,26 @@ def verify_result(result: StoredResult, paths: InputPaths, workers: int = 1) -> 
             changed = changed_files(result.suite, result.report["inputs"], paths)
             if not changed:
                 raise
-            return Verification("report", result.suite.name, (), inputs=changed, error=error.as_json())
+            return Verification(
+                "report", result.suite.name, (), inputs=changed, error=cast("ErrorValue", error.as_json())
+            )
         report = _with_stored_generation(again.report, result.report)
         records.seek(0)
-        return _compare_files(result, report, records, shown[0], paths)
+        return _compare_files(result, report, records, selections[0], paths)
 
 
 def _compare_files(
-    result: StoredResult, report: Report, records: IO[bytes], looked: UnitSelection, paths: InputPaths
+    result: StoredResult, report: SuiteReport, records: IO[bytes], selection: UnitSelection, paths: InputPaths
 ) -> Verification:
     origin = origin_of(result)
     alone = origin.run is None and not result.records.exists()
-    found = [compare_json(result.file.name, result.data, render_json(report), last="inputs")]
+    differences = [compare_json(result.file.name, result.data, render_json(report), last="inputs")]
     compared = [result.file.name]
     if not alone:
-        page = render_html(describe_report(report), looked).encode()
-        found += [*_compare_rendered(result, report), _compare_records(result, records)]
-        found.append(_compare_text(result, REPORT_HTML, page))
+        names = paths if origin.run is None else {kind: origin.input_paths(kind) for kind in paths}
+        page = render_html(name_files(describe_report(report), names), selection).encode()
+        differences += [*_compare_rendered(result, report), _compare_records(result, records)]
+        differences.append(_compare_text(result, REPORT_HTML, page))
         compared += [*RENDERED, result.suite.records, REPORT_HTML]
     not_compared = [_REPORT_ONLY] if alone else [_RUN]
     if "generation" in result.report:
@@ -92,31 +99,31 @@ def _compare_files(
         of="report",
         subject=result.suite.name,
         compared=compared,
-        differences=[difference for difference in found if difference is not None],
+        differences=[difference for difference in differences if difference is not None],
         inputs=used_inputs(result.report["inputs"], report["inputs"], paths),
         settings=[*_changed_settings(result, report, origin)],
         not_compared=not_compared,
     )
 
 
-def _with_stored_generation(report: Report, stored: Report) -> Report:
+def _with_stored_generation(report: SuiteReport, stored: SuiteReport) -> SuiteReport:
     """A report of generated answers also says how they came about: that part is taken as it is stored."""
-    generation = stored.get("generation")
-    if not isinstance(generation, dict):
+    if "generation" not in stored:
         return report
-    return {**report, "signature": f"{report['signature']}|{generation.get('signature')}", "generation": generation}
+    generation = stored["generation"]
+    return {**report, "signature": f"{report['signature']}|{generation['signature']}", "generation": generation}
 
 
-def _compare_rendered(result: StoredResult, report: Report) -> Iterator[FileDifference | None]:
+def _compare_rendered(result: StoredResult, report: SuiteReport) -> Iterator[FileDifference | None]:
     for name, format in RENDERED.items():
         yield _compare_text(result, name, render(report, format).encode("utf-8", "backslashreplace"))
 
 
-def _compare_text(result: StoredResult, name: str, wanted: bytes) -> FileDifference | None:
+def _compare_text(result: StoredResult, name: str, recomputed: bytes) -> FileDifference | None:
     file = result.folder / name
     if not file.exists():
         return FileDifference(name, ABSENT, "a file")
-    return compare_text(name, read_bytes(file, "report", most=MAX_REPORT_BYTES), wanted)
+    return compare_text(name, read_bytes(file, "report", most=MAX_REPORT_BYTES), recomputed)
 
 
 def _compare_records(result: StoredResult, records: IO[bytes]) -> FileDifference | None:
@@ -130,30 +137,31 @@ def _compare_records(result: StoredResult, records: IO[bytes]) -> FileDifference
         raise read_failure(str(result.records), "records", problem) from None
 
 
-def _changed_settings(result: StoredResult, report: Report, origin: RunOrigin) -> Iterator[ChangedSetting]:
+def _changed_settings(result: StoredResult, report: SuiteReport, origin: RunOrigin) -> Iterator[ChangedSetting]:
     """What the signatures tell apart: versions of goldgate, its metrics and its parser, and settings; and Unicode's."""
     stored, now = parse_signature(result.report["signature"]), parse_signature(report["signature"])
     for name in [*stored, *(name for name in now if name not in stored)]:
         if stored.get(name) != now.get(name):
             yield ChangedSetting(name, stored.get(name), now.get(name))
     versions = (origin.run or {}).get("versions")
-    known = versions.get("unicode") if isinstance(versions, dict) else None
-    if type(known) is str and known != unicodedata.unidata_version:
-        yield ChangedSetting("unicode", known, unicodedata.unidata_version)
+    recorded = versions.get("unicode") if isinstance(versions, dict) else None
+    if type(recorded) is str and recorded != unicodedata.unidata_version:
+        yield ChangedSetting("unicode", recorded, unicodedata.unidata_version)
 
 
 MARKDOWN, HTML, CHANGED = "comparison.md", "comparison.html", "changed.jsonl"
 SYSTEMS = Input("systems", "The systems that are compared.", metavar="DIR", many=True)
 _COMPARISON_INPUTS = (SYSTEMS, Input("gold", "The gold.", many=True), Input("schema", "The event schema."), PROTOCOL)
-_RESULTS_NOTE = "the results that it compares: they are taken as they are (verify each of them)"
+_RESULTS_NOTE = "the results that it compares (verify each of them)"
 
 
-def verify_comparison(file: Path, given: InputPaths, root: str | None = None, workers: int = 1) -> Verification:
+def verify_comparison(file: Path, input_paths: InputPaths, root: str | None = None, workers: int = 1) -> Verification:
     """Compare the same systems again, and the files that come of it with those that are stored."""
-    data, stored = load_json(file, COMPARISON)
+    data, stored = load_comparison(file)
     origin = load_origin(file.parent)
     paths = {
-        each.name: [*given.get(each.name, ())] or [find_path(origin, each, p, root) for p in origin.named(each.name)]
+        each.name: [*input_paths.get(each.name, ())]
+        or [find_path(origin, each, p, root) for p in origin.input_paths(each.name)]
         for each in _COMPARISON_INPUTS
     }
     sources = _sources(stored, paths[SYSTEMS.name], file)
@@ -162,12 +170,12 @@ def verify_comparison(file: Path, given: InputPaths, root: str | None = None, wo
         gold=paths["gold"],
         schema=paths["schema"],
         protocol=next(iter(paths[PROTOCOL.name]), None),
-        suite=str(stored.get("suite")),
-        against=stored.get("against"),
-        common=bool(stored.get("left_out")) or stored.get("same_gold") is False,
+        suite=stored["suite"],
+        against=stored["against"],
+        common=bool(stored["left_out"]) or not stored["same_gold"],
         workers=workers,
     )
-    found = [
+    differences = [
         compare_json(file.name, data, again.to_json().encode(), last="systems"),
         _compare_page(file.parent / MARKDOWN, "markdown", again),
         _compare_page(file.parent / HTML, "html", again),
@@ -178,25 +186,19 @@ def verify_comparison(file: Path, given: InputPaths, root: str | None = None, wo
         of="comparison",
         subject=str(report["suite"]),
         compared=[file.name, MARKDOWN, HTML, CHANGED],
-        differences=[difference for difference in found if difference is not None],
-        inputs=used_inputs(dict(_digests(stored)), dict(_digests(report)), _files(sources, paths)),
+        differences=[difference for difference in differences if difference is not None],
+        inputs=used_inputs(_digests(stored), _digests(report), _files(sources, paths)),
         not_compared=[_RUN] if paths["gold"] else [_RUN, _RESULTS_NOTE],
     )
 
 
-def _sources(stored: Any, paths: Sequence[str], file: Path) -> list[SystemSource]:
+def _sources(stored: ComparisonReport, paths: Sequence[str], file: Path) -> list[SystemSource]:
     """Every system with as many of the paths as it has runs."""
-    try:
-        runs = [(str(system["name"]), len(system["runs"])) for system in stored["systems"]]
-        _ = dict(_digests(stored))
-        if not isinstance(stored.get("against"), str):
-            raise TypeError("against")
-    except (KeyError, TypeError, AttributeError):
-        raise InputError("comparison.malformed", "this comparison is not complete", place=Place(str(file))) from None
+    runs = [(system["name"], len(system["runs"])) for system in stored["systems"]]
     if sum(count for _, count in runs) != len(paths):
         raise ConfigError(
             "verify.input_unknown",
-            "nobody says where the systems of this comparison are",
+            "the places of the systems of this comparison are not known",
             place=Place(str(file)),
             expected=f"{sum(count for _, count in runs)} folders or files, in the order of the comparison",
             found=str(len(paths)),
@@ -210,24 +212,22 @@ def _files(sources: Sequence[SystemSource], paths: InputPaths) -> dict[str, Sequ
     return {**paths, **{f"system {source.name}": source.paths for source in sources}}
 
 
-def _digests(report: Any) -> Iterator[tuple[str, list[str]]]:
+def _digests(report: ComparisonReport) -> dict[str, list[str]]:
     """What a comparison says of its inputs: the gold, and what each system made."""
-    yield from _items(report.get("gold"))
-    for system in report["systems"]:
-        made = [digest for run in system["runs"] for _, found in _items(run.get("inputs")) for digest in found]
-        yield f"system {system['name']}", made
-
-
-def _items(digests: Any) -> list[tuple[str, list[str]]]:
-    found = digests.items() if isinstance(digests, dict) else ()
-    return [(kind, listed) for kind, listed in found if isinstance(listed, list)]
+    made = {
+        f"system {system['name']}": [
+            digest for run in system["runs"] for each in run["inputs"].values() for digest in each
+        ]
+        for system in report["systems"]
+    }
+    return {**report["gold"], **made}
 
 
 def _compare_page(file: Path, format: str, again: Comparison) -> FileDifference | None:
     if not file.exists():
         return FileDifference(file.name, ABSENT, "a file")
-    wanted = render_page(comparison_page(again.report), format).encode("utf-8", "backslashreplace")
-    return compare_text(file.name, read_bytes(file, COMPARISON, most=MAX_REPORT_BYTES), wanted)
+    recomputed = render_page(comparison_page(again.report), format).encode("utf-8", "backslashreplace")
+    return compare_text(file.name, read_bytes(file, COMPARISON, most=MAX_REPORT_BYTES), recomputed)
 
 
 def _compare_changed(file: Path, again: Comparison) -> FileDifference | None:

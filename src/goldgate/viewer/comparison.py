@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import isnan, nan
-from typing import Any
+from typing import TYPE_CHECKING
 
 from goldgate.comparison import Comparison, compare_systems
 from goldgate.core.evaluation import render_json
-from goldgate.core.page import Cell, Column, MeasuredValue, Name, Table, measured_value
+from goldgate.core.metric import metrics_by_name
+from goldgate.core.page import MeasuredValue, measured_value
+from goldgate.core.unit_page import SIDES, UnitPage, UnitSummary, pair_pages
 from goldgate.errors import GoldgateError
 from goldgate.files.parsing import parse_json
 from goldgate.readers.unit_records import CountIndex, read_unit_tables
@@ -22,19 +24,40 @@ from goldgate.report.html import page_body
 from goldgate.report.html.blocks import (
     DisplayLimits,
     column_heads,
-    html_block,
     html_name,
     html_sentence,
     html_table,
     number_cell,
 )
-from goldgate.report.html.units import NOTHING_WRONG, UnitSelection, unit_sections, verdict_mark
+from goldgate.report.html.units import (
+    NOTHING_WRONG,
+    UnitSelection,
+    score_text,
+    unit_sections,
+    verdict_mark,
+    without_repetition,
+)
 from goldgate.report.plot import comparison_pictures
 from goldgate.runs.comparison_page import describe_comparison
 from goldgate.runs.sources import SystemSource
 from goldgate.viewer.folder import CachedValue, ViewedFolder, cache_identity, load_cached, store_cached
-from goldgate.viewer.pages import HOME, Link, input_notes, list_pager, page_range, pager, simple_page, site_page
+from goldgate.viewer.pages import (
+    HOME,
+    UNIT_LIMITS,
+    Link,
+    input_notes,
+    link_or_word,
+    list_pager,
+    page_range,
+    pager,
+    simple_page,
+    site_page,
+    snippet_cell,
+)
 from goldgate.viewer.query import PAGE_SIZE, SiteLinks, UnitQuery
+
+if TYPE_CHECKING:
+    from goldgate.runs.contracts import ComparisonReport
 
 CHANGED, WON, LOST = "changed", "won", "lost"
 KINDS = (CHANGED, WON, LOST)
@@ -81,7 +104,7 @@ class PairedUnits:
 class FolderComparison:
     """comparison.json and the pairs of folders; or why there is no comparison."""
 
-    report: Mapping[str, Any] | None = None
+    report: ComparisonReport | None = None
     pairs: list[PairedUnits] = field(default_factory=list)
     refused: str = ""
 
@@ -89,7 +112,7 @@ class FolderComparison:
 def compare_folders(
     sources: Sequence[SystemSource], folders: Sequence[ViewedFolder], common: bool = False
 ) -> FolderComparison:
-    """All systems compared with the first; what cannot be compared is said and no more."""
+    """Compare all systems with the first; `refused` says why they cannot be compared."""
     names = [[source.name, len(source.paths)] for source in sources]
     files = [file for folder in folders for file in (folder.result.records, folder.result.file)]
     of = [*cache_identity(files), f"{names} {common}"]
@@ -119,7 +142,7 @@ def _pairs(
         count += len(source.paths)
     reference = comparison.report["against"]
     changed: dict[str, dict[str, float]] = {}
-    for line in comparison.changes.listed():
+    for line in comparison.changes.lines():
         changed.setdefault(line["system"], {})[line["id"]] = nan if line["change"] is None else line["change"]
     for source in sources:
         if source.name != reference and reference in numbers and source.name in numbers:
@@ -159,8 +182,8 @@ def _unpack_pairs(stored: CachedValue) -> FolderComparison:
 
 
 HALF_LIMITS = DisplayLimits(characters=50_000, marks=1_000, rows=500)  # of a page with two units
-_MOST_RECORDS = 5  # of one unit in one folder
-_MOST_NAMED = 10  # changed units that the comparison lists
+_MAX_RECORDS = 5  # of one unit in one folder
+_MAX_LISTED_UNITS = 10  # changed units that the comparison lists
 
 
 def home_page(folders: Sequence[ViewedFolder], compared: FolderComparison | None, links: SiteLinks) -> str:
@@ -170,9 +193,9 @@ def home_page(folders: Sequence[ViewedFolder], compared: FolderComparison | None
     report = compared.report
     page = describe_comparison(report)._replace(pictures=tuple(comparison_pictures(report)))
     facets = {"system": {folder.name: links.report(at) for at, folder in enumerate(folders)}}
-    facets["id"] = _named(folders, compared, links)
+    facets["id"] = _change_links(folders, compared, links)
     units = fragment(_folders(folders, links), _standings(folders, compared, links))
-    body = page_body(page, UnitSelection(unit=report["unit"]), facets, units, units_first=True)
+    body = page_body(page, UnitSelection(unit=report["unit"]), facets, units)
     return site_page(f"goldgate view: {page.subject}", body, forms=links.forms)
 
 
@@ -189,26 +212,27 @@ def changes_page(
     words = f"{count:,} {kind}" if count == total else f"{count:,} of {total:,} {kind} have pages"
     status = element("p", words + page_range(page, count), class_="said", role="status")
     unit = one.result.suite.pairing.unit or one.unit
-    heads = column_heads([unit, "part of the difference", one.name, other.name], [False, True, False, False])
+    titles = [unit, "part of the difference", f"A: {one.name}", f"B: {other.name}", "text"]
+    heads = column_heads(titles, [False, True, False, False, False])
+    kinds = [[" · ", link_or_word(Link(each, links.changes(pair, each) if each != kind else None))] for each in KINDS]
     section = element(
         "section",
+        element("p", *[part for each in kinds for part in each][1:]),
         list_pager(page, count, lambda number: links.changes(pair, kind, number), status),
-        html_table(f"What changed: {kind}", heads, rows, class_="units-list") if rows else element("p", "None."),
+        html_table(f"What changed: {kind}", heads, rows, class_="units-list cards", tall=False)
+        if rows
+        else element("p", "None."),
     )
-    kinds = [
-        Link("all that changed" if each == CHANGED else each, links.changes(pair, each) if each != kind else None)
-        for each in KINDS
-    ]
     heading = [element("bdi", html_name(other.name)), " against ", element("bdi", html_name(one.name))]
-    about = f"{_metric(compared)}: won raises the difference, lost lowers it; its parts add up to it"
+    about = f"{_metric(compared)}: won raises the difference, lost lowers it. A is {one.name}, B {other.name}."
     crumbs = [Link(HOME, links.home()), Link(f"{other.name} against {one.name}: {kind}")]
-    return simple_page(crumbs, heading, about, kinds, [section], forms=links.forms)
+    return simple_page(crumbs, heading, about, [section], forms=links.forms)
 
 
 def change_page(
     folders: Sequence[ViewedFolder], compared: FolderComparison, pair: int, kind: str, place: int, links: SiteLinks
 ) -> str:
-    """A unit in both folders, side by side."""
+    """A unit in both folders, side by side: what both share stands once, above."""
     paired = compared.pairs[pair]
     identity = _identity(folders, paired, place)
     places = paired.places[kind]
@@ -222,62 +246,55 @@ def change_page(
         Link(f"{other.name} against {one.name}: {kind}", links.changes(pair, kind)),
         Link(identity),
     ]
-    sides = [_side(folders[number], paired.records(side, place)) for side, number in enumerate(paired.folders)]
+    units = [
+        [folders[number].unit_page(each) for each in paired.records(side, place)[:_MAX_RECORDS]]
+        for side, number in enumerate(paired.folders)
+    ]
+    shared = UnitPage(identity, ())
+    if [*map(len, units)] == [1, 1]:
+        shared, *rest = pair_pages(units[0][0][1], units[1][0][1], [f"A: {one.name}", f"B: {other.name}"])
+        units = [[(unit[0][0], page)] for unit, page in zip(units, rest, strict=True)]
+    sides = [
+        _side(letter, folders[number], unit, len(paired.records(side, place)))
+        for side, (letter, number, unit) in enumerate(zip(SIDES, paired.folders, units, strict=True))
+    ]
     unread = [input_notes(folder) for folder in (one, other)]
-    section = element("section", pager(None, before, behind, element("p", words, class_="said")), *unread)
-    about = f"{_metric(compared)}: {_change(paired.changes[place])} of the difference"
+    keys = element("span", element("kbd", "n"), " next difference, ", element("kbd", "p"), " previous")
+    section = element("section", pager(None, before, behind, element("p", words, class_="said"), keys), *unread)
+    about = f"{_metric(compared)}: {_change(paired.changes[place])} of the difference. A is {one.name}, B {other.name}."
     columns = element("div", *sides, class_="sides")
     heading = element("bdi", html_name(identity))
-    return simple_page(crumbs, heading, about, [], [section, columns], forms=links.forms)
+    main = [section, unit_sections(shared, UNIT_LIMITS, level=2), columns]
+    return simple_page(crumbs, heading, about, main, forms=links.forms)
 
 
 def _linked_kinds(places: Sequence[int], links: SiteLinks) -> Sequence[int]:
-    """Those that have pages."""
+    """The kinds of change that have pages."""
     return places if links.most is None else places[: bisect_left(places, links.most)]
 
 
 def _uncompared_page(folders: Sequence[ViewedFolder], refused: str, links: SiteLinks) -> str:
-    """Systems by their main metrics, a table for each suite, without statistics."""
-    suites = dict.fromkeys(folder.result.suite.name for folder in folders)
-    tables = [
-        element(
-            "section",
-            element("h2", html_name(suite)),
-            _metrics([(at, each) for at, each in enumerate(folders) if each.result.suite.name == suite], links),
-        )
-        for suite in suites
-    ]
+    """The results with their main metrics, without statistics."""
     lines = [element("p", html_sentence(line)) for line in refused.splitlines()]
     why = element("section", element("h2", "Why they are not compared"), lines) if refused else None
-    content = [element("section", _folders(folders, links)), *tables, why]
-    return simple_page([Link(HOME)], HOME, f"{len(folders)} results", [], content, forms=links.forms)
+    content = [element("section", _folders(folders, links, with_metrics=True)), why]
+    return simple_page([Link(HOME)], HOME, f"{len(folders)} results", content, forms=links.forms)
 
 
-def _metrics(folders: Sequence[tuple[int, ViewedFolder]], links: SiteLinks) -> Markup:
-    headline = folders[0][1].result.suite.headline
-    rows: list[tuple[Cell, ...]] = []
-    for _, folder in folders:
-        sections = [section for section in folder.result.report["metrics"].values() if isinstance(section, Mapping)]
-        metrics = {name: metric for section in sections for name, metric in section.items()}
-        values = [measured_value(metrics[name]) if name in metrics else MeasuredValue(None) for name in headline]
-        rows.append((Name(folder.name), *values))
-    facets = {"system": {folder.name: links.report(at) for at, folder in folders}}
-    return html_block(Table((Column("system"), *map(Column, headline)), tuple(rows)), "Main metrics", facets)
-
-
-def _folders(folders: Sequence[ViewedFolder], links: SiteLinks) -> Markup:
+def _folders(folders: Sequence[ViewedFolder], links: SiteLinks, *, with_metrics: bool = False) -> Markup:
     rows = []
     for at, folder in enumerate(folders):
         units = f"{folder.index.wrong:,} of {len(folder.index):,} {folder.unit}s with errors"
-        rows.append(
-            element(
-                "tr",
-                element("th", element("a", element("bdi", html_name(folder.name)), href=links.report(at)), scope="row"),
-                element("td", verdict_mark(folder.page.verdict)),
-                element("td", link(units, links.units(at, UnitQuery()))),
-            )
-        )
-    return html_table("Results", column_heads(["result", "verdict", "look at"]), rows)
+        cells = [
+            element("th", element("a", element("bdi", html_name(folder.name)), href=links.report(at)), scope="row"),
+            element("td", verdict_mark(folder.page.verdict)),
+            element("td", link(units, links.units(at, UnitQuery()))),
+        ]
+        metrics = metrics_by_name(folder.result.report["metrics"])
+        main = [f"{name} {measured_value(metrics[name])}" for name in folder.result.suite.headline if name in metrics]
+        rows.append(element("tr", *cells, element("td", ", ".join(main)) if with_metrics else None))
+    titles = ["result", "verdict", "look at", *(["main metrics"] if with_metrics else [])]
+    return html_table("Results", column_heads(titles), rows)
 
 
 def _standings(folders: Sequence[ViewedFolder], compared: FolderComparison, links: SiteLinks) -> list[Markup]:
@@ -296,12 +313,12 @@ def _standings(folders: Sequence[ViewedFolder], compared: FolderComparison, link
     return rows
 
 
-def _named(folders: Sequence[ViewedFolder], compared: FolderComparison, links: SiteLinks) -> dict[str, str]:
+def _change_links(folders: Sequence[ViewedFolder], compared: FolderComparison, links: SiteLinks) -> dict[str, str]:
     """Where the units are that the comparison names, if that is clear: with two systems."""
     if len(compared.pairs) != 1 or len(folders) != 2:
         return {}
     paired = compared.pairs[0]
-    addresses = {place: links.change(0, place, CHANGED) for place in range(min(len(paired), _MOST_NAMED))}
+    addresses = {place: links.change(0, place, CHANGED) for place in range(min(len(paired), _MAX_LISTED_UNITS))}
     return {_identity(folders, paired, place): href for place, href in addresses.items() if href is not None}
 
 
@@ -310,34 +327,40 @@ def _row(
 ) -> Markup:
     identity = element("bdi", html_name(_identity(folders, paired, place)))
     change = paired.changes[place]
-    errors = [
-        _error_summary(folders[number], paired.records(side, place)) for side, number in enumerate(paired.folders)
+    summaries = [
+        [folders[number].summary(each) for each in paired.records(side, place)[:_MAX_RECORDS]]
+        for side, number in enumerate(paired.folders)
     ]
-    value = MeasuredValue(None) if isnan(change) else MeasuredValue(change, shown=_change(change))
+    snippet = next((each.snippet for side in summaries for each in side if each.snippet), "")
+    value = MeasuredValue(None) if isnan(change) else MeasuredValue(change, display=_change(change))
     return element(
         "tr",
         element("th", link(identity, links.change(pair, place, kind)), scope="row"),
         number_cell(value),
-        *(element("td", html_sentence(text), dir="auto") for text in errors),
+        *(_summary_cell(*side) for side in zip(SIDES, summaries, strict=True)),
+        snippet_cell(snippet),
     )
 
 
-def _error_summary(folder: ViewedFolder, records: Sequence[int]) -> str:
-    """What went wrong in few words, of each record."""
-    words = [folder.summary(each).word or NOTHING_WRONG for each in records[:_MOST_RECORDS]]
-    return "; ".join(words) or "no record"
+def _summary_cell(side: str, summaries: Sequence[UnitSummary]) -> Markup:
+    """The score of each record, and what went wrong in few words."""
+    parts: list[Content] = []
+    for each in summaries:
+        parts += ["; ", score_text(each), html_sentence(each.word or NOTHING_WRONG)]
+    return element("td", *(parts[1:] or ["no record"]), dir="auto", data_side=side)
 
 
-def _side(folder: ViewedFolder, records: Sequence[int]) -> Markup:
-    parts: list[Content] = [element("h2", element("bdi", html_name(folder.name)))]
-    for each in records[:_MOST_RECORDS]:
-        summary, page = folder.unit_page(each)
-        if len(records) > 1:
-            parts.append(element("p", element("strong", html_name(summary.id)), dir="auto"))
-        parts.append(unit_sections(page, HALF_LIMITS, level=3))
-    if len(records) > _MOST_RECORDS:
-        parts.append(element("p", f"… and {len(records) - _MOST_RECORDS} more.", class_="note"))
-    return element("article", *parts, class_="side", aria_label=html_name(folder.name))
+def _side(letter: str, folder: ViewedFolder, units: Sequence[tuple[UnitSummary, UnitPage]], count: int) -> Markup:
+    name = f"{letter}: {html_name(folder.name)}"
+    parts: list[Content] = [element("h2", element("bdi", name))]
+    for summary, page in units:
+        identity = element("strong", html_name(summary.id), " ") if count > 1 else None
+        words = html_sentence(summary.word or NOTHING_WRONG)
+        parts.append(element("p", identity, score_text(summary), element("span", words, class_="word"), dir="auto"))
+        parts.append(unit_sections(without_repetition(page, summary.word or NOTHING_WRONG), HALF_LIMITS, level=3))
+    if count > len(units):
+        parts.append(element("p", f"… and {count - len(units)} more.", class_="note"))
+    return element("article", *parts, class_="side", aria_label=name)
 
 
 def _identity(folders: Sequence[ViewedFolder], paired: PairedUnits, place: int) -> str:

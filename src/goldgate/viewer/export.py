@@ -1,4 +1,4 @@
-"""The pages of a site as files: for a web server, a CI artifact, or a disk. So many samples of each folder as is said.
+"""The pages of a site as files: for a web server, a CI artifact, or a disk, with a limited number of samples.
 
 All files lie in one folder, and links between them are names. There is no server to ask: in place of filters there are
 lists of the samples with a value.
@@ -21,7 +21,7 @@ from goldgate.viewer.pages import report_page, select_units, single_unit_page, u
 from goldgate.viewer.query import SiteLinks, UnitQuery, page_count, value_key
 
 HOME = "index.html"
-MOST_LISTS = 200  # of one folder: lists of samples with a value, the most frequent first
+MAX_LISTS = 200  # of one folder: lists of samples with a value, the most frequent first
 _MARKER = ".goldgate-view"
 _OURS = re.compile(r"(?:index|[0-9]+(?:-(?:list|sample)(?:-[0-9]+)+)?|compare-[0-9]+-[a-z]+(?:-[0-9]+)?)\.html")
 _ADVICE = "--export needs a folder that can be written to, with room for the pages"
@@ -84,7 +84,7 @@ def export_site(folders: Sequence[ViewedFolder], compared: FolderComparison | No
         files += 1
     left = sum(max(len(folder.index) - samples, 0) for folder in folders)
     unit = folders[0].unit
-    more = f"; {left:,} {unit}s are not among them, the least bad: --samples writes more" if left else ""
+    more = f"; the {left:,} best {unit}s have no page: --samples writes more" if left else ""
     return f"{count_text(files, 'page')} in {target}{more}\nOpen {target / HOME}\n"
 
 
@@ -139,7 +139,7 @@ def _lists(folder: ViewedFolder) -> dict[str, UnitQuery]:
     ]
     choices = [
         UnitQuery(),
-        *(UnitQuery({facet: value_key(value, at)}) for _, facet, at, value in sorted(values_by_count)[:MOST_LISTS]),
+        *(UnitQuery({facet: value_key(value, at)}) for _, facet, at, value in sorted(values_by_count)[:MAX_LISTS]),
     ]
     return {choice.query(): choice for choice in choices}
 

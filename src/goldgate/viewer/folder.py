@@ -17,7 +17,7 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG, S_IWGRP, S_IWOTH
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 
@@ -31,15 +31,27 @@ from goldgate.errors import GoldgateError, InputError, Place
 from goldgate.files.reading import read_failure
 from goldgate.files.writing import atomic_file
 from goldgate.readers.stored_result import StoredResult, load_result
-from goldgate.report import describe_report
+from goldgate.report import describe_report, name_files
 from goldgate.report.plot import require_complete
+from goldgate.runs.sources import origin_of
 from goldgate.suites import all_suites
-from goldgate.suites.worst_units import gate_costs
+from goldgate.suites.worst_units import Summarize, gate_costs, unit_summaries
 from goldgate.verification.inputs import OpenedInputs, open_result_inputs, original_settings
-from goldgate.viewer.index import GateExplainer, Progress, Searches, UnitIndex, ValueUnits, build_index, describe_unit
+from goldgate.viewer.index import (
+    GateExplainer,
+    Progress,
+    Searches,
+    UnitIndex,
+    ValueUnits,
+    build_index,
+    describe_record,
+)
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import CountedRecord
 
 MAX_CACHE_BYTES = 2 << 30  # of all files together; the ones used longest ago are removed
-_MAGIC = b"goldgate view 2\n"  # with another number when the format changes
+_MAGIC = b"goldgate view 3\n"  # with another number when the format changes
 _ENDING = ".view"
 _LENGTH = 8  # bytes of the length of the head
 
@@ -121,8 +133,8 @@ def store_cached(kind: str, of: CacheIdentity, head: dict[str, Any], body: Itera
 
 def cache_folder() -> Path:
     """goldgate's part of the user's cache, as the XDG rules have it."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(named) if os.path.isabs(named) else Path(os.path.expanduser("~"), ".cache")
+    configured = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(configured) if os.path.isabs(configured) else Path(os.path.expanduser("~"), ".cache")
     return root / "goldgate"
 
 
@@ -187,8 +199,8 @@ def explained_gates(result: StoredResult) -> GateExplainer:
     gates = describe_report(result.report).gates or ()
     costs = gate_costs(suite, Plan(settings), [gate for gate in gates if gate.verdict != Verdict.PASS])
 
-    def explained(record: Mapping[str, Any]) -> tuple[str, ...]:
-        return tuple([metric for metric, cost in costs.items() if cost(record) > 0])
+    def explained(record: Mapping[str, object]) -> tuple[str, ...]:
+        return tuple([metric for metric, cost in costs.items() if cost(cast("CountedRecord", record)) > 0])
 
     return explained
 
@@ -249,8 +261,8 @@ class BackgroundInputs:
         return self._done.is_set()
 
     @property
-    def given(self) -> InputLookup:
-        return self._opened.given
+    def lookup(self) -> InputLookup:
+        return self._opened.lookup
 
     @property
     def notes(self) -> list[str]:
@@ -289,9 +301,14 @@ class ViewedFolder:
 
     @cached_property
     def page(self) -> Page:
-        """The report."""
+        """The page of the report."""
         with require_complete(self.result.file, "score it again with --out"):
-            return describe_report(self.result.report)
+            page = describe_report(self.result.report)
+        with suppress(GoldgateError):  # a run.json that cannot be read
+            origin = origin_of(self.result)
+            page = name_files(page, {each.name: origin.input_paths(each.name) for each in self.result.suite.inputs})
+            return page._replace(scored_at=origin.started)
+        return page
 
     @cached_property
     def inputs(self) -> BackgroundInputs:
@@ -304,7 +321,7 @@ class ViewedFolder:
 
     @property
     def unit(self) -> str:
-        """What a unit is called."""
+        """The word for a unit, such as sample."""
         return self.result.suite.unit
 
     def read_at(self, offset: int, length: int) -> bytes:
@@ -325,14 +342,19 @@ class ViewedFolder:
             raise self.changed()
         return record
 
+    @cached_property
+    def summarize(self) -> Summarize:
+        """The function that summarizes a unit for a list."""
+        return unit_summaries(self.result.suite, Plan(original_settings(self.result) or self.result.suite.settings()))
+
     def summary(self, number: int) -> UnitSummary:
-        """A unit in a list."""
-        return self.result.suite.summary(self.record(number))
+        """The summary of a unit for a list."""
+        return describe_record(self.summarize, self.record(number), self.inputs.lookup)
 
     def unit_page(self, number: int) -> tuple[UnitSummary, UnitPage]:
         """A unit with all that explains its result."""
-        record, suite = self.record(number), self.result.suite
-        return suite.summary(record), describe_unit(suite, record, self.inputs.given)
+        page = describe_record(self.result.suite.unit_page, self.record(number), self.inputs.lookup)
+        return self.summary(number), page
 
     def close(self) -> None:
         os.close(self.records)

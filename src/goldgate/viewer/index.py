@@ -14,17 +14,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import orjson
 
 from goldgate.core.suite import Suite
-from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
+from goldgate.core.unit_page import InputLookup, UnitSummary
 from goldgate.errors import InputError, Place
 from goldgate.files.reading import read_failure
 from goldgate.readers.records import STORED_RECORDS, bounded_lines
 from goldgate.report.html.units import GATE_FACET
 
+Value = TypeVar("Value")
 _CHUNK = 4_096  # bytes that are counted at once
 
 
@@ -78,10 +79,12 @@ def _places(chunk: int, base: int) -> Iterator[int]:
 RECORD_ERRORS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
-def describe_unit(suite: Suite, record: Mapping[str, Any], given: InputLookup) -> UnitPage:
-    """A unit to look at; an InputError where goldgate did not write its record so."""
+def describe_record(
+    describe: Callable[[Any, Mapping[str, Any]], Value], record: Mapping[str, object], inputs: InputLookup
+) -> Value:
+    """What a function makes of a record and its inputs; an InputError where goldgate did not write the record so."""
     try:
-        return suite.unit_page(record, given.for_unit(record))
+        return describe(record, inputs.for_unit(record))
     except RECORD_ERRORS:
         raise malformed_record(Place()) from None
 
@@ -97,14 +100,14 @@ def malformed_record(place: Place) -> InputError:
     )
 
 
-MOST_VALUES = 2_000  # of one facet; a unit that has yet another is found by searching
-FEW_UNITS = 256  # a value that not one in so many units has is kept as a list of them
+MAX_VALUES = 2_000  # of one facet; a unit that has yet another is found by searching
+FEW_UNITS = 256  # a value that fewer than one in 256 units has is stored as a list of units
 _TOO_HEAVY = 1 << 63  # for an array of them
 _PROGRESS_BYTES = 1 << 22  # between two reports of how far it is
 
 Order = Literal["weight", "file"]
 Progress = Callable[[int, int], None]  # bytes done, bytes in all
-GateExplainer = Callable[[Mapping[str, Any]], tuple[str, ...]]  # the gates that a record's unit costs something
+GateExplainer = Callable[[Mapping[str, object]], tuple[str, ...]]  # the gates that a record's unit costs something
 
 
 class ValueUnits(NamedTuple):
@@ -163,8 +166,8 @@ class UnitIndex:
         """The place of a unit in an order."""
         return self.rank[number] if order == "weight" else number
 
-    def _places(self, found: ValueUnits, order: Order) -> Iterator[int]:
-        numbers = found.numbers if found.numbers is not None else array("I")
+    def _places(self, matches: ValueUnits, order: Order) -> Iterator[int]:
+        numbers = matches.numbers if matches.numbers is not None else array("I")
         return map(self.rank.__getitem__, numbers) if order == "weight" else iter(numbers)
 
 
@@ -173,7 +176,7 @@ def build_index(
 ) -> UnitIndex:
     """Read all records once. `explained` says which gates a unit explains: these are the facet `gate`."""
     offsets, weights = array("Q", [0]), array("q")
-    listed = _ValueNumbers()
+    value_numbers = _ValueNumbers()
     position = reported = 0
     try:
         size = file.stat().st_size
@@ -181,7 +184,7 @@ def build_index(
             for number, line in enumerate(bounded_lines(stream, "records", str(file), STORED_RECORDS)):
                 position += len(line)
                 offsets.append(position)
-                weights.append(_add_unit(suite, line, explained, number, file, listed))
+                weights.append(_add_unit(suite, line, explained, number, file, value_numbers))
                 if progress is not None and position - reported >= _PROGRESS_BYTES:
                     reported = position
                     progress(position, size)
@@ -194,9 +197,9 @@ def build_index(
         rank[number] = place
     facets = {
         facet: {value: _value_units(numbers, rank) for value, numbers in values.items()}
-        for facet, values in listed.facets.items()
+        for facet, values in value_numbers.facets.items()
     }
-    return UnitIndex(offsets, by_weight, rank, sum(weight > 0 for weight in weights), facets, listed.left_out)
+    return UnitIndex(offsets, by_weight, rank, sum(weight > 0 for weight in weights), facets, value_numbers.left_out)
 
 
 class _ValueNumbers:
@@ -207,20 +210,20 @@ class _ValueNumbers:
         self.left_out: dict[str, int] = {}
 
     def add(self, facet: str, values: tuple[str, ...], number: int) -> None:
-        known = self.facets.setdefault(facet, {})
+        numbers_by_value = self.facets.setdefault(facet, {})
         for value in values:
-            numbers = known.get(value)
+            numbers = numbers_by_value.get(value)
             if numbers is None:
-                if len(known) >= MOST_VALUES:
+                if len(numbers_by_value) >= MAX_VALUES:
                     self.left_out[facet] = self.left_out.get(facet, 0) + 1
                     continue
-                numbers = known[value] = array("I")
+                numbers = numbers_by_value[value] = array("I")
             if not numbers or numbers[-1] != number:
                 numbers.append(number)
 
 
 def _add_unit(
-    suite: Suite, line: bytes, explained: GateExplainer, number: int, file: Path, listed: _ValueNumbers
+    suite: Suite, line: bytes, explained: GateExplainer, number: int, file: Path, value_numbers: _ValueNumbers
 ) -> int:
     """The weight of a unit; its values are listed."""
     try:
@@ -229,9 +232,9 @@ def _add_unit(
         _require_names(summary)
         gates = explained(record)
         if gates:
-            listed.add(GATE_FACET, gates, number)
+            value_numbers.add(GATE_FACET, gates, number)
         for facet, values in summary.facets.items():
-            listed.add(facet, values, number)
+            value_numbers.add(facet, values, number)
         return summary.weight
     except RECORD_ERRORS:
         raise malformed_record(Place(str(file), number + 1)) from None
@@ -259,7 +262,7 @@ MAX_SEARCH_WORDS = 8
 _MAX_SEARCHES = 8  # searches: each has two bits for a unit
 _BLOCK = 1 << 20  # bytes that are read at once
 
-ReadAt = Callable[[int, int], bytes]  # from an offset, so many bytes
+ReadAt = Callable[[int, int], bytes]  # (offset, length) → bytes
 
 
 class Search:
@@ -269,15 +272,15 @@ class Search:
         self.done = 0
         self._index = index
         self._words = sorted(words, key=len, reverse=True)  # the longest is the rarest, more or less
-        self._found = (bytearray(len(index) // 8 + 1), bytearray(len(index) // 8 + 1))
+        self._matches = (bytearray(len(index) // 8 + 1), bytearray(len(index) // 8 + 1))
 
     @property
     def is_complete(self) -> bool:
         return self.done >= len(self._index)
 
-    def found(self, order: Order) -> int:
+    def matches(self, order: Order) -> int:
         """The places of units that have all words."""
-        return int.from_bytes(self._found[order == "file"], "little")
+        return int.from_bytes(self._matches[order == "file"], "little")
 
     def go_on(self, read_at: ReadAt, seconds: float = SECONDS) -> None:
         """Search further, for about so long."""
@@ -302,8 +305,8 @@ class Search:
         self.done = last
 
     def _note(self, number: int) -> None:
-        for found, place in zip(self._found, (self._index.rank[number], number), strict=True):
-            found[place >> 3] |= 1 << (place & 7)
+        for bits, place in zip(self._matches, (self._index.rank[number], number), strict=True):
+            bits[place >> 3] |= 1 << (place & 7)
 
 
 class Searches:

@@ -7,10 +7,18 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from goldgate.core.page import count_text
+from goldgate.core.page import FindingList, MeasuredValue, Table, count_text
 from goldgate.report.element import Content, Markup, element, fragment, link
 from goldgate.report.html import content_policy, page_asset, page_body, page_title, whole_page
-from goldgate.report.html.blocks import DisplayLimits, column_heads, html_name, html_names, html_sentence, html_table
+from goldgate.report.html.blocks import (
+    DisplayLimits,
+    column_heads,
+    html_name,
+    html_names,
+    html_sentence,
+    html_table,
+    number_cell,
+)
 from goldgate.report.html.units import (
     FIRST_UNITS,
     GATE_FACET,
@@ -18,10 +26,11 @@ from goldgate.report.html.units import (
     UnitSelection,
     unit_sections,
     verdict_mark,
+    without_repetition,
 )
 from goldgate.report.svg.shapes import stylesheet
 from goldgate.viewer.folder import ViewedFolder
-from goldgate.viewer.index import count_below, full_bitset, nth_places
+from goldgate.viewer.index import count_below, full_bitset, nth_places, search_words
 from goldgate.viewer.query import (
     FACET,
     NUMBER_PREFIX,
@@ -61,10 +70,8 @@ def site_policy() -> str:
     return f"{content_policy(style, script, forms=True)}; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 
-def simple_page(
-    crumbs: Sequence[Link], heading: Content, about: str, links: Sequence[Link], main: Sequence[Content], *, forms: bool
-) -> str:
-    """A page with a heading, links to what is near, and its sections."""
+def simple_page(crumbs: Sequence[Link], heading: Content, about: str, main: Sequence[Content], *, forms: bool) -> str:
+    """A page with a heading and its sections."""
     title = " · ".join(html_sentence(link.words) for link in reversed(crumbs))
     body: list[Content] = [
         element("a", "Skip to the content", href="#main", class_="skip"),
@@ -74,10 +81,7 @@ def simple_page(
             element("h1", heading),
             element("p", html_sentence(about), class_="about", dir="auto") if about else None,
         ),
-        element("nav", element("ul", *(element("li", link_or_word(link)) for link in links)), aria_label="Near this")
-        if links
-        else None,
-        element("main", *main, id="main", tabindex=-1, class_=None if links else "whole"),
+        element("main", *main, id="main", tabindex=-1, class_="whole"),
     ]
     return site_page(title, body, forms=forms)
 
@@ -105,9 +109,7 @@ def link_or_word(link: Link, **attributes: str) -> Markup:
 def site_error_page(message: str, href: str, *, forms: bool = True) -> str:
     """A page that says what went wrong."""
     crumbs = [Link("goldgate view", href), Link("Not shown")]
-    return simple_page(
-        crumbs, "Not shown", "", [], [element("section", element("p", html_sentence(message)))], forms=forms
-    )
+    return simple_page(crumbs, "Not shown", "", [element("section", element("p", html_sentence(message)))], forms=forms)
 
 
 @cache
@@ -115,8 +117,8 @@ def _viewer_asset(file: str) -> str:
     return (_HERE / file).read_text(encoding="utf-8")
 
 
-MOST_OPTIONS = 200  # of one filter, the most frequent
-_MOST_COUNTED = 100  # values of a facet that are counted among what is selected
+MAX_OPTIONS = 200  # of one filter, the most frequent
+_MAX_COUNTED_VALUES = 100  # values of a facet that are counted among what is selected
 _SEARCH_REFRESH = "250"  # milliseconds after which a page is loaded again that is still searching
 SEARCH_SCOPE = "ids, names and values in the records; not the source texts"
 
@@ -148,7 +150,7 @@ def select_units(
     if without is None:
         search.go_on(folder.read_at)
     searched = None if search.is_complete else search.done
-    return UnitsSelected(places & search.found(choice.order), searched)
+    return UnitsSelected(places & search.matches(choice.order), searched)
 
 
 def numbers_of_page(folder: ViewedFolder, choice: UnitQuery, selected: UnitsSelected) -> list[int]:
@@ -189,41 +191,60 @@ def filter_form(
         element(
             "label",
             "search",
-            element("input", type="search", name=TEXT, value=choice.text, title=f"Searches {SEARCH_SCOPE}", dir="auto"),
+            element(
+                "input",
+                type="search",
+                name=TEXT,
+                value=choice.visible_text,
+                title=f"Searches {SEARCH_SCOPE}",
+                dir="auto",
+            ),
         )
     )
-    orders = (("weight", "the most errors first"), ("file", "as in the file"))
-    options = [element("option", shown, value=value, selected=choice.order == value) for value, shown in orders]
+    orders = (("weight", "most errors first"), ("file", "as in the file"))
+    options = [element("option", label, value=value, selected=choice.order == value) for value, label in orders]
     fields.append(element("label", "order", element("select", *options, name=ORDER, aria_label="order")))
     show = element("button", "Show", type="submit")
     clear = element("a", "Clear", href=links.units(number, UnitQuery())) if not choice.is_everything else None
-    return element(
+    form = element(
         "form",
         element("div", *fields, class_="line"),
         element("div", show, clear, class_="line"),
-        class_="filters",
         method="get",
         action=links.units(number, UnitQuery()),
         role="search",
         aria_label="Filters",
     )
+    active = [f"{facet} {_value(folder, facet, key)}" for facet, key in choice.values.items()]
+    words = ", ".join([*active, *filter(None, [choice.text])])
+    summary = element("summary", html_sentence(f"Filters: {words}" if words else "Filters"), dir="auto")
+    return element("details", summary, form, class_="filters open-wide")
 
 
 def unit_rows(folder: ViewedFolder, number: int, numbers: Sequence[int], choice: UnitQuery, links: SiteLinks) -> Markup:
-    """Units as a table: what each is called, and what went wrong."""
+    """Units as a table: what each is called, its score, what went wrong, and the beginning of its text."""
+    folder.inputs.wait(_INPUTS_SECONDS)
     summaries = [folder.summary(each) for each in numbers]
     names = html_names(summary.id for summary in summaries)
+    metric = next((summary.metric for summary in summaries if summary.metric), "score")
     rows = [
         element(
             "tr",
             element("th", link(element("bdi", names[summary.id]), links.unit(number, each, choice)), scope="row"),
+            number_cell(summary.score or MeasuredValue(None)),
             element("td", html_sentence(summary.word or NOTHING_WRONG), class_="word", dir="auto"),
+            snippet_cell(summary.snippet),
             class_=None if summary.weight else "right",
         )
         for each, summary in zip(numbers, summaries, strict=True)
     ]
-    heads = column_heads([folder.unit, "what went wrong"])
-    return html_table(f"{folder.unit.capitalize()}s", heads, rows, class_="units-list")
+    heads = column_heads([folder.unit, metric, "what went wrong", "text"], [False, True, False, False])
+    return html_table(f"{folder.unit.capitalize()}s", heads, rows, class_="units-list cards", tall=False)
+
+
+def snippet_cell(snippet: str) -> Markup:
+    """The beginning of a unit's text, in two lines at most."""
+    return element("td", element("div", html_sentence(snippet), dir="auto"), class_="snippet")
 
 
 def count_words(folder: ViewedFolder, choice: UnitQuery, selected: UnitsSelected) -> Markup:
@@ -244,20 +265,21 @@ def page_range(page: int, count: int) -> str:
     return f", {first + 1:,} to {min(first + PAGE_SIZE, count):,}" if count > PAGE_SIZE and first < count else ""
 
 
-def pager(first: str | None, before: str | None, behind: str | None, said: Content) -> Markup:
+def pager(first: str | None, before: str | None, behind: str | None, text: Content, keys: Content = None) -> Markup:
     """Links to the pages before and behind; the keys k and j follow them."""
     return element(
         "div",
-        said,
+        text,
         element("a", "first", href=first) if first and before else None,
         element("a", "← previous ", element("kbd", "k"), href=before, rel="prev") if before else None,
         element("a", "next → ", element("kbd", "j"), href=behind, rel="next") if behind else None,
+        keys,
         class_="pages",
     )
 
 
 def list_pager(page: int, count: int, address: Callable[[int], str | None], words: Content) -> Markup:
-    """The pager of a list of so many items; `address` is that of a page by its number."""
+    """The pager of a list of `count` items; `address` gives the address of a page by its number."""
     last = page_count(count)
     before = address(min(page - 1, last)) if page > 1 else None
     behind = address(page + 1) if page < last else None
@@ -290,6 +312,23 @@ def _value_links(folder: ViewedFolder, number: int, links: SiteLinks) -> dict[st
     }
 
 
+def _unit_links(folder: ViewedFolder, number: int, links: SiteLinks) -> dict[str, dict[str, str]]:
+    """Where the units are that the report names in findings and tables: in an export their pages, else a search."""
+    ids: set[str] = set()
+    for block in (block for section in folder.page.sections for block in section.blocks):
+        if isinstance(block, FindingList):
+            ids.update(line.unit for line in block.rows)
+        elif isinstance(block, Table) and block.columns[0].title == folder.unit:
+            ids.update(str(row[0]) for row in block.rows)
+    if links.forms:
+        links_by_id = {each: links.units(number, UnitQuery(text=each)) for each in ids if search_words(each)}
+    else:
+        written = folder.index.by_weight[: links.most] if ids else ()
+        links_by_id = {folder.summary(each).id: links.unit(number, each, UnitQuery()) for each in written}
+    addresses = {each: href for each, href in links_by_id.items() if href is not None}
+    return {"id": addresses, folder.unit: addresses}
+
+
 def value_lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
     """Links to the lists of units with a value, where there is no form."""
     rows = []
@@ -306,14 +345,14 @@ def value_lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
 def _facet(folder: ViewedFolder, facet: str, choice: UnitQuery, selected: UnitsSelected) -> Markup:
     values = folder.index.facets[facet]
     chosen = choice.values.get(facet, "")
-    if len(values) > _MOST_COUNTED:
+    if len(values) > _MAX_COUNTED_VALUES:
         counts = {value: having.units for value, having in values.items()}
     else:
         among = select_units(folder, choice, without=facet) if chosen else selected
         counts = folder.index.counts(facet, among.places, choice.order)
     keys = {value: value_key(value, number) for number, value in enumerate(values)}
     offered = sorted((value for value in values if counts[value]), key=lambda value: (-counts[value], value))
-    offered = [value for at, value in enumerate(offered) if at < MOST_OPTIONS or keys[value] == chosen]
+    offered = [value for at, value in enumerate(offered) if at < MAX_OPTIONS or keys[value] == chosen]
     names = html_names(offered)
     options = [
         element("option", f"{names[value]} ({counts[value]:,})", value=keys[value], selected=keys[value] == chosen)
@@ -330,13 +369,14 @@ def _facet(folder: ViewedFolder, facet: str, choice: UnitQuery, selected: UnitsS
 HOME = "goldgate view"
 UNIT_LIMITS = DisplayLimits(characters=100_000, marks=1_500, rows=1_000)  # of a page with one unit
 _FIRST = 10  # units that the report's page lists
+_INPUTS_SECONDS = 0.3  # that a list waits for its texts
 _INPUTS_REFRESH = "700"  # milliseconds after which a page is loaded again that waits for the inputs
 
 
 def report_page(folders: Sequence[ViewedFolder], number: int, links: SiteLinks) -> str:
     """The report as it is in report.html, whose names lead to the units that have them."""
     folder = folders[number]
-    facets = _value_links(folder, number, links)
+    facets = {**_value_links(folder, number, links), **_unit_links(folder, number, links)}
     body = page_body(folder.page, _unit_selection(folder, number, links), facets, _first_units(folder, number, links))
     if len(folders) > 1:
         body.insert(1, breadcrumbs([Link(HOME, links.home()), Link(folder.name)]))
@@ -344,7 +384,7 @@ def report_page(folders: Sequence[ViewedFolder], number: int, links: SiteLinks) 
 
 
 def units_page(folders: Sequence[ViewedFolder], number: int, choice: UnitQuery, links: SiteLinks) -> str:
-    """A page of the list."""
+    """A page of the list of units."""
     folder = folders[number]
     selected = select_units(folder, choice, most=links.most)
     numbers = numbers_of_page(folder, choice, selected)
@@ -365,7 +405,7 @@ def units_page(folders: Sequence[ViewedFolder], number: int, choice: UnitQuery, 
     )
     about = f"{counted_words(len(folder.index), folder.unit)}, {folder.index.wrong:,} of them with errors"
     heading = [verdict_mark(folder.page.verdict), f" {html_name(folder.name)}"]
-    return simple_page(crumbs, heading, about, [], [section], forms=links.forms)
+    return simple_page(crumbs, heading, about, [section], forms=links.forms)
 
 
 def single_unit_page(
@@ -381,16 +421,17 @@ def single_unit_page(
     ]
     main = [
         element("section", _unit_pager(folder, number, unit, choice, links), input_notes(folder)),
-        unit_sections(page, UNIT_LIMITS, level=2),
+        unit_sections(without_repetition(page, summary.word or NOTHING_WRONG), UNIT_LIMITS, level=2),
     ]
     heading = element("bdi", html_name(summary.id))
-    return simple_page(crumbs, heading, summary.word or NOTHING_WRONG, [], main, forms=links.forms)
+    score = f"{summary.metric} {summary.score} ({summary.score.counts}): " if summary.score is not None else ""
+    return simple_page(crumbs, heading, score + (summary.word or NOTHING_WRONG), main, forms=links.forms)
 
 
 def _lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
     """What is in an export, and its lists."""
     most = len(folder.index) if links.most is None else links.most
-    words = f"These pages have {most:,} of {len(folder.index):,} {folder.unit}s, the worst first"
+    words = f"These pages have {most:,} of {len(folder.index):,} {folder.unit}s, most errors first"
     note = element("p", f"{words}; goldgate view shows all.", class_="note") if most < len(folder.index) else None
     return element("details", element("summary", "By value"), note, value_lists(folder, number, links), class_="detail")
 
@@ -443,7 +484,7 @@ def _first_units(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
     total = count_text(len(index), folder.unit)
     words = f"In none of {total} anything went wrong."
     if first:
-        words = f"{index.wrong:,} of {len(index):,} {folder.unit}s with errors, the worst first."
+        words = f"{index.wrong:,} of {len(index):,} {folder.unit}s with errors, most errors first."
     href = links.units(number, UnitQuery())
     more = element("p", link(f"All {folder.unit}s, with filters", href)) if href is not None else None
     rows = unit_rows(folder, number, first, UnitQuery(), links) if first else None

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, quote
 
+from goldgate.report.escape import escape_character
 from goldgate.viewer.index import Order
 
 FACET, TEXT, ORDER, PAGE = "in.", "text", "order", "page"  # names in the query of an address
 PAGE_SIZE = 50
 MAX_TEXT_LENGTH = 500  # characters of a value that stands in an address
 NUMBER_PREFIX = "~"
-_MOST_FIELDS = 100
-_MOST_PAGES = 10**9
+_MAX_FIELDS = 100
+_MAX_PAGES = 10**9
+_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u((?!d[89a-f])[0-9a-f]{4})|U(00(?:0[0-9a-f]|10)[0-9a-f]{4}))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,13 @@ class UnitQuery:
         return f"?{text}" if text else ""
 
     def at(self, page: int) -> UnitQuery:
-        """Another page of the same."""
+        """The same query on another page."""
         return replace(self, page=page)
+
+    @property
+    def visible_text(self) -> str:
+        """The text for a form, with what cannot be seen written out; `parse_query` reads it back."""
+        return "".join(each if each.isprintable() else escape_character(each) for each in self.text)
 
     @property
     def is_everything(self) -> bool:
@@ -60,22 +68,28 @@ def parse_query(query: str) -> UnitQuery:
     page = fields.get(PAGE, "")
     return UnitQuery(
         {key[len(FACET) :]: value for key, value in fields.items() if key.startswith(FACET) and value},
-        fields.get(TEXT, "").strip()[:MAX_TEXT_LENGTH],
+        _ESCAPE.sub(_hidden_character, fields.get(TEXT, "")).strip()[:MAX_TEXT_LENGTH],
         "file" if fields.get(ORDER) == "file" else "weight",
-        min(int(page), _MOST_PAGES) if page.isascii() and page.isdigit() and len(page) < 12 and int(page) else 1,
+        min(int(page), _MAX_PAGES) if page.isascii() and page.isdigit() and len(page) < 12 and int(page) else 1,
     )
+
+
+def _hidden_character(escape: re.Match[str]) -> str:
+    """The character that an escape stands for, where it cannot be seen; otherwise what was typed."""
+    character = chr(int(escape[1] or escape[2] or escape[3], 16))
+    return escape[0] if character.isprintable() else character
 
 
 def query_fields(query: str) -> dict[str, str]:
     """The fields of an address's query; none where there are too many."""
     try:
-        return dict(parse_qsl(query, max_num_fields=_MOST_FIELDS, errors="replace"))
+        return dict(parse_qsl(query, max_num_fields=_MAX_FIELDS, errors="replace"))
     except ValueError:
         return {}
 
 
 def page_count(items: int) -> int:
-    """How many pages a list of so many items has, at least one."""
+    """The number of pages for a list of `items`, at least one."""
     return max(-(-items // PAGE_SIZE), 1)
 
 

@@ -93,8 +93,8 @@ except ImportError:  # the extra is not installed: `require_extra` says so
     if TYPE_CHECKING:
         raise
 
-MOST_HEAD = 16 << 10  # bytes of a request's first line and headers
-MOST_CONNECTIONS = 64
+MAX_HEAD_BYTES = 16 << 10  # bytes of a request's first line and headers
+MAX_CONNECTIONS = 64
 READ_SECONDS = 10.0  # for all of a request
 WRITE_SECONDS = 30.0  # for all of an answer
 _LINGER_SECONDS, _LINGER_BYTES = 1.0, 1 << 20  # for what a client still sends while it is answered
@@ -131,7 +131,7 @@ def listen(host: str, port: int) -> socket.socket:
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
-            listening.listen(MOST_CONNECTIONS)
+            listening.listen(MAX_CONNECTIONS)
         except BaseException:
             listening.close()
             raise
@@ -197,7 +197,7 @@ class _Server:
         self.stopped_by: int | None = None  # the number of a signal
 
     def stop(self, number: int) -> None:
-        """End, because of a signal."""
+        """Stop serving on a signal."""
         self.stopped_by = number
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._ended.set)
@@ -215,16 +215,16 @@ class _Server:
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open += 1
         try:
-            if self._open <= MOST_CONNECTIONS:
+            if self._open <= MAX_CONNECTIONS:
                 await self._converse(reader, writer)
-        except (OSError, TimeoutError):
-            pass  # the client is gone, or too slow
+        except (OSError, TimeoutError, asyncio.CancelledError):
+            pass  # the client is gone or too slow, or the server ends: Python 3.11 prints what is cancelled
         finally:
             self._open -= 1
             writer.transport.abort()  # what was not sent by now is dropped
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD)
+        connection = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_BYTES)
         head_only = False
         try:
             async with asyncio.timeout(READ_SECONDS):
@@ -263,7 +263,7 @@ class _Server:
 
 async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> HttpRequest | None:
     """The head of a request; None where there is none. What comes behind it is not read."""
-    left = MOST_HEAD + 1  # with one byte too many h11 refuses it
+    left = MAX_HEAD_BYTES + 1  # with one byte too many h11 refuses it
     while True:
         event = connection.next_event()
         if event is h11.NEED_DATA:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.core.unit_page import CUT, MOST_CHARACTERS, MOST_MARKS, Mark, marked_text
+from goldgate.core.unit_page import CUT, MAX_CHARACTERS, MAX_MARKS, Mark, marked_text
 
 
 def mark(start: int, end: int, wrong: str = "") -> Mark:
@@ -40,7 +40,7 @@ def test_where_there_is_no_room_for_all_errors_come_first() -> None:
     shown = marked_text("x" * 1_000_000, marks)
     kept = [each for each in shown.marks if each.kind != CUT]
     assert "missing" in {each.wrong for each in kept}
-    assert len(shown.text) < 2 * MOST_CHARACTERS
+    assert len(shown.text) < 2 * MAX_CHARACTERS
     left_out = len(marks) - len(kept)
     assert f", with {left_out:,} of the places that would be marked." in shown.note
 
@@ -52,9 +52,9 @@ def test_a_mark_on_all_of_a_long_text_is_on_each_part_that_is_shown() -> None:
 
 
 def test_of_too_many_marks_those_of_errors_stay() -> None:
-    marks = [mark(at % 900, at % 900 + 1 + at // 900) for at in range(MOST_MARKS + 5)] + [mark(10, 11, "missing")]
+    marks = [mark(at % 900, at % 900 + 1 + at // 900) for at in range(MAX_MARKS + 5)] + [mark(10, 11, "missing")]
     shown = marked_text("x" * 1_000, marks)
-    assert len(shown.marks) == MOST_MARKS
+    assert len(shown.marks) == MAX_MARKS
     assert "missing" in {each.wrong for each in shown.marks}
     assert shown.note == "6 more places are not marked."
 

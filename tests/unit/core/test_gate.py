@@ -10,6 +10,7 @@ import pytest
 from goldgate.core.gate import Gate, Verdict, overall_verdict, parse_bound
 from goldgate.core.metric import Count, Metric, Rate
 from goldgate.stats.gates import judge_gates
+from goldgate.stats.interval import metric_with_interval
 
 from ..helpers import gate
 
@@ -92,14 +93,16 @@ def test_without_a_gate_that_can_fail_nothing_passes() -> None:
 
 def test_result_as_json_keeps_the_threshold_as_written() -> None:
     (result,) = judge_gates({"m": gate(min="0.950")}, {"m": Rate(1, 2)})
-    assert result.as_json() == {
+    measured = metric_with_interval(Rate(1, 2), "sample")
+    assert result.as_json(measured, "refuted") == {
         "metric": "m",
         "verdict": "FAIL",
         "reason": "1/2 is not ≥ 0.950",
         "severity": "error",
         "on_not_evaluable": "fail",
         "min": "0.950",
-        "measured": {"value": 0.5, "numerator": 1, "denominator": 2},
+        "measured": measured,
+        "support": "refuted",
     }
 
 

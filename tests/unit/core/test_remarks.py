@@ -15,7 +15,7 @@ def test_lowered_gates_stand_out_with_their_defaults() -> None:
     (found,) = lowered_gates(lowered, DEFAULTS)
     assert (found["code"], found["message"]) == (
         "lowered_gates",
-        "weaker than by default: recall ≥ 0.5 (default ≥ 0.80)",
+        "gates weaker than their defaults: recall ≥ 0.5 (default ≥ 0.80)",
     )
 
 

@@ -41,7 +41,7 @@ def test_findings_are_let_go_as_their_entries_are_made() -> None:
     findings = RunFindings("run_1")
     findings.add("fabricated", "error", "events.jsonl", "one")
     findings.add("fabricated", "error", "", "two", "/claims/0", 3)
-    listed = findings.listed()
+    listed = findings.to_list()
     expected = [finding.as_json() for finding in listed]
     assert [entry["file"] for entry in expected] == ["run_1/events.jsonl", "run_1"]
     assert finding_entries(listed) == expected

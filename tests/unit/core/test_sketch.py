@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core import tally
-from goldgate.core.tally import MOST, Sketch
+from goldgate.core.tally import MAX_KEPT, Sketch
 
 
 def of(numbers: list[int]) -> Sketch:
@@ -22,7 +22,7 @@ def of(numbers: list[int]) -> Sketch:
 @given(st.lists(st.integers(0, 40), max_size=120), st.integers(0, 120), st.randoms())
 def test_any_split_and_order_is_the_same(numbers: list[int], cut: int, random: Random) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tally, "MOST", 5)
+        patch.setattr(tally, "MAX_KEPT", 5)
         shuffled = random.sample(numbers, len(numbers))
         parts = of(shuffled[:cut])
         parts += of(shuffled[cut:])
@@ -31,6 +31,6 @@ def test_any_split_and_order_is_the_same(numbers: list[int], cut: int, random: R
 
 
 def test_few_are_all_kept_and_many_are_not() -> None:
-    assert of([*range(MOST), 7]).kept == {*range(MOST)}
-    assert of([*range(10 * MOST)]).kept == {*range(MOST)}
+    assert of([*range(MAX_KEPT), 7]).kept == {*range(MAX_KEPT)}
+    assert of([*range(10 * MAX_KEPT)]).kept == {*range(MAX_KEPT)}
     assert of([1]) != of([2])

@@ -36,7 +36,8 @@ def score(response: Any, record: Any, strict: bool = False, **settings: Any) -> 
     mode = "schema_strict" if strict else "syntax_only"
     protocol = {"metrics": {"response": settings, "schema": {"mode": mode}}}
     text = response if isinstance(response, str) else json.dumps(response, ensure_ascii=False)
-    return goldgate.load_scorer(SCHEMA, protocol).score(text, record)
+    scored: Score = goldgate.load_scorer(SCHEMA, protocol).score(text, record)
+    return scored
 
 
 def predicted(found: Score) -> Any:

@@ -13,7 +13,7 @@ from goldgate.suites.extraction.page import extraction_page
 from ..helpers import Json, event, gold, judge
 
 
-def report_of(*samples: tuple[list[Json], list[Json]]) -> dict[str, Any]:
+def report_of(*samples: tuple[list[Json], list[Json]]) -> Any:
     golds = [gold(*wanted, identity=str(number)) for number, (wanted, _) in enumerate(samples)]
     predictions: list[Json] = [{"id": str(number), "events": said} for number, (_, said) in enumerate(samples)]
     return judge(golds, predictions).report
@@ -51,7 +51,7 @@ def test_names_of_any_characters_stay_apart() -> None:
 
 
 def test_the_rarest_are_left_out_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_PAIRS", 1)
+    monkeypatch.setattr(module, "MAX_PAIRS", 1)
     other = ([event("A", ("r", "x"))], [event("B", ("r", "x"))])
     report = report_of(TYPES, TYPES, other)
     found = report["confusions"]["event_types"]

@@ -10,10 +10,12 @@ import pytest
 
 import goldgate
 from goldgate.errors import InputError
+from goldgate.readers.gold_check import GoldCheck, check_gold_files
+from goldgate.readers.gold_files import GoldOpener
 from goldgate.rewards import event_reward
-from goldgate.suites.extraction.check_gold import check_gold
+from goldgate.suites.extraction.check_gold import EventCheck
 from goldgate.suites.extraction.convert import convert_gold, derive_event_schema
-from goldgate.suites.extraction.events.event_schema import parse_event_schema
+from goldgate.suites.extraction.events.event_schema import EventSchema, parse_event_schema
 
 ROLES_OF = {"Buy": ["acquirer", "target", "price", "type"], "Sue": ["start", "who"]}
 SCHEMA = {"event_types": {name: {"roles": roles} for name, roles in ROLES_OF.items()}}
@@ -36,6 +38,10 @@ EVENTS: dict[str, dict[str, Any]] = {
     "flat+type": {"type": "Buy", **TRIGGER, **ROLES},
 }
 ANSWERS = [{"id": "1", "response": json.dumps([OWN])}, {"id": "2", "response": json.dumps([OWN])}]
+
+
+def check_gold(path: Path, schema: EventSchema | None, dialect: str | None = None) -> GoldCheck:
+    return check_gold_files([path], GoldOpener(dialect), EventCheck(schema))
 
 
 def write(path: Path, *records: Any) -> Path:
@@ -72,7 +78,7 @@ def test_a_score_a_reward_and_a_gold_check_read_them_too(tmp_path: Path) -> None
         record = gold_of(shape)
         assert scorer.score(json.dumps([OWN]), record)["strict_f1"] == 1.0, shape
         assert reward([json.dumps([OWN])], events=[[event]], text=[TEXT]) == [1.0], shape
-        check = check_gold([write(tmp_path / "gold.jsonl", record)], parse_event_schema(SCHEMA))
+        check = check_gold(write(tmp_path / "gold.jsonl", record), parse_event_schema(SCHEMA))
         assert check.findings == [], shape
     columns = {"event_type": "Buy", "arguments": {"acquirer": ["Apple"], "target": ["Beats", "Emagic"]}}
     assert reward([json.dumps([OWN])], events=[[columns]]) == [1.0]
@@ -162,7 +168,7 @@ def test_gold_check_names_places_in_the_record_as_it_stands_and_keys_that_are_no
         {"event_type": "Buy", "target": "Beats"},
     ]
     path = write(tmp_path / "gold.jsonl", {"id": "1", "text": TEXT, "events": events})
-    check = check_gold([path], parse_event_schema(SCHEMA))
+    check = check_gold(path, parse_event_schema(SCHEMA))
     assert [(finding.code, finding.field) for finding in check.findings] == [
         ("gold.wrong_offsets", "events[0]"),
         ("gold.unread_key", "events[0]"),
@@ -176,6 +182,6 @@ def test_gold_check_names_places_in_the_record_as_it_stands_and_keys_that_are_no
 
 def test_an_event_schema_is_derived_from_objects_and_not_from_flat_events(tmp_path: Path) -> None:
     path = write(tmp_path / "gold.jsonl", gold_of("mapping+type"))
-    assert derive_event_schema([path]) == {"event_types": {"Buy": {"roles": ["acquirer", "target"]}}}
+    assert derive_event_schema([path]).role_order == {"Buy": ("acquirer", "target")}
     with pytest.raises(InputError, match=r"acquirer, target, price"):
         derive_event_schema([write(tmp_path / "flat.jsonl", gold_of("flat"))])

@@ -217,23 +217,16 @@ def test_what_is_printed_is_short() -> None:
     assert len(repr(scored.tally)) < 80
 
 
-def test_metrics_and_samples_as_data_frames() -> None:
-    pytest.importorskip("pandas")
-    evaluation = goldgate.evaluate([GOLD], [{"id": "a", "response": RIGHT}], SCHEMA, records=True)
-    frame = evaluation.to_dataframe()
-    assert list(frame.index) == list(evaluation.metrics)
-    assert list(frame.loc["strict_f1", ["value", "numerator", "denominator"]]) == [1.0, 2, 2]
-    samples = evaluation.samples_to_dataframe()
-    assert list(samples.index) == ["a"]
-    assert samples.loc["a", "parse"]["status"] == "raw"
-
-
-def test_data_frames_without_pandas_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames_say_what_to_install(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """tests/with_tools has those of libraries that are installed."""
+    monkeypatch.setitem(sys.modules, library, None)  # as if it were not installed
     evaluation = goldgate.evaluate([GOLD], [], SCHEMA, records=True)
     for ask in (evaluation.to_dataframe, evaluation.samples_to_dataframe):
-        with pytest.raises(ImportError, match="pip install pandas"):
-            ask()
+        with pytest.raises(ImportError, match=f"pip install {library}"):
+            ask(library)
+        with pytest.raises(ValueError, match="pandas, polars"):
+            ask("arrow")  # type: ignore[arg-type]  # that is the test
     with pytest.raises(ValueError, match="records=True"):
         judge([GOLD], []).samples_to_dataframe()
 

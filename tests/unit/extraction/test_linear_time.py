@@ -2,7 +2,7 @@
 
 Steps are counted, not seconds (`steps.py`): a text four times as long may take five times the steps. Linear is four,
 quadratic sixteen; the short texts are longer than any look-ahead of the reader (8,192 characters), below which its
-cost still grows to its bound. `make test` takes every third text, shorter, and three times as long.
+cost still grows to its bound. `make test` takes every fifth text, shorter, and twice as long.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from goldgate import parse_response
-from goldgate.suites.extraction import response
+from goldgate import parse_response, response
 from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
 from goldgate.suites.extraction.settings import CotSettings
 
@@ -24,7 +23,7 @@ from ..helpers import SCHEMA, answer, event, gold, scorer
 from .steps import counted, steps_of
 
 SHORT, TIMES, MOST = 20_000, 4, 5
-QUICK = (9_000, 3, 5)
+QUICK = (9_000, 2, 3)
 COSTLY = frozenset(
     {"[“'", "[「", "[' ", '["   ', '[“a”，"b”', '"', "“", "「」", "'"}
 )  # so many steps that less text will do
@@ -169,12 +168,11 @@ def growing_too_fast(texts: list[HostileText], size: int, times: int, most: floa
     return [ratio for ratio in ratios if ratio[0] > most]
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_hostile_text_is_read_in_linear_time(part: int) -> None:
-    assert growing_too_fast(HOSTILE_TEXTS[3 * part :: 6], *QUICK) == []
+def test_hostile_text_is_read_in_linear_time() -> None:
+    assert growing_too_fast(HOSTILE_TEXTS[::5], *QUICK) == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # test_hostile_text_is_read_in_linear_time
 @pytest.mark.parametrize("part", range(8))
 def test_every_hostile_text_is_read_in_linear_time_also_where_it_is_long(part: int) -> None:
     assert growing_too_fast(HOSTILE_TEXTS[part::8], SHORT, TIMES, MOST) == []
@@ -191,7 +189,7 @@ def test_brackets_in_a_string_that_is_not_closed_are_read_in_linear_time() -> No
 def test_brackets_in_comments_are_read_in_linear_time(piece: str) -> None:
     # In seconds: a pattern that fails is one step, however far it looked. Linear is some tenths, quadratic a minute.
     began = time.process_time()
-    response.parse_response(piece * (150_000 // len(piece)) + "x")
+    parse_response(piece * (150_000 // len(piece)) + "x")
     assert time.process_time() - began < 10
 
 
@@ -225,7 +223,7 @@ def _called_for_each_pair(text: str) -> None:
 @pytest.mark.parametrize("quadratic", [_every_rest, _searched_again_and_again, _called_for_each_pair])
 def test_quadratic_work_is_noticed(quadratic: Callable[[str], object]) -> None:
     assert growth(quadratic, "x") > 3 * MOST
-    assert growth(quadratic, "x", "", "", *QUICK[:2]) > 1.5 * QUICK[2]
+    assert growth(quadratic, "x", "", "", *QUICK[:2]) > 1.2 * QUICK[2]
 
 
 def test_linear_work_is_not_taken_for_quadratic() -> None:
@@ -234,7 +232,7 @@ def test_linear_work_is_not_taken_for_quadratic() -> None:
 
 def test_a_value_that_looks_like_a_placeholder_is_read_in_linear_time() -> None:
     began = time.process_time()  # seconds, for the same reason as above; quadratic takes minutes
-    response.parse_response(f'[{{"event_type": "<{"类型" * 100_000}", "arguments": []}}]')
+    parse_response(f'[{{"event_type": "<{"类型" * 100_000}", "arguments": []}}]')
     assert time.process_time() - began < 10
 
 
@@ -245,7 +243,7 @@ def test_patterns_that_go_back_are_bounded() -> None:
     ]
     began = time.process_time()  # seconds, for the same reason as above: some tenths now, minutes once
     for text in texts:
-        response.parse_response(text)
+        parse_response(text)
     assert time.process_time() - began < 10
 
 

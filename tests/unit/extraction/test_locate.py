@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from goldgate import parse_response
+from goldgate.core.value_text import NumberText
 from goldgate.suites.extraction.events.answer_form import Form
-from goldgate.suites.extraction.events.argument_text import NumberText
 
 from ..helpers import answer, event
 

@@ -150,7 +150,7 @@ def test_indexed_rows_are_those_of_the_rule(
 ) -> None:
     monkeypatch.setattr(relaxed_matching, "SHORT_ARGUMENT", short)
     monkeypatch.setattr(relaxed_matching, "STEP", 7)
-    monkeypatch.setattr(relaxed_matching, "MOST_SUBSTRINGS", 0 if short == 5 else 10**9)
+    monkeypatch.setattr(relaxed_matching, "MAX_SUBSTRINGS", 0 if short == 5 else 10**9)
     share = Share(threshold)
     rule = relaxed_matching.relaxed_rule(RelaxedSettings(mode, share, share))  # type: ignore[arg-type]  # one of the two
     draw = random.Random(f"{threshold}{mode}{short}")

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from goldgate.suites.extraction.events.argument_text import Haystack, normalize
+from goldgate.core.value_text import Haystack, normalize
 
 FOLDED = {
     **dict.fromkeys("。·•・", "."),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from goldgate.suites.extraction.events import argument_text
-from goldgate.suites.extraction.events.argument_text import (
+from goldgate.core import value_text
+from goldgate.core.value_text import (
     Automaton,
     automata,
     contained_values,
@@ -41,11 +41,11 @@ def test_needles_within_needles_are_not_looked_at_again(steps: list[int]) -> Non
 
 
 def test_memory_is_for_a_bounded_part_of_the_needles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(argument_text, "NEEDLES_PER_BATCH", 20)
+    monkeypatch.setattr(value_text, "NEEDLES_PER_BATCH", 20)
     needles = [f"{number:04d}" for number in range(30)] + ["x" * 50, ""]
     assert len(list(automata(needles, 100))) == 7
     text = "0003 0007 " + "x" * 60
-    assert argument_text.contained_by_automaton(needles, text) == slow_contained(needles, text)
+    assert value_text.contained_by_automaton(needles, text) == slow_contained(needles, text)
 
 
 @pytest.mark.parametrize(
@@ -69,18 +69,18 @@ def test_words_are_found_as_words(needle: str, text: str, found: bool) -> None:
 def test_values_that_begin_alike_are_found(values: int) -> None:
     needles = [f"华远股份有限公司第{number}号" for number in range(values)]
     text = "华远股份有限公司第" * 1_500 + "7号"
-    assert argument_text.contained_by_automaton(needles, text) == {needles[7]}
+    assert value_text.contained_by_automaton(needles, text) == {needles[7]}
 
 
 @pytest.mark.parametrize("characters", [100, 10_000, 1_000_000])
 def test_passes_over_a_text_grow_with_the_sum_of_needles_and_text(
     characters: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(argument_text, "NEEDLES_PER_BATCH", 100)
+    monkeypatch.setattr(value_text, "NEEDLES_PER_BATCH", 100)
     needles = [f"needle {number:05}" for number in range(20_000)]  # 240,000 characters
     passes = len([*needle_batches(needles, characters)])
     if characters >= 1_000_000:
         assert passes == 2  # an eighth of the text holds 125,000 of them
     needed = sum(map(len, needles))
-    assert (passes - 1) * (max(100, characters // argument_text.BATCH_SHARE) - 12) <= needed
-    assert passes * characters <= characters + 2 * argument_text.BATCH_SHARE * needed + 2 * needed
+    assert (passes - 1) * (max(100, characters // value_text.BATCH_SHARE) - 12) <= needed
+    assert passes * characters <= characters + 2 * value_text.BATCH_SHARE * needed + 2 * needed

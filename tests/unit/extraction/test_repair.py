@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from goldgate import parse_response
-from goldgate.suites.extraction.events.argument_text import normalize
-from goldgate.suites.extraction.response.parsed import Step
+from goldgate.core.value_text import normalize
+from goldgate.response.parsed import Step
 
 from ..helpers import answer, event, predicted_units
 

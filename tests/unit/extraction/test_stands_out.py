@@ -22,7 +22,7 @@ def codes(report: Json) -> list[str]:
 
 
 def remarks(golds: list[Json], predictions: list[Json], schema: Json | None = None, **settings: Any) -> dict[str, str]:
-    settings.setdefault("gates", {"strict_f1": gate(min="0")})
+    settings.setdefault("gates", {"strict_f1": gate(min="0.001")})
     report = judge(golds, predictions, schema, **settings).report
     return {entry["code"]: entry["message"] for entry in report["stands_out"]}
 
@@ -33,9 +33,19 @@ def test_no_gates_is_never_a_pass_and_stands_out() -> None:
 
 
 def test_gates_that_only_warn_stand_out() -> None:
-    warn = {"strict_f1": Gate(min=Decimal(0), severity="warn")}
+    warn = {"strict_f1": Gate(min=Decimal("0.1"), severity="warn")}
     report = judge([gold(GOOD)], [{"id": "1", "events": [GOOD]}], gates=warn)
     assert codes(report.report) == ["only_warnings"]
+
+
+def test_gates_that_no_value_can_fail_stand_out() -> None:
+    bounds = {"strict_f1": gate(min="0"), "parse_errors": gate(min="0"), "hallucination_rate": gate(max="1")}
+    found = remarks([gold(GOOD)], [{"id": "1", "events": [GOOD]}], gates={**bounds, "type_f1": gate(min="0.1")})
+    assert found["gate_cannot_fail"] == (
+        "strict_f1 ≥ 0, parse_errors ≥ 0 and hallucination_rate ≤ 1 hold for every value: such a gate cannot fail"
+    )
+    for can_fail in (gate(max="1"), gate(equals="0"), gate(min="0", max="3")):
+        assert "gate_cannot_fail" not in remarks([gold(GOOD)], [], gates={"parse_errors": can_fail})
 
 
 def test_missing_and_unreadable_answers_and_what_share() -> None:
@@ -81,9 +91,17 @@ def test_arguments_that_are_the_word_null() -> None:
 def test_answers_of_another_form_with_the_setting_that_reads_them() -> None:
     mapping = [{"event_type": "T", "arguments": {"r": "x"}}]
     found = remarks([gold(GOOD)], [{"id": "1", "response": json.dumps(mapping)}])
-    assert found["other_form"].endswith(
-        "to read them, write in the protocol: metrics: {response: {arguments: mapping}}"
+    cure = "to read them, write in the protocol: metrics: {response: {arguments: mapping}}"
+    assert found["zero"].startswith(
+        "strict_f1, relaxed_f1 and type_f1 are 0: 1 of 1 answers have arguments as an object"
     )
+    assert found["zero"].endswith(cure)
+    assert "other_form" not in found
+    half = remarks(
+        [gold(GOOD), gold(GOOD, identity="2")],
+        [{"id": "1", "response": json.dumps(mapping)}, {"id": "2", "events": [GOOD]}],
+    )
+    assert half["other_form"].endswith(cure)
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -162,7 +180,7 @@ def test_gates_that_pass_for_want_of_a_value_and_averages_without_some_types() -
     messages = [entry["message"] for entry in report["stands_out"]]
     assert report["status"] == "PASS"
     for start in (
-        "strict_f1[Gone] has no value and passes by on_not_evaluable alone",
+        "strict_f1[Gone] has no value and passes only because of on_not_evaluable",
         "strict_precision_macro averages 1 of 3 event types",
         "strict_f1_macro averages 2 of 3 event types",
         "strict_f1_macro_roles averages 2 of 3 roles",

@@ -24,8 +24,6 @@ from goldgate.core.page import (
     Page,
     Paragraph,
     ReportOrigin,
-    SampleLine,
-    Samples,
     Section,
     Table,
 )
@@ -91,5 +89,4 @@ def page(text: str, *of: Block) -> Page:
         origin=ReportOrigin(
             (("metrics.version", text),), f"goldgate:{text}|suite:{text}", (InputLine(text, text, text),) * 7
         ),
-        samples=Samples(text, 3, (SampleLine(text, text), SampleLine(f"{text} 2", "missing"))),
     )

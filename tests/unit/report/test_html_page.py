@@ -103,7 +103,7 @@ def test_from_a_failed_gate_one_link_leads_to_the_sample_that_costs_it_most() ->
     row = shown[shown.index('<tr><td><span class="verdict fail') :]
     assert row.index('href="#sample-b"') < row.index('href="#sample-a"') < row.index("2 of 4 shown")
     assert '<article id="sample-b"' in shown
-    assert "2 of 4 samples with errors are shown, the worst first; of 9 in all." in shown
+    assert "2 of 4 samples with errors, most errors first; 9 in all." in shown
 
 
 def test_names_in_tables_lead_to_the_samples_that_have_them() -> None:
@@ -123,14 +123,14 @@ def test_samples_beyond_the_size_of_a_page_are_left_out_and_that_is_said() -> No
     assert len(shown) < 1_000_000
     count = shown.count('<article id="sample-')
     assert 10 < count < 100
-    assert f"{count} of 300 samples with errors are shown" in shown
+    assert f"{count} of 300 samples with errors" in shown
     assert 'href="#sample-u199"' in shown  # a gate names it: it finds room before others
     assert "u198" not in shown
 
 
 def test_a_sample_does_not_say_again_what_stands_above_it() -> None:
     page = UnitPage("a", (UnitSection("Result", (Paragraph("missing 1"),)), UnitSection("Errors", (Paragraph("x"),))))
-    right = UnitPage("b", (UnitSection("Result", (Paragraph("Nothing went wrong."),)),))
+    right = UnitPage("b", (UnitSection("Result", (Paragraph("No errors."),)),))
     units = ((UnitSummary("a", "missing 1", 1), page), (UnitSummary("b"), right))
     shown = render_html(Page("s"), UnitSelection(units, 2, 1))
     assert shown.count("missing 1") == shown.count("othing went wrong") == 1
@@ -143,7 +143,7 @@ def test_what_costs_a_gate_is_not_said_to_be_right() -> None:
     looked = UnitSelection(((UnitSummary("a"), UnitPage("a", ())),), 5, 0, "run", {"f1": (2, ("a",))})
     shown = render_html(Page("s", gates=(failed("f1"),)), looked)
     assert "othing went wrong" not in shown
-    assert "1 run is shown that costs a gate; of 5 in all." in shown
+    assert "1 run of 5, those that cost a gate." in shown
     assert "it costs f1" in shown
 
 

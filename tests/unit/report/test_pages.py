@@ -32,6 +32,7 @@ from goldgate.core.page import (
     Section,
     Table,
 )
+from goldgate.errors import GoldgateError, Place
 from goldgate.report import PAGE_FORMATS, render_page
 from goldgate.report.escape import display_width
 from goldgate.report.text import render_error, render_text, word_parts
@@ -89,8 +90,8 @@ def test_no_line_of_markdown_is_begun_by_a_text(text: str) -> None:
 def test_no_line_is_wider_than_the_terminal(text: str, columns: int) -> None:
     everything = page(text, *blocks(text))
     assert not too_wide(render_text(everything, columns), columns)
-    error = dict.fromkeys(("code", "message", "expected", "found", "advice", "field", "file"), text)
-    assert not too_wide(render_error({**error, "line": 3}, columns), columns)
+    error = GoldgateError(text, text, place=Place(text, 3, text), expected=text, found=text, advice=text)
+    assert not too_wide(render_error(error, columns), columns)
 
 
 @given(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from goldgate.core.gate import Gate, GateResult, Verdict, overall_verdict
 from goldgate.core.metric import Count, Metric, Rate
 from goldgate.core.sums import RatioSums, pair_sums
 from goldgate.stats.gates import PairedRun, family_note, judge_gates
-from goldgate.stats.interval import Interval, one_sided, share_interval
+from goldgate.stats.interval import Interval, metric_with_interval, one_sided, share_interval
 from goldgate.stats.paired import paired_sums
 
 
@@ -144,7 +145,7 @@ def test_failures_share_their_chance_by_holms_rule() -> None:
     assert judged(close, EIGHTY).verdict is Verdict.FAIL
     two = judge_gates({"close": close, "other": fine}, metrics)
     assert [result.verdict for result in two] == [Verdict.INCONCLUSIVE, Verdict.PASS]
-    assert two[0].reason.endswith("this gate alone would fail, beside the others it takes more")
+    assert two[0].reason.endswith("alone this gate would fail, corrected for the other gates it does not")
     # A clear failure is taken out first, and leaves its share to the rest.
     two = judge_gates({"close": close, "other": clear}, metrics)
     assert [result.verdict for result in two] == [Verdict.FAIL, Verdict.FAIL]
@@ -175,7 +176,7 @@ def test_how_they_are_judged_together_is_said_of_several() -> None:
     assert family_note({"a": sure(min="0.5"), "b": Gate(min=Decimal(1))}) is None
     said = family_note({"a": sure(min="0.5"), "b": sure(max="0.5")})
     assert said is not None
-    assert "Holm's rule over 2 gates" in said
+    assert "Holm's method over 2 gates" in said
 
 
 def against(pairs: dict[tuple[int, int, int, int], int], same: bool = False) -> PairedRun:
@@ -199,7 +200,7 @@ def test_not_worse_than_is_judged_by_the_paired_difference() -> None:
     assert judged(drop("0.018"), measured, against(CLOSE)).verdict is Verdict.INCONCLUSIVE
     assert judged(drop("0.002"), measured, against(CLOSE)).verdict is Verdict.INCONCLUSIVE
     assert judged(drop("0"), measured, against(CLOSE)).verdict is Verdict.FAIL
-    report = judged(drop("0.02"), measured, against(CLOSE)).as_json()
+    report: Any = judged(drop("0.02"), measured, against(CLOSE)).as_json(metric_with_interval(measured, "sample"), None)
     assert report["against"] == {"name": "main/", "sha256": "0" * 64}
     difference = report["difference"]
     assert isinstance(difference, dict)

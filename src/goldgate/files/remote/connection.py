@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, missing_extra
 from goldgate.files.address import HIDDEN, WEB_SCHEMES, check_url, hide_secrets, normalize_url, public_url, scheme_of
+from goldgate.files.reading import missing_file_message
 
 _MAX_MESSAGE = 200  # characters of a library's text
 _MAX_CAUSES = 6  # causes of causes
@@ -29,7 +30,7 @@ _NO_CREDENTIALS = re.compile(r"Credential|Unauthorized|GatedRepo|TokenRetrieval|
 
 
 class Failure(Enum):
-    """Why something could not be done."""
+    """Why a file could not be read or written."""
 
     MISSING = "missing"
     DENIED = "denied"
@@ -39,7 +40,7 @@ class Failure(Enum):
 
 
 def failure_kind(problem: BaseException) -> Failure:
-    """What a library's exception comes to, by what caused it."""
+    """The kind of failure that a library's exception means, by its causes."""
     causes = list(_causes(problem))
     for cause in causes:
         status = _status(cause)
@@ -53,17 +54,17 @@ def failure_kind(problem: BaseException) -> Failure:
             return Failure.CHANGED
         if isinstance(cause, (TimeoutError, ConnectionError)) or _NOT_REACHED.search(name):
             return Failure.UNREACHABLE
-    # fsspec takes everything that a web server does for a missing file.
-    strange = isinstance(causes[-1], ValueError) or type(causes[-1]).__module__.startswith("aiohttp")
-    return Failure.MISSING if isinstance(problem, FileNotFoundError) and not strange else Failure.UNREADABLE
+    # fsspec reports every failure of a web server as a missing file.
+    is_web_failure = isinstance(causes[-1], ValueError) or type(causes[-1]).__module__.startswith("aiohttp")
+    return Failure.MISSING if isinstance(problem, FileNotFoundError) and not is_web_failure else Failure.UNREADABLE
 
 
 def read_error(problem: BaseException, name: str, kind: str) -> InputError:
     """The error for an input that could not be read."""
     reason = failure_kind(problem)
     message = {
-        Failure.MISSING: f"the {kind} file does not exist",
-        Failure.DENIED: f"the {kind} file must not be read with these credentials, or without any",
+        Failure.MISSING: missing_file_message(kind),
+        Failure.DENIED: f"access to the {kind} file denied",
         Failure.CHANGED: "the file changed while it was being read",
         Failure.UNREACHABLE: f"the {kind} file cannot be reached",
         Failure.UNREADABLE: f"the {kind} file cannot be read",
@@ -138,12 +139,12 @@ def library_message(problem: BaseException) -> str:
     causes = list(_causes(problem))
     status = next((status for cause in causes if (status := _status(cause)) is not None), None)
     if status is not None and status >= 400:
-        return f"the answer {status} of the server"
+        return f"the server answered {status}"
     cause = causes[-1] if isinstance(problem, FileNotFoundError) and len(causes) > 1 else problem
     if isinstance(cause, FileNotFoundError):
-        return "nothing under this name"
+        return "no such file"
     if _is_not_http(cause):
-        return "an answer that is not one of a web server"
+        return "an answer that is not HTTP"
     text = hide_secrets((str(cause).splitlines() or [""])[0])
     for variable, value in os.environ.items():
         if len(value) >= _MIN_SECRET and _SECRET_NAME.search(variable):
@@ -155,8 +156,8 @@ def library_message(problem: BaseException) -> str:
 T = TypeVar("T")
 
 CONNECT_SECONDS = 20.0
-READ_SECONDS = 60.0  # without a single byte
-PATIENCE_SECONDS = 120.0  # for any answer, and beyond it for as many bytes as a slow server gives
+READ_SECONDS = 60.0  # without receiving a byte
+PATIENCE_SECONDS = 120.0  # for an answer of any length; longer ones may take as long as SLOWEST allows
 SLOWEST = 16_000  # bytes a second
 LISTING_SECONDS = 600.0
 TRIES = 3  # where the library has no retries of its own
@@ -215,14 +216,14 @@ def _no_library_error(scheme: str, public: str, problem: ImportError) -> ConfigE
         f"the library that reads {scheme}:// URLs is not installed",
         place=Place(public),
         found=library_message(problem),
-        advice="install it beside goldgate; no extra brings it",
+        advice="install it; no extra of goldgate includes it",
     )
 
 
 def _unknown_scheme_error(scheme: str, public: str) -> ConfigError:
     return ConfigError(
         "url.unknown_kind",
-        f"nothing here reads {scheme}:// URLs",
+        f"{scheme}:// URLs are not supported",
         place=Place(public),
         expected=", ".join(f"{each}://" for each in EXTRAS),
     )
@@ -239,7 +240,7 @@ def _unusable_url_error(scheme: str, public: str, problem: Exception) -> ConfigE
 
 
 def run_coroutine(place: Connection, work: Coroutine[Any, Any, T], seconds: float) -> T:
-    """Run a coroutine in fsspec's own thread, where the connections are; TimeoutError after so many seconds."""
+    """Run a coroutine in fsspec's own thread, where the connections are; TimeoutError after `seconds`."""
     from fsspec.asyn import sync
 
     async def limited() -> T:
@@ -250,12 +251,12 @@ def run_coroutine(place: Connection, work: Coroutine[Any, Any, T], seconds: floa
 
 
 def transfer_seconds(length: int) -> float:
-    """How long so many bytes may take. Limits on waiting for the next byte do not end a trickle."""
+    """The time limit for `length` bytes: a limit on waiting for the next byte does not end a trickle."""
     return PATIENCE_SECONDS + length / SLOWEST
 
 
 def call_method(place: Connection, method: str, seconds: float, *arguments: Any, **options: Any) -> Any:
-    """Call a method of the file system by its name; TimeoutError after so many seconds, where it can be ended."""
+    """Call a method of the file system by its name; TimeoutError after `seconds`, where it can be ended."""
     if getattr(place.filesystem, "async_impl", False):
         return run_coroutine(place, getattr(place.filesystem, f"_{method}")(*arguments, **options), seconds)
     return getattr(place.filesystem, method)(*arguments, **options)

@@ -53,11 +53,11 @@ class NoFileError(Exception):
     """The server answered with a status that comes with no file: 204, 304."""
 
     def __init__(self, status: int) -> None:
-        super().__init__(f"the answer {status} of the server")
+        super().__init__(f"the server answered {status}")
 
 
 def read_complete(place: Connection, marks: Mapping[str, str], size: int) -> bytes:
-    """A file of so many bytes, or one byte more of one that is larger. Its server marks it as when it was opened."""
+    """The whole file of `size` bytes, or one byte more of a larger one; an error if it changed since it was opened."""
     return run_coroutine(place, _read(place, marks, None, size), transfer_seconds(size))
 
 
@@ -88,7 +88,7 @@ def read_parts(
 
 
 class WebStream:
-    """The bytes of a file in order, at most so many and one more, which tells that there are more."""
+    """The bytes of a file in order, up to a limit and one byte more, which tells that there are more."""
 
     def __init__(self, place: Connection, marks: Mapping[str, str], most: float) -> None:
         self._place = place
@@ -100,7 +100,7 @@ class WebStream:
         self._place.filesystem.loop.call_soon_threadsafe(self._reply.close)
 
     def read(self, length: int) -> bytes:
-        """At most so many; none at the end."""
+        """At most `length` bytes; none at the end."""
         length = int(min(length, self._left))
         if not length:
             return b""
@@ -341,7 +341,7 @@ def fetch_info(place: Connection) -> dict[str, Any]:
 
 
 def version_of(info: Mapping[str, Any]) -> FileVersion:
-    """Of what a store says; a size of -1 is one that it does not say."""
+    """The version that a store reports; a size of -1 is unknown."""
     marks = tuple((mark, str(info[mark])) for mark in _MARKS if info.get(mark) is not None)
     size = info.get("size")
     return FileVersion(-1 if size is None else int(size), marks)
@@ -355,7 +355,7 @@ class _PieceCache:
         self._lock = threading.Lock()
 
     def find(self, file: object, offset: int, length: int) -> bytes | None:
-        """As much as there is from there on, at most so many bytes; None if there is nothing."""
+        """The cached bytes from `offset`, at most `length`; None if there are none."""
         with self._lock:
             for key, data in self._pieces.items():
                 if key[0] == file and key[1] <= offset < key[1] + len(data):
@@ -458,7 +458,7 @@ def _copy_file(place: Connection, name: str, kind: str, most: int | None) -> Ran
     if most is not None and copy.size() > most:
         return copy
     if before.size >= 0 and copy.size() != before.size:
-        came = f"{copy.size():,} bytes came of {before.size:,}" if copy.size() < before.size else "more bytes came"
+        came = f"{copy.size():,} bytes arrived of {before.size:,}" if copy.size() < before.size else "more bytes came"
         raise copy.changed(came)
     if current_version(place) != before:
         raise copy.changed("it was written again")

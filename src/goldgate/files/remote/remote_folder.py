@@ -36,7 +36,7 @@ from goldgate.files.remote.remote_file import read_parts, version_of
 
 T = TypeVar("T")
 
-MOST_ENTRIES = 1_000_000  # of one folder
+MAX_ENTRIES = 1_000_000  # of one folder
 
 
 class RemoteEntry:
@@ -130,8 +130,8 @@ async def _list_s3(place: Connection) -> list[dict[str, Any]]:
             break
         if token in tokens:
             raise EndlessListingError("the store gives the same page of its listing again and again")
-        if len(entries) > MOST_ENTRIES:
-            raise EndlessListingError(f"the folder has more than {MOST_ENTRIES:,} files and folders")
+        if len(entries) > MAX_ENTRIES:
+            raise EndlessListingError(f"the folder has more than {MAX_ENTRIES:,} files and folders")
         tokens.add(token)
         parameters["ContinuationToken"] = token
     if not entries:

@@ -62,7 +62,7 @@ class EndpointOptions:
         if "http_401" in message:
             secret = self.read_secret()
             where = f"the environment variable {secret.variable}"
-            return f"check the key in {where}" if secret.known else f"{where} is not set: put the key into it"
+            return f"check the key in {where}" if secret.is_set else f"{where} is not set: put the key into it"
         if "unreachable" in message or "unknown_host" in message:
             return f"is a server running at {self.address}? The same command asks for what is missing"
         if "http_404" in message:
@@ -98,7 +98,8 @@ class OpenAIAnswerer:
         return [{"endpoint": endpoint.address} for endpoint in self.endpoints] if self.fleet else [{}]
 
     def get_ready(self) -> None:
-        """Require every key that was named, and that the default key goes to one host only."""
+        """Require the extra, every key that was named, and that the default key goes to one host only."""
+        require_aiohttp()
         for endpoint in self.endpoints:
             endpoint.read_secret()
         hosts = {urlsplit(endpoint.base_url).hostname for endpoint in self.endpoints if endpoint.takes_default_key}
@@ -107,11 +108,10 @@ class OpenAIAnswerer:
                 "key.several_hosts",
                 f"--base-url names several hosts, and {DEFAULT_VARIABLE} would be sent to all of them",
                 expected="--api-key-env once for a key that all get, or once for each --base-url, in their order",
-                advice=f"--api-key-env {NO_KEY} stands for an endpoint without a key",
+                advice=f"--api-key-env {NO_KEY} means an endpoint without a key",
             )
 
     def answer(self, assignment: Assignment) -> Ending:
-        require_aiohttp()
         return asyncio.run(self._answer(assignment))
 
     async def _answer(self, assignment: Assignment) -> Ending:
@@ -132,7 +132,7 @@ class OpenAIAnswerer:
         return ending
 
     def advice(self, message: str) -> str | None:
-        """Of the first endpoint that has advice for its part of the message."""
+        """The advice of the first endpoint that has any for its part of the message."""
         if len(self.endpoints) == 1:
             return self.endpoints[0].advice(message)
         parts = ((each, message.partition(f"{each.address}: ")[2]) for each in self.endpoints)

@@ -64,7 +64,7 @@ class Dispatcher:
         self.ladder, self.journal = assignment.ladder, assignment.journal
         self.budget, self.counts = assignment.budget, assignment.counts
         self._fresh = iter(assignment.pending)
-        self._first: _PendingQuestion | None = None  # of the fresh ones
+        self._first: _PendingQuestion | None = None  # the first question that was not asked yet
         self._due: deque[_PendingQuestion] = deque()  # to be asked as soon as an endpoint takes it
         self._delayed: list[tuple[float, int, _PendingQuestion]] = []
         self._number = 0
@@ -210,7 +210,7 @@ class Dispatcher:
             else:
                 guess = Usage(expected.input, 0, estimated=True) if outcome.billed else None
                 spent = outcome.usage or guess
-                self.journal.unanswered(request, outcome.cause, spent, member.name)
+                self.journal.record_no_answer(request, outcome.cause, spent, member.name)
                 self._unanswered(work, member, request, outcome)
         except Exception as fault:  # above all a journal that cannot be written: nothing more may be asked
             self._fault = self._fault or fault
@@ -230,10 +230,10 @@ class Dispatcher:
         cut_off = self.journal.contents.in_flight.get(request.key)
         if cut_off is not None:  # by a kill: it may have been charged
             lost = Usage(cut_off.estimate, 0, estimated=True)
-            self.journal.unanswered(request, CUT_OFF, lost)
+            self.journal.record_no_answer(request, CUT_OFF, lost)
             work.request_id = work.request_id or cut_off.request_id
         work.request_id = work.request_id or secrets.token_hex(16)
-        self.journal.asked(request, work.request_id, member.name)
+        self.journal.record_request(request, work.request_id, member.name)
         return work.request_id
 
     def _record_step_down(
@@ -304,7 +304,7 @@ class Dispatcher:
         if ended is not None:
             self._stop("stopped", ended)
         else:
-            self.assignment.listener.say(f"{member.name} is left alone for a while: {reason}")
+            self.assignment.listener.say(f"{member.name} is not asked for a while: {reason}")
 
     def _ask_lower(self, work: _PendingQuestion, lower: AnswerFormat, why: NoAnswer, refused: AnswerFormat) -> None:
         """Ask this one question in a lower format; all of them, if the endpoint says that it knows no other."""
@@ -335,7 +335,7 @@ class Dispatcher:
         self.ladder.form, self._stepped = lower, True
         self._begin(lower)
         self.assignment.listener.say(
-            f"the endpoint refuses {refused} ({why.cause}); from here on it is asked for {lower}"
+            f"the endpoint refuses {refused} ({why.cause}); from now on it is asked for {lower}"
         )
 
     def _begin(self, form: AnswerFormat) -> None:

@@ -46,7 +46,7 @@ class CircuitBreaker:
         if why.means == "busy":
             self.busy += 1
             if silent >= BUSY_SECONDS:
-                return f"for {int(silent)} seconds the endpoint only said that it is busy; last: {last}"
+                return f"the endpoint was busy for {int(silent)} seconds; last: {last}"
             return None
         if why.means in ("hopeless", "final", "unclear", "format"):
             return self._refused(why, last)

@@ -104,7 +104,7 @@ def _capped(seconds: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class EndpointLimits:
-    """What a user allows."""
+    """Limits on requests that a user sets."""
 
     concurrency: int = 32
     requests_per_minute: float | None = None
@@ -132,13 +132,13 @@ class RateLimits:
         return max((SendTime(now, ""), *turns))
 
     def reserve(self, now: float, tokens: int) -> SendTime:
-        """Take the next moment for a request of so many tokens."""
+        """The next moment at which a request of `tokens` may be sent."""
         turn = self.next_turn(now)
         for option, pace in self._paces.items():
             pace.reserve(now, tokens if option == "--tpm" else 1)
         return turn
 
     def correct(self, tokens: int) -> None:
-        """A request took so many more tokens than were reserved (or fewer)."""
+        """Count `tokens` that a request took beyond its reservation; negative for fewer."""
         if "--tpm" in self._paces:
             self._paces["--tpm"].correct(tokens)

@@ -21,7 +21,7 @@ from goldgate.generation.request import MAX_ANSWER_TOKENS, FailureKind, ModelAns
 from goldgate.generation.secret import Secret
 from goldgate.readers.layouts.chat import calls_text
 
-_MOST_DIGITS = 18  # fits 64 bits; longer numbers become None, which no field of ours takes
+_MAX_DIGITS = 18  # fits 64 bits; longer numbers become None, which no field of ours takes
 
 
 def parse_lenient(body: bytes) -> Any:
@@ -45,7 +45,7 @@ def _parse(body: bytes, pairs_hook: Any) -> Any:
     decoder = json.JSONDecoder(
         strict=False,
         object_pairs_hook=pairs_hook,
-        parse_int=lambda digits: int(digits) if len(digits) <= _MOST_DIGITS else None,
+        parse_int=lambda digits: int(digits) if len(digits) <= _MAX_DIGITS else None,
         parse_constant=lambda _: None,
     )
     try:
@@ -117,7 +117,7 @@ def _first_choice(choices: Any) -> dict[str, Any]:
 RETRIED = frozenset({408, 409, 425})
 UNDECIDED = frozenset({408, 409, 425, 429, 502, 503, 504})  # what became of the request is not known, or nothing did
 MAX_DETAIL = 300
-MOST_NAME = 200  # characters of a model's name or a finish reason that are kept
+MAX_NAME_LENGTH = 200  # characters of a model's name or a finish reason that are kept
 
 _READ = 8 * MAX_DETAIL  # of a message, before keys are looked for in it: that takes time
 _MAX_REREAD = 1024 * 1024  # bytes of a body that is read a second time
@@ -201,9 +201,9 @@ def _answer(value: Any, secret: Secret) -> ModelAnswer | None:
     return ModelAnswer(
         kept(content) or "",
         _usage(value.get("usage")),
-        kept(choice.get("finish_reason"), MOST_NAME),
+        kept(choice.get("finish_reason"), MAX_NAME_LENGTH),
         kept(reasoning),
-        kept(value.get("model"), MOST_NAME),
+        kept(value.get("model"), MAX_NAME_LENGTH),
     )
 
 
@@ -254,8 +254,8 @@ def _failure_kind(status: int, words: str, parameter: str, searched: str) -> Fai
         return "hopeless" if clear else "busy"
     if status in (400, 413, 422) and _TOO_LONG.search(words):  # even if it names the response format on the way
         return "final"
-    named = _FORMAT.search(words) and _DENIED.search(words)
-    if status in (400, 415, 422, 500, 501) and (named or parameter.startswith("response_format")):
+    refuses_format = _FORMAT.search(words) and _DENIED.search(words)
+    if status in (400, 415, 422, 500, 501) and (refuses_format or parameter.startswith("response_format")):
         return "format"
     if status in _HOPELESS:
         return "hopeless"
@@ -272,8 +272,8 @@ def _error(value: Any) -> Any:
 
 def _parameter(value: Any) -> str:
     error = _error(value)
-    named = error.get("param") if isinstance(error, dict) else None
-    return named if isinstance(named, str) else ""
+    parameter = error.get("param") if isinstance(error, dict) else None
+    return parameter if isinstance(parameter, str) else ""
 
 
 def _server_words(value: Any, body: bytes, secret: Secret) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import aiohttp
 
 
-MAX_BODY = 16 * 1024 * 1024  # of one reply, decompressed: 10,000 tokens with 20 logprobs each have about as much
+MAX_BODY = 16 * 1024 * 1024  # bytes of a decompressed reply: 10,000 tokens with 20 logprobs each have about as much
 LARGE_BODY = 256 * 1024  # a body above this waits for the other large ones, so that memory is bounded for all together
 MAX_LARGE_BODIES = 4
 ACCEPTED_ENCODINGS = "gzip, deflate"  # what can be decompressed piece by piece without another library
@@ -41,7 +41,7 @@ ACCEPTED_ENCODINGS = "gzip, deflate"  # what can be decompressed piece by piece 
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _RAW_DEFLATE = -zlib.MAX_WBITS
 _PART = 64 * 1024  # decompressed at a time
-_MOST_MEMBERS = 100  # of gzip, one after the other: each takes time and may hold nothing
+_MAX_MEMBERS = 100  # gzip members in a row: each takes time and may be empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ async def read_body(pieces: AsyncIterator[bytes], encoding: str, large: asyncio.
             if len(content) > LARGE_BODY and not holding:
                 await large.acquire()
                 holding = True
-    except Exception as problem:  # of the connection, the framing or the compression: what came is looked at
+    except Exception as problem:  # in connection, framing or compression: the bytes received are checked
         return ReplyBody(bytes(content), problem)
     finally:
         if holding:
@@ -100,7 +100,7 @@ class _Unpacker:
         while piece or more:
             if self._stream.eof:  # another gzip member may follow
                 self._members += 1
-                if self._members > _MOST_MEMBERS:
+                if self._members > _MAX_MEMBERS:
                     raise zlib.error("too many members")
                 self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
             part = self._stream.decompress(piece, _PART)
@@ -127,7 +127,7 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """Of the chat completions; a query (`?api-version=…`) stays at the end."""
+        """The URL of chat completions; a query (`?api-version=…`) stays at the end."""
         parts = urlsplit(self.base_url)
         path = parts.path.rstrip("/")
         path = path if path.endswith("/chat/completions") else f"{path}/chat/completions"
@@ -177,9 +177,9 @@ async def open_session(endpoint: Endpoint) -> AsyncIterator[Send]:
         large = asyncio.Semaphore(MAX_LARGE_BODIES)
 
         async def send(body: bytes, request_id: str) -> ModelAnswer | NoAnswer:
-            named = dict.fromkeys(REQUEST_ID_HEADERS, request_id)
+            headers = dict.fromkeys(REQUEST_ID_HEADERS, request_id)
             try:
-                async with session.post(endpoint.address, data=body, headers=named, **options) as reply:
+                async with session.post(endpoint.address, data=body, headers=headers, **options) as reply:
                     return await _outcome(reply, endpoint, large)
             except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as problem:
                 return _fault(problem, endpoint)
@@ -191,11 +191,11 @@ def find_proxy(address: str) -> Proxy | None:
     """The proxy that the environment names for an address."""
     parts = urlsplit(address)
     proxies = getproxies()
-    named = proxies.get(parts.scheme) or proxies.get("all")
-    if not named or proxy_bypass(parts.netloc):
+    proxy_url = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy_url or proxy_bypass(parts.netloc):
         return None
     try:
-        proxy = urlsplit(named if "://" in named else f"http://{named}")
+        proxy = urlsplit(proxy_url if "://" in proxy_url else f"http://{proxy_url}")
         usable = proxy.scheme in ("http", "https") and bool(proxy.hostname) and proxy.port != 0
     except ValueError:  # no number, or a port above 65535
         usable = False

@@ -67,8 +67,8 @@ def _parts(value: Any) -> list[Any]:
 
 
 def _has_plain_type(part: list[Any]) -> bool:
-    named = part[2]
-    return isinstance(named[0] if isinstance(named, list) and named else named, str)
+    event_type = part[2]
+    return isinstance(event_type[0] if isinstance(event_type, list) and event_type else event_type, str)
 
 
 def _convert(record: Any, dialect: str = "rams") -> JsonObject:
@@ -109,9 +109,9 @@ def _add_argument(link: Any, path: str, document: _Document, events: dict[tuple[
     if trigger not in events:
         raise format_error(f"{path}[0]", "the span of one of evt_triggers", parts[0])
     role = require_text(parts[2], f"{path}[2]")
-    named = _ROLE.fullmatch(role)
+    match = _ROLE.fullmatch(role)
     place = _span(parts[1], f"{path}[1]", document)
-    argument = {"role": named[1] if named else role, **token_part(document.text, *place, "argument")}
+    argument = {"role": match[1] if match else role, **token_part(document.text, *place, "argument")}
     for event in events[trigger]:
         event["arguments"].append(dict(argument))
 
@@ -147,7 +147,7 @@ def _event_type(trigger: list[Any], path: str) -> str:
 RAMS = Dialect("rams", "RAMS: five sentences around a trigger", _recognizes, _convert, _KEYS, _has_triggers)
 OEE_CFC = Dialect(
     "oee-cfc",
-    "OEE-CFC: RAMS's keys, with exclusive ends and types without probabilities",
+    "OEE-CFC: keys of RAMS, exclusive ends, types without probabilities",
     _recognizes_oee_cfc,
     partial(_convert, dialect="oee-cfc"),
     _KEYS,

@@ -103,8 +103,8 @@ def _argument(
 ) -> JsonObject:
     """An argument names the mention that fills the role, and has its place; its own offsets where it names none."""
     role, entity = require_text(argument.get("role"), f"{path}.role"), argument.get("entity_id")
-    named = entities.get(entity) if isinstance(entity, str) else None
-    place = named or _tokens_of(argument, tokens)
+    mention = entities.get(entity) if isinstance(entity, str) else None
+    place = mention or _tokens_of(argument, tokens)
     converted = {"role": role, **_part_in_text(argument, path, "argument", text, place)}
     return converted | {"entity": entity} if isinstance(entity, str) else converted
 

@@ -13,16 +13,18 @@ from goldgate.readers.guess import list_keys, no_answer_error
 from goldgate.readers.records import RecordFile
 
 _HEAD = 4096  # bytes
-ANSWER_NAMES = ("response", "events", "event_list")  # under which a record in our form has its answer
+ANSWER_NAMES = ("response", "events", "event_list", "value")  # under which a record in our form has its answer
+_BESIDE_ANSWER = ("confidence",)  # what a record may say of its answer
 
 
 class LayoutAnswer(NamedTuple):
-    """An answer: the id of what was asked, or its place in the data set from 0, or neither; and what it says."""
+    """An answer: the id of what was asked, or its place in the data set from 0, or neither; and its content."""
 
     id: str | None
-    said: dict[str, Any]  # `response`, or `events`
+    content: dict[str, Any]  # `response`, or `events`
     position: int | None = None
     part: bool = False  # one of several records that are one answer, all of the same id
+    record: Mapping[str, Any] | None = None  # of an answer without an id: what else the record has
 
 
 class FieldPaths(NamedTuple):
@@ -68,12 +70,15 @@ class FileLayout(NamedTuple):
 def answer_of(record: Mapping[str, Any], fields: FieldPaths) -> LayoutAnswer:
     """The answer of a record with these fields; InputError where one is named that the record does not have."""
     identity = record_id(record) if fields.id is None else id_at(record, fields.id)
+    rest = record if identity is None else None
     if fields.response is not None:
-        return LayoutAnswer(identity, {"response": value_at(record, fields.response, through_null=True)})
+        response = value_at(record, fields.response, through_null=True)
+        return LayoutAnswer(identity, {"response": response}, record=rest)
     answer = {name: record[name] for name in ANSWER_NAMES if name in record}
     if not answer:
         raise no_answer_error(record)
-    return LayoutAnswer(identity, answer)
+    answer |= {name: record[name] for name in _BESIDE_ANSWER if name in record}
+    return LayoutAnswer(identity, answer, record=rest)
 
 
 def id_at(record: Mapping[str, Any], path: str) -> str:
@@ -110,13 +115,13 @@ def value_at(record: Any, path: str, *, through_null: bool = False, kind: str = 
         elif value is None and through_null:
             return None
         else:
-            found = f"the keys {list_keys(value)}" if isinstance(value, Mapping) else describe_value(value)
+            actual = f"the keys {list_keys(value)}" if isinstance(value, Mapping) else describe_value(value)
             raise InputError(
                 f"{kind}.no_field",
                 f"there is no {part} here",
                 place=Place(field=path),
                 expected="the field that --id-field or --response-field names",
-                found=found,
+                found=actual,
                 advice=did_you_mean(part, value) if isinstance(value, Mapping) else None,
             )
     return value

@@ -15,7 +15,7 @@ from goldgate.readers.layouts.layout import FieldPaths, FileLayout, LayoutAnswer
 from goldgate.readers.records import RecordFile, too_large_error
 
 _NAMES = ("id", "response", "events", "event_list")
-_PAGE_RECORDS = 4  # a page may be so many times as large as a record: most writers put 1,024 values into one
+_PAGE_RECORDS = 4  # a page may have 4 times the size of a record: most writers put 1,024 values into one
 _BATCH_ROWS = 1024
 _VALUE_BYTES = 64  # of a Python value beside its text
 _HEADER_BYTES = 4096

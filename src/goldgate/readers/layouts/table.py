@@ -9,8 +9,9 @@ from typing import TextIO
 import orjson
 
 from goldgate.errors import InputError, Place, describe_value
+from goldgate.files.random_access import BLOCK
 from goldgate.readers.layouts.layout import FieldPaths, FileLayout, LayoutAnswer, answer_of
-from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS, pad_to_lines, with_content
+from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS, keep_line_numbers, with_content
 from goldgate.readers.records import RecordFile, decode_json, too_large_error
 
 _RESPONSE = "response"
@@ -42,14 +43,14 @@ def gold_rows(file: RecordFile) -> RecordFile:
                 )
             yield line, orjson.dumps({**row, name: orjson.Fragment(cell.translate(LINE_ENDS_TO_BLANKS))})
 
-    return with_content(file, pad_to_lines(records()), TABLE.name)
+    return with_content(file, keep_line_numbers(records()), TABLE.name)
 
 
 def _rows(file: RecordFile, names: Sequence[str | None], advice: str) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a table that has a column of one of these names (None: any), each with the line where it ends."""
     import csv  # few files are tables
 
-    mark = "\t" if file.name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    mark = _separator(file)
     csv.field_size_limit(min(file.limit + 1, 1 << 30))
     with io.TextIOWrapper(file.plain.stream(file.start), "utf-8", newline="") as text:
         lines = _Lines(file, text)
@@ -62,8 +63,8 @@ def _rows(file: RecordFile, names: Sequence[str | None], advice: str) -> Iterato
             for row in rows:
                 lines.begin_row()
                 if "" in row or None in row.values():
-                    found = "more cells" if "" in row else "fewer cells"
-                    raise _bad_table_error(file, rows.line_num, f"{len(columns)} cells, as in the header", found, None)
+                    actual = "more cells" if "" in row else "fewer cells"
+                    raise _bad_table_error(file, rows.line_num, f"{len(columns)} cells, as in the header", actual, None)
                 yield rows.line_num, row
         except csv.Error as problem:
             raise _bad_table_error(
@@ -71,6 +72,13 @@ def _rows(file: RecordFile, names: Sequence[str | None], advice: str) -> Iterato
             ) from None
         except UnicodeDecodeError:
             raise _bad_table_error(file, None, "text in UTF-8", "other bytes", "save the file as UTF-8") from None
+
+
+def _separator(file: RecordFile) -> str:
+    """What is between cells: a comma, in .tsv a tab; a semicolon or the other where the header has none of these."""
+    marks = "\t,;" if file.name.lower().removesuffix(".gz").endswith(".tsv") else ",;\t"
+    header = file.plain.read_some(file.start, BLOCK).split(b"\n", 1)[0]
+    return next((mark for mark in marks if mark.encode() in header), marks[0])
 
 
 class _Lines:
@@ -95,8 +103,8 @@ class _Lines:
             raise StopIteration
         self._line, self._size = self._line + 1, self._size + len(line)
         if self._size > self._file.limit:
-            place, found = Place(self._file.name, self._first), f"a row of at least {self._size:,} characters"
-            raise too_large_error(self._file.kind, place, found, self._file.limit)
+            place, actual = Place(self._file.name, self._first), f"a row of at least {self._size:,} characters"
+            raise too_large_error(self._file.kind, place, actual, self._file.limit)
         return line
 
 

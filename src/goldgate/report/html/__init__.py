@@ -9,12 +9,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from goldgate.core.page import MetricValues, Notes, Page, ReportOrigin, Samples, Section, Table
+from goldgate.core.page import Page, ReportOrigin, Section, Table
 from goldgate.report.element import Content, Markup, document, element, fragment, raw
 from goldgate.report.html.blocks import (
     SAMPLES,
     Facets,
     column_heads,
+    facet_link,
     figure,
     html_block,
     html_name,
@@ -36,32 +37,29 @@ from goldgate.report.svg.shapes import stylesheet
 
 _HERE = Path(__file__).parent
 _OPEN = 20  # rows of a detail that is shown at once
-_SHORT, _NARROW = 9, 4  # rows and columns of what two can stand side by side
+_NAMED_FILES = 3  # of one input
 
 
 class _Part(NamedTuple):
     title: str
     content: Markup | None
     anchor: str = ""
-    short: bool = False  # it leaves room for another beside it
 
 
 def render_html(page: Page, selection: UnitSelection | None = None) -> str:
-    """The verdict first, the remarks, the gates, every section, the units worth a look, the origin."""
+    """The verdict first, the remarks, the gates, the units worth a look, every section, the origin."""
     units, selection = unit_list(selection or UnitSelection())
     return whole_page(page_title(page), page_body(page, selection, facets_of(selection), _units(units, selection)))
 
 
-def page_body(
-    page: Page, selection: UnitSelection, facets: Facets, units: Markup | None, *, units_first: bool = False
-) -> list[Content]:
+def page_body(page: Page, selection: UnitSelection, facets: Facets, units: Markup | None) -> list[Content]:
     """A page as parts of a document; `units` are those to look at, and `facets` say where values lead."""
-    to_look_at = _Part(f"{selection.unit.capitalize()}s to look at", units, SAMPLES)
-    parts = [_Part("What stands out", _remarks(page)), _Part("Gates", gate_table(page, selection))]
-    parts += _section_parts(page, facets)
-    parts.insert(0 if units_first else len(parts), to_look_at)
-    if page.samples is not None and (units is None or (selection.note and not selection.units)):
-        parts.append(_Part(page.samples.title, _first_samples(page.samples)))
+    parts = [
+        _Part("What stands out", _remarks(page, facets)),
+        _Part("Gates", gate_table(page, selection)),
+        _Part(f"{selection.unit.capitalize()}s to look at", units, SAMPLES),
+        *_section_parts(page, facets),
+    ]
     parts.append(_Part("Where the numbers come from", _origin(page.origin)))
     parts = [part for part in parts if part.content is not None]
     anchors = [
@@ -70,7 +68,7 @@ def page_body(
     main, links = [], []
     for part, anchor in zip(parts, anchors, strict=True):
         heading = element("h2", html_sentence(part.title), id=anchor)
-        main.append(element("section", heading, part.content, class_="short" if part.short else None))
+        main.append(element("section", heading, part.content))
         links.append(element("li", element("a", html_sentence(part.title), href=f"#{anchor}")))
     return [
         element("a", "Skip to the report", href="#main", class_="skip"),
@@ -130,14 +128,26 @@ def _headline(page: Page) -> Markup:
         "header",
         element("h1", mark, f" goldgate {html_name(page.suite)}".rstrip()),
         element("p", ", ".join(about), class_="about", dir="auto") if about else None,
+        _judged_files(page),
         *(html_block(block, page.suite) for block in page.headline_blocks),
     )
 
 
-def _remarks(page: Page) -> Markup | None:
-    if not page.remarks:
-        return None
-    return html_block(Notes(tuple((message,) for message in page.remarks)), "What stands out")
+def _judged_files(page: Page) -> Markup | None:
+    """What was judged, by what, and when, as far as that is known."""
+    parts = [f"{kind} {', '.join(map(html_name, names[:_NAMED_FILES]))}" for kind, names in page.files.items()]
+    parts += [f"and {len(n) - _NAMED_FILES} more" for n in page.files.values() if len(n) > _NAMED_FILES]
+    parts += [f"scored {html_sentence(page.scored_at)}"] if page.scored_at else []
+    return element("p", " · ".join(parts), class_="about", dir="auto") if parts else None
+
+
+def _remarks(page: Page, facets: Facets) -> Markup | None:
+    """What stands out, each leading to the units that it is about."""
+    items = [
+        element("li", facet_link(html_sentence(message), facets, *page.remark_filters.get(message, ("", ""))))
+        for message in page.remarks
+    ]
+    return element("ul", *items, class_="notes") if items else None
 
 
 def _section_parts(page: Page, facets: Facets) -> Iterator[_Part]:
@@ -147,18 +157,7 @@ def _section_parts(page: Page, facets: Facets) -> Iterator[_Part]:
     yield from (_Part(title, drawn) for title, drawn in pictures.items() if title not in titles)
     for section in page.titled_sections:
         drawn = pictures.get(section.title)
-        content = fragment(_section(section, facets), drawn)
-        yield _Part(section.title, content, short=is_short(section) and drawn is None)
-
-
-def is_short(section: Section) -> bool:
-    """Whether it takes little room: a few metrics, or a small table."""
-    return not section.is_detail and all(
-        isinstance(block, (MetricValues, Table))
-        and len(block.rows) <= _SHORT
-        and (isinstance(block, MetricValues) or len(block.columns) <= _NARROW)
-        for block in section.blocks
-    )
+        yield _Part(section.title, fragment(_section(section, facets), drawn))
 
 
 def _section(section: Section, facets: Facets) -> Markup:
@@ -175,21 +174,6 @@ def _units(units: Markup, selection: UnitSelection) -> Markup | None:
         return None
     notes = [shown_count_text(selection)] if selection.units else []
     return fragment(html_notes([*notes, selection.note]), filter_placeholder(selection), units)
-
-
-def _first_samples(samples: Samples) -> Markup | None:
-    """Those that a page names, where none can be opened."""
-    if not samples.first:
-        return None
-    rows = [
-        element(
-            "tr",
-            element("th", html_name(sample.id), scope="row", dir="auto"),
-            element("td", html_sentence(sample.word)),
-        )
-        for sample in samples.first
-    ]
-    return html_table(samples.title, column_heads(["sample", "why"]), rows)
 
 
 def _origin(origin: ReportOrigin | None) -> Markup | None:

@@ -31,6 +31,7 @@ from goldgate.core.page import (
     Picture,
     Reasons,
     Table,
+    confusion_label,
 )
 from goldgate.core.unit_page import Mark, MarkedText
 from goldgate.report.element import Content, Markup, element, fragment, link
@@ -107,8 +108,8 @@ def excerpts(length: int, marks: Sequence[Mark], most: int) -> list[tuple[int, i
     return parts
 
 
-MOST_WORDS = 1_000  # characters of a sentence or a value
-MOST_NAME = 120  # columns of a name
+MAX_TEXT_LENGTH = 1_000  # characters of a sentence or a value
+MAX_NAME_LENGTH = 120  # columns of a name
 
 
 class DisplayLimits(NamedTuple):
@@ -131,31 +132,38 @@ _LOOKS = {
     "thought": "thought",
     "left_out": "left",
     "left out": "left",
+    # The marks of two systems in one text.
+    "gold + A + B": "both",
+    "gold + A": "gold pred",
+    "gold + B": "gold pred",
+    "A + B": "pred",
+    "A": "pred",
+    "B": "pred",
 }
 _OTHER = "other"
 
 
 def html_name(text: str) -> str:
     """An identifier, as text: blanks at its ends and what cannot be seen are written out; a long one is cut."""
-    return fit_name(_cut_name(text), MOST_NAME, commands=False)
+    return fit_name(_cut_name(text), MAX_NAME_LENGTH, commands=False)
 
 
 def html_names(texts: Iterable[str]) -> dict[str, str]:
     """Identifiers that stand together, each as text: no two of them look alike."""
     cut = {text: _cut_name(text) for text in texts}
-    names = distinct_names(cut.values(), MOST_NAME, commands=False)
+    names = distinct_names(cut.values(), MAX_NAME_LENGTH, commands=False)
     return {text: names[short] for text, short in cut.items()}
 
 
 def _cut_name(text: str) -> str:
     """The name as text, also where it is markup; a huge one is cut before anything else is done with it."""
-    return text[:] if len(text) <= MOST_WORDS else shorten_with_digest(text, MOST_WORDS)
+    return text[:] if len(text) <= MAX_TEXT_LENGTH else shorten_with_digest(text, MAX_TEXT_LENGTH)
 
 
 def html_sentence(text: str) -> str:
     """A sentence, as text; of a long one the beginning."""
-    more = len(text) - MOST_WORDS
-    start = visible(text[:MOST_WORDS], commands=False)
+    more = len(text) - MAX_TEXT_LENGTH
+    start = visible(text[:MAX_TEXT_LENGTH], commands=False)
     return start if more <= 0 else f"{start}… and {more:,} more characters"
 
 
@@ -235,10 +243,11 @@ def _legend(marks: Sequence[Mark], letters: dict[str, str]) -> Markup | None:
 
 
 def _letters(marks: Sequence[Mark]) -> dict[str, str]:
-    """A sign for each kind that occurs: its first letter, or as many as tell it from the others before it."""
+    """A sign for each kind that occurs: its first letter (`GA` for `gold + A`), or as many as tell it from others."""
     letters: dict[str, str] = {}
     for kind in dict.fromkeys(mark.kind for mark in marks):
-        signs = (html_name(kind)[:length].capitalize() for length in range(1, len(kind) + 1))
+        initials = "".join(part[:1].upper() for part in html_name(kind).split(" + "))
+        signs = (initials, *(html_name(kind)[:length].capitalize() for length in range(1, len(kind) + 1)))
         letters[kind] = next((sign for sign in signs if sign not in letters.values()), str(len(letters) + 1))
     return letters
 
@@ -249,8 +258,8 @@ def _gap(characters: int) -> Markup | None:
     return element("span", f"… {characters:,} characters …", class_="gap")
 
 
-MOST_ROWS = 1_000  # of one table
-MOST_GRIDS, MOST_NAMES = 12, 30  # heat maps of one matrix, rows and columns of one heat map
+MAX_ROWS = 1_000  # of one table
+MAX_GRIDS, MAX_NAMES = 12, 30  # heat maps of one matrix, rows and columns of one heat map
 _TALL = 40  # rows: a longer table also scrolls by itself
 _HEATS = 5  # shades
 SAMPLES = "samples"  # the place of the units in the page
@@ -258,7 +267,7 @@ SAMPLES = "samples"  # the place of the units in the page
 Facets = Mapping[str, Mapping[str, str]]  # by what units can be filtered: a name, and where each value leads
 
 
-def html_block(block: Block, title: str, facets: Facets | None = None, rows: int = MOST_ROWS) -> Markup:
+def html_block(block: Block, title: str, facets: Facets | None = None, rows: int = MAX_ROWS) -> Markup:
     """Any block. `title` names a table to those who do not see what stands above it."""
     match block:
         case Table():
@@ -276,7 +285,7 @@ def html_block(block: Block, title: str, facets: Facets | None = None, rows: int
                 "ul", *(element("li", html_phrase(item), dir="auto") for item in block.items), class_="notes"
             )
         case FindingList():
-            return _findings(block, title, rows)
+            return _findings(block, title, facets or {}, rows)
 
 
 def html_phrase(parts: Phrase) -> list[Content]:
@@ -290,10 +299,16 @@ def figure(picture: Picture) -> Markup:
     return element("figure", draw(picture), tabindex=0, role="group", aria_label=label)
 
 
-def html_table(title: str, head: Content, rows: Sequence[Markup], *, class_: str = "") -> Markup:
-    """A table that scrolls by itself where it is wider than the page, or long."""
+def facet_link(content: Content, facets: Facets, facet: str, value: str) -> Content:
+    """The content as a link to the units that have a value, if there is a list of them."""
+    href = facets.get(facet, {}).get(value)
+    return link(content, href, data_facet=html_name(facet), data_value=html_name(value))
+
+
+def html_table(title: str, head: Content, rows: Sequence[Markup], *, class_: str = "", tall: bool = True) -> Markup:
+    """A table that scrolls by itself where it is wider than the page; a long one also down, unless it is a list."""
     inner = element("table", head, element("tbody", *rows), class_=class_ or None)
-    looks = "wide tall" if len(rows) > _TALL else "wide"
+    looks = "wide tall" if tall and len(rows) > _TALL else "wide"
     return element("div", inner, class_=looks, tabindex=0, role="region", aria_label=html_sentence(title))
 
 
@@ -327,7 +342,10 @@ def _table(block: Table, title: str, facets: Facets, most: int) -> Markup:
         return element("p", html_sentence(f"{block.empty[:1].upper()}{block.empty[1:]}."), class_="none")
     most = min(block.most or most, most)
     cells = [_cells(column, n, most, block, facets) for n, column in enumerate(zip(*block.rows, strict=True))]
-    rows = [element("tr", *row) for row in zip(*cells, strict=True)]
+    rows = [
+        element("tr", *row, class_="marked", tabindex=-1) if number in block.marked else element("tr", *row)
+        for number, row in enumerate(zip(*cells, strict=True))
+    ]
     table = html_table(title, _group_heads(block.columns, block.number_columns()), rows, class_="data")
     return fragment(table, _more(len(block.rows) - len(rows)), _reasons(block.reasons()))
 
@@ -349,14 +367,12 @@ def _cells(column: Sequence[Cell], place: int, most: int, table: Table, facets: 
     """The first cells of a column."""
     names = html_names(cell.text for cell in column if isinstance(cell, Name))
     title = table.columns[place].title
-    addresses = facets.get(title, {})
 
     @cache  # most columns have the same few names again and again
     def text_cell(cell: str | Name) -> Markup:
         text = str(cell)
         content: Content = element("code", names[text]) if isinstance(cell, Name) else html_sentence(text)
-        if text in addresses:
-            content = link(content, addresses[text], data_facet=html_name(title), data_value=html_name(text))
+        content = facet_link(content, facets, title, text)
         if title == "interval":
             return element("td", content, class_="num")
         if place == 0 and text:
@@ -374,28 +390,31 @@ def _matrix(block: Matrix, title: str, facets: Facets, rows: int) -> Markup:
     if not block.cells:
         return element("p", html_sentence(f"{block.empty[:1].upper()}{block.empty[1:]}."), class_="none")
     most = max(_HEATS, *(cell.count for cell in block.cells))  # one confusion is no hot spot
-    grids = [_grid(grid, block, title, most) for grid in block.grids()[:MOST_GRIDS]]
-    pairs = element(
-        "details", element("summary", "As a list"), _table(block.as_table(), title, facets, rows), class_="list"
-    )
+    grids = [_grid(grid, block, title, most, facets) for grid in block.grids()[:MAX_GRIDS]]
+    table = _table(block.as_table(), title, facets, rows)
+    pairs = element("details", element("summary", "As a list"), table, class_="list")
     return fragment(element("div", *grids, class_="grids"), pairs)
 
 
-def _grid(grid: Grid, block: Matrix, title: str, most: int) -> Markup:
-    """Rows by columns; the darker, the more, and the count stands in each."""
-    rows, columns = grid.rows[:MOST_NAMES], grid.columns[:MOST_NAMES]
-    shown = html_names((*grid.rows, *grid.columns))
+def _grid(grid: Grid, block: Matrix, title: str, most: int, facets: Facets) -> Markup:
+    """Rows by columns; the darker, the more; the count in each leads to its units."""
+    rows, columns = grid.rows[:MAX_NAMES], grid.columns[:MAX_NAMES]
+    names = html_names((*grid.rows, *grid.columns))
     corner = element("td", f"{html_sentence(block.row_title)} ↓ {html_sentence(block.column_title)} →")
-    head = element("tr", corner, *(element("th", shown[each], scope="col", dir="auto") for each in columns))
+    head = element("tr", corner, *(element("th", names[each], scope="col", dir="auto") for each in columns))
     body = []
     for row, counts in zip(rows, grid.counts, strict=False):
         cells = [
             element(
-                "td", str(count) if count else "", class_=f"heat h{-(-count * _HEATS // most)}" if count else "heat"
+                "td",
+                facet_link(str(count), facets, block.facet, confusion_label(row, column, grid.group)),
+                class_=f"heat h{-(-count * _HEATS // most)}",
             )
-            for count in counts[: len(columns)]
+            if count
+            else element("td", class_="heat")
+            for column, count in zip(columns, counts, strict=False)
         ]
-        body.append(element("tr", element("th", shown[row], scope="row", dir="auto"), *cells))
+        body.append(element("tr", element("th", names[row], scope="row", dir="auto"), *cells))
     label = f"{title}: {grid.group}" if grid.group else title
     caption = element("p", element("code", html_name(grid.group), dir="auto"), class_="group") if grid.group else None
     return element("div", caption, html_table(label, element("thead", head), body, class_="heats"))
@@ -432,7 +451,7 @@ def _pairs(block: LabelList) -> Markup:
     return element("dl", *rows)
 
 
-def _findings(block: FindingList, title: str, most: int) -> Markup:
+def _findings(block: FindingList, title: str, facets: Facets, most: int) -> Markup:
     if not block.rows:
         return element("p", "None.", class_="none")
     most = min(block.most or most, most)
@@ -440,14 +459,14 @@ def _findings(block: FindingList, title: str, most: int) -> Markup:
         element(
             "tr",
             element("td", html_sentence(severity), class_=f"severity {severity}" if severity in SEVERITIES else None),
-            element("td", _name_cell(code)),
-            element("td", html_sentence(place), dir="auto"),
+            element("td", facet_link(_name_cell(code), facets, "finding", code)),
+            element("td", facet_link(html_sentence(place), facets, "id", unit), dir="auto"),
             element("td", html_sentence(message), dir="auto"),
         )
-        for severity, code, place, message in block.rows[:most]
+        for severity, code, place, message, unit in block.rows[:most]
     ]
-    shown = html_table(title, column_heads(["severity", "code", "where", "message"]), rows, class_="data findings")
-    return fragment(shown, _more(len(block.rows) - len(rows)))
+    table = html_table(title, column_heads(["severity", "code", "where", "message"]), rows, class_="data findings")
+    return fragment(table, _more(len(block.rows) - len(rows)))
 
 
 def _more(count: int) -> Markup | None:

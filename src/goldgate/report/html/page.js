@@ -74,7 +74,7 @@
     const unit = target && target.closest("details.unit");
     if (!unit) return;
     if (unit.hidden) clear();
-    unit.open = true;
+    unit.open = unit.parentElement.open = true;
     unit.scrollIntoView();
     unit.querySelector("summary").focus({ preventScroll: true });
   };
@@ -82,6 +82,7 @@
   if (place && units.length > 1) {
     const known = units.map((unit) => ({ unit, facets: JSON.parse(unit.dataset.facets), text: null }));
     const chosen = new Map();
+    const more = document.querySelector(".units > details.detail");
     const said = make("p", { class: "said", role: "status" });
     const box = make("input", { type: "search", placeholder: "Id or text", "aria-label": "Search in samples" });
     const show = () => {
@@ -96,6 +97,9 @@
         shown += fits;
       }
       said.textContent = `${shown} of ${known.length} shown`;
+      const active = [...chosen].filter(([, select]) => select.value).map(([facet, select]) => `${facet} ${select.value}`);
+      place.firstElementChild.textContent = active.length ? `Filters: ${active.join(", ")} (${said.textContent})` : "Filters";
+      if (more && shown < known.length) more.open = true;
     };
     clear = () => {
       box.value = "";

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.gate import Verdict
-from goldgate.core.page import GateLine, GatePicture, Page, Paragraph, count_text
+from goldgate.core.page import GateLine, Page, Paragraph, count_text
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Suite
 from goldgate.core.unit_page import InputLookup, MarkedText, UnitPage, UnitSummary
@@ -25,7 +25,6 @@ from goldgate.report.html.blocks import (
     DisplayLimits,
     Facets,
     column_heads,
-    figure,
     html_block,
     html_marked_text,
     html_name,
@@ -34,8 +33,20 @@ from goldgate.report.html.blocks import (
     html_sentence,
     html_table,
 )
+from goldgate.report.svg.scores import GATE_LEGEND, draw_gate_scales
 from goldgate.report.verdicts import gate_columns, gate_notes
-from goldgate.suites.worst_units import SHOWN, SHOWN_A_GATE, GateCost, HeaviestUnits, UnitRecord, WorstUnits, gate_costs
+from goldgate.suites.worst_units import (
+    SHOWN,
+    SHOWN_A_GATE,
+    GateCost,
+    HeaviestUnits,
+    WorstUnits,
+    gate_costs,
+    unit_summaries,
+)
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import CountedRecord
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 _OTHER = re.compile(r"[^a-z0-9]+")
@@ -92,18 +103,18 @@ _SIGNS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NO_GATES": "–", 
 _LOOKS = {"PASS": "pass", "FAIL": "fail", "SYSTEM_ERROR": "fail", "INCONCLUSIVE": "open", "NO_GATES": "open"}
 
 
-def verdict_mark(word: str, shown: str | None = None) -> Markup:
+def verdict_mark(word: str, label: str | None = None) -> Markup:
     """A verdict with its sign: colour alone says nothing. Of another command it has none of the two."""
     sign = element("span", _SIGNS[word], aria_hidden="true") if word in _SIGNS else None
-    return element("span", sign, html_sentence(shown or word), class_=f"verdict {_LOOKS.get(word, 'plain')}")
+    return element("span", sign, html_sentence(label or word), class_=f"verdict {_LOOKS.get(word, 'plain')}")
 
 
 def gate_table(page: Page, selection: UnitSelection) -> Markup | None:
-    """The gates of a page, or that there are none; None where a page has none to show."""
+    """The gates of a page, each number once, beside its scale; None where a page has none to show."""
     if page.gates is None:
         return None
     if not page.gates:
-        return element("p", "None: no gate can fail.", class_="none")
+        return element("p", "No gates set; scores only.", class_="none")
     columns = gate_columns(page.gates)
     own, shared = gate_notes(page.gates)
     titles = [title or "verdict" for title in columns]
@@ -111,55 +122,58 @@ def gate_table(page: Page, selection: UnitSelection) -> Markup | None:
     rows = []
     for gate in page.gates:
         cells = [_cell(title, show(gate), gate) for title, show in columns.items()]
+        cells.append(element("td", *draw_gate_scales(gate), class_="scale"))
         cells += [element("td", _explaining_units(gate, selection), class_="why")] if explained else []
         rows.append(element("tr", *cells))
         if gate.metric in own:
             rows.append(
                 element("tr", element("td", html_sentence(own[gate.metric]), colspan=len(cells)), class_="reason")
             )
-    shown = html_table(
+    table = html_table(
         "Gates",
         column_heads(
-            [*titles, *(["look at"] if explained else [])], [*(t in _NUMBERS for t in titles), *[False] * explained]
+            [*titles, "scale", *(["look at"] if explained else [])],
+            [*(t in _NUMBERS for t in titles), *[False] * (1 + explained)],
         ),
         rows,
-        class_="gates",
+        class_="gates cards",
     )
     notes = [f"{', '.join(metrics)}: {reason}" for reason, metrics in shared.items()]
-    return fragment(shown, html_notes([*notes, page.gates_note]), figure(GatePicture(page.gates)))
+    return fragment(table, html_notes([GATE_LEGEND, *notes, page.gates_note]))
 
 
 _NUMBERS = ("value", "interval", "counts", "gate")
 
 
-def _cell(title: str, shown: str, gate: GateLine) -> Markup:
+def _cell(title: str, text: str, gate: GateLine) -> Markup:
     if not title:
-        return element("td", verdict_mark(gate.verdict, shown))
+        return element("td", verdict_mark(gate.verdict, text))
     if title == "metric":
-        return element("th", element("code", html_name(shown), dir="auto"), scope="row")
-    return element("td", html_sentence(shown), class_="num" if title in _NUMBERS else None)
+        return element("th", element("code", html_name(text), dir="auto"), scope="row")
+    return element("td", html_sentence(text), class_="num" if title in _NUMBERS else None)
 
 
 def _explaining_units(gate: GateLine, selection: UnitSelection) -> Content:
     """Links to the units that cost it most, and to all that are shown."""
     if gate.verdict == Verdict.PASS or gate.metric not in selection.explains:
         return None
-    count, shown = selection.explains[gate.metric]
-    if not shown:
+    count, ids = selection.explains[gate.metric]
+    if not ids:
         return None
     links: list[Content] = []
-    for identity in shown[:FIRST_UNITS]:
+    for identity in ids[:FIRST_UNITS]:
         href = selection.unit_links.get((gate.metric, identity)) or f"#{unit_anchor(identity)}"
         links += [element("a", element("bdi", html_name(identity)), href=href), " "]
     if gate.metric in selection.gate_links:
         links.append(element("a", f"all {count}", href=selection.gate_links[gate.metric]))
-    elif len(shown) > FIRST_UNITS or count > len(shown):
-        of = f"all {len(shown)}" if count == len(shown) else f"{len(shown)} of {count} shown"
+    elif len(ids) > FIRST_UNITS or count > len(ids):
+        of = f"all {len(ids)}" if count == len(ids) else f"{len(ids)} of {count} shown"
         links.append(element("a", of, href=f"#{SAMPLES}", data_facet=GATE_FACET, data_value=html_name(gate.metric)))
     return links
 
 
 NOTHING_WRONG = "nothing went wrong"
+FIRST_SHOWN = 10  # units of a list before those that have to be asked for
 SIZE_LIMIT = 600_000  # characters of markup for all units of a page
 
 
@@ -185,39 +199,35 @@ def unit_list(selection: UnitSelection, limit: int = SIZE_LIMIT) -> tuple[Markup
     for metric, (_, identities) in selection.explains.items():
         for identity in identities:
             reasons.setdefault(identity, []).append(metric)
-    shown = html_names(summary.id for summary, _ in selection.units)
+    names = html_names(summary.id for summary, _ in selection.units)
     first = {identity for _, identities in selection.explains.values() for identity in identities[:FIRST_UNITS]}
     items_by_place: dict[int, Markup] = {}
     left = limit
     # Those that a gate names find room before all others.
     for place in sorted(range(len(selection.units)), key=lambda place: selection.units[place][0].id not in first):
         summary, unit = selection.units[place]
-        item = _item(summary, unit, shown[summary.id], reasons.get(summary.id, ()), left if items_by_place else None)
+        item = _item(summary, unit, names[summary.id], reasons.get(summary.id, ()), left if items_by_place else None)
         if item is None or (items_by_place and len(item) > left):  # a smaller one may still find room
             continue
         left -= len(item)
         items_by_place[place] = item
     kept = tuple(selection.units[place] for place in sorted(items_by_place))
     items = [items_by_place[place] for place in sorted(items_by_place)]
-    return element("div", *items, class_="units"), selection._replace(
+    rest = items[FIRST_SHOWN:]
+    more = element("details", element("summary", f"Show {len(rest)} more"), *rest, class_="detail") if rest else None
+    return element("div", *items[:FIRST_SHOWN], more, class_="units"), selection._replace(
         units=kept, explains=_explanations_on_page(selection, kept)
     )
 
 
 def shown_count_text(selection: UnitSelection) -> str:
     """How many of how many are shown."""
-    shown = sum(1 for summary, _ in selection.units if summary.weight)
-    rest = len(selection.units) - shown
-    things = f"{selection.unit}s"
-    if not selection.wrong and selection.units:  # the suite does not say what went wrong in a unit
-        count = len(selection.units)
-        words = "is shown that costs" if count == 1 else "are shown that cost"
-        return f"{count_text(count, selection.unit)} {words} a gate; of {selection.total} in all."
-    if not selection.wrong:
-        return f"In none of {count_text(selection.total, selection.unit)} anything went wrong."
-    words = f"{shown} of {selection.wrong} {things} with errors are shown, the worst first"
-    words += f", and {rest} without" if rest else ""
-    return f"{words}; of {selection.total} in all."
+    right = sum(1 for summary, _ in selection.units if not summary.weight)
+    if not selection.wrong:  # the suite does not say what went wrong in a unit
+        return f"{count_text(right, selection.unit)} of {selection.total}, those that cost a gate."
+    rest = f", and {right} without" if right else ""
+    counts = f"{len(selection.units) - right} of {selection.wrong} {selection.unit}s with errors"
+    return f"{counts}, most errors first{rest}; {selection.total} in all."
 
 
 def facets_of(selection: UnitSelection) -> Facets:
@@ -226,16 +236,21 @@ def facets_of(selection: UnitSelection) -> Facets:
     for summary, _ in selection.units:
         for facet, values in summary.facets.items():
             values_by_facet.setdefault(facet, set()).update(values)
-    return {facet: dict.fromkeys(values, f"#{SAMPLES}") for facet, values in values_by_facet.items()}
+    addresses = {summary.id: f"#{unit_anchor(summary.id)}" for summary, _ in selection.units}
+    return {
+        "id": addresses,
+        selection.unit: addresses,
+        **{facet: dict.fromkeys(values, f"#{SAMPLES}") for facet, values in values_by_facet.items()},
+    }
 
 
 def _item(
-    summary: UnitSummary, unit: UnitPage, shown: str, gates: Sequence[str], room: int | None = None
+    summary: UnitSummary, unit: UnitPage, name: str, gates: Sequence[str], room: int | None = None
 ) -> Markup | None:
     """A unit to be opened; None as soon as it is seen that there is no room for it."""
     word = summary.word or (f"it costs {', '.join(gates)}" if gates else NOTHING_WRONG)
     sections: list[Markup] = []
-    for section in _sections(_without_repetition(unit, word)):
+    for section in _sections(without_repetition(unit, word)):
         sections.append(section)
         if room is not None:
             room -= len(section)
@@ -247,22 +262,31 @@ def _item(
         "details",
         element(
             "summary",
-            element("bdi", shown, class_="id"),
+            element("bdi", name, class_="id"),
+            score_text(summary),
             element("span", html_sentence(word), class_="word", dir="auto"),
+            element("span", html_sentence(summary.snippet), class_="snippet", dir="auto") if summary.snippet else None,
         ),
         element(
             "article",
             element("a", "link to this", href=f"#{anchor}", class_="here"),
             sections,
             id=anchor,
-            aria_label=shown,
+            aria_label=name,
         ),
         class_="unit" if summary.weight else "unit right",
         data_facets=json.dumps(facets, ensure_ascii=True, separators=(",", ":")),
     )
 
 
-def _without_repetition(unit: UnitPage, words: str) -> UnitPage:
+def score_text(summary: UnitSummary) -> Markup | None:
+    """`0.6667`, with what it is of and its counts for those who point at it."""
+    if summary.score is None:
+        return None
+    return element("span", str(summary.score), class_="score", title=f"{summary.metric}: {summary.score.counts}")
+
+
+def without_repetition(unit: UnitPage, words: str) -> UnitPage:
     """Without a first section that only says again what stands above it."""
     first = unit.sections[0].blocks if unit.sections else ()
     match first:
@@ -296,10 +320,18 @@ def filter_placeholder(selection: UnitSelection) -> Content:
     if not selection.units:
         return None
     facets = list(dict.fromkeys(chain.from_iterable(summary.facets for summary, _ in selection.units)))
-    return element("div", id="filters", data_facets=json.dumps([GATE_FACET, *map(html_name, facets)]), hidden=True)
+    names = json.dumps([GATE_FACET, *map(html_name, facets)])
+    return element(
+        "details",
+        element("summary", "Filters", dir="auto"),
+        id="filters",
+        class_="filters",
+        data_facets=names,
+        hidden=True,
+    )
 
 
-ReadLine = Callable[[int, int], bytes]  # so many bytes of the records, from an offset on
+ReadLine = Callable[[int, int], bytes]  # (offset, length) of the records → their bytes
 
 
 def worst_units(
@@ -308,22 +340,23 @@ def worst_units(
     evaluation: Evaluation,
     worst: WorstUnits,
     read: ReadLine,
-    given: InputLookup,
-    shown: int = SHOWN,
+    lookup: InputLookup,
+    limit: int = SHOWN,
 ) -> UnitSelection:
     """The units to show, from those that weigh most, the lines of their records and what they were made from."""
     costs = gate_costs(suite, plan, evaluation.gates)
     by_gate = {metric: worst.by_gate.get(metric, HeaviestUnits(0)) for metric in costs}
-    a_gate = min(SHOWN_A_GATE, shown)
-    first = {each.place: each for of_gate in by_gate.values() for each in of_gate.listed()[:a_gate]}
-    others = [each for each in worst.overall.listed() if each.place not in first]
-    chosen = {**first, **{each.place: each for each in others[: max(shown - len(first), 0)]}}
+    a_gate = min(SHOWN_A_GATE, limit)
+    first = {each.place: each for of_gate in by_gate.values() for each in of_gate.to_list()[:a_gate]}
+    others = [each for each in worst.overall.to_list() if each.place not in first]
+    chosen = {**first, **{each.place: each for each in others[: max(limit - len(first), 0)]}}
     records = {place: orjson.loads(read(each.offset, each.length)) for place, each in chosen.items()}
-    units, weighed = {}, []
+    units, weighed, summarize = {}, [], unit_summaries(suite, plan)
     for place, record in records.items():
-        summary = suite.summary(record)
+        inputs = lookup.for_unit(record)
+        summary = summarize(record, inputs)
         units[place] = summary.id
-        weighed.append((-summary.weight, place, (summary, suite.unit_page(record, given.for_unit(record)))))
+        weighed.append((-summary.weight, place, (summary, suite.unit_page(record, inputs))))
     weighed.sort(key=lambda entry: entry[:2])
     shown_ids = {metric: _shown_ids(costs[metric], records.items(), units) for metric in costs}
     return UnitSelection(
@@ -335,7 +368,7 @@ def worst_units(
     )
 
 
-def _shown_ids(cost: GateCost, records: Iterable[tuple[int, UnitRecord]], ids: Mapping[int, str]) -> tuple[str, ...]:
+def _shown_ids(cost: GateCost, records: Iterable[tuple[int, CountedRecord]], ids: Mapping[int, str]) -> tuple[str, ...]:
     """The ids of those of the shown units that cost a gate something, the worst first."""
     costs = [(cost(record), place) for place, record in records]
     return tuple(ids[place] for amount, place in sorted(costs, key=lambda c: (-c[0], c[1])) if amount > 0)

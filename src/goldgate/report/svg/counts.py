@@ -71,9 +71,9 @@ def _legend(canvas: Canvas, series: tuple[str, ...], left: float) -> None:
     canvas.y += LINE - 2
     x = left
     for number, name in enumerate(series, start=1):
-        shown = fit_text(name, _SERIES, SMALL)
-        canvas.add(_bar(x, canvas.y - _BAR + 2, 22, number), text(x + 28, canvas.y, shown, "small", whole=name))
-        x += 28 + text_width(shown, SMALL) + 2 * GAP
+        label = fit_text(name, _SERIES, SMALL)
+        canvas.add(_bar(x, canvas.y - _BAR + 2, 22, number), text(x + 28, canvas.y, label, "small", whole=name))
+        x += 28 + text_width(label, SMALL) + 2 * GAP
     canvas.y += 8
 
 
@@ -105,30 +105,30 @@ _SLOPE = 0.7072  # of labels that stand at 45 degrees
 
 def draw_counts(drawn: CountPicture, *, standalone: bool) -> Markup:
     """Rows down, columns across; a name's own cell is framed, where rows and columns have the same names."""
-    shown = _largest(drawn)
-    rows, columns = (fit_labels(names, _MAP_LABELS) for names in (shown.rows, shown.columns))
+    counts_map = _largest(drawn)
+    rows, columns = (fit_labels(names, _MAP_LABELS) for names in (counts_map.rows, counts_map.columns))
     tilted = max((text_width(label, SMALL) for label in columns.values()), default=0.0) * _SLOPE
-    left = MARGIN + max([text_width(shown.row_title, SMALL), *map(text_width, rows.values())]) + GAP
+    left = MARGIN + max([text_width(counts_map.row_title, SMALL), *map(text_width, rows.values())]) + GAP
     room = WIDTH - MARGIN - tilted - left
-    cell = min(_CELL_WIDTH, room / max(1, len(shown.columns)))
-    canvas = Canvas(width=min(WIDTH, max(_LEAST_WIDTH, left + cell * len(shown.columns) + tilted + MARGIN)))
+    cell = min(_CELL_WIDTH, room / max(1, len(counts_map.columns)))
+    canvas = Canvas(width=min(WIDTH, max(_LEAST_WIDTH, left + cell * len(counts_map.columns) + tilted + MARGIN)))
     if standalone:
-        heading(canvas, shown.title, shown.about)
+        heading(canvas, counts_map.title, counts_map.about)
     canvas.y += LINE - 2
-    canvas.add(text(left, canvas.y, fit_text(f"{shown.column_title} →", canvas.width - left, SMALL), "small"))
+    canvas.add(text(left, canvas.y, fit_text(f"{counts_map.column_title} →", canvas.width - left, SMALL), "small"))
     canvas.y += tilted + 10
-    for number, name in enumerate(shown.columns):
+    for number, name in enumerate(counts_map.columns):
         canvas.add(_tilted_label(left + (number + 0.5) * cell, canvas.y, columns[name], name))
-    canvas.add(text(MARGIN, canvas.y, fit_text(f"{shown.row_title} ↓", left - MARGIN, SMALL), "small"))
+    canvas.add(text(MARGIN, canvas.y, fit_text(f"{counts_map.row_title} ↓", left - MARGIN, SMALL), "small"))
     canvas.y += 6
-    most = max([_HOT, *(count for row in shown.counts for count in row)])
-    for name, counts in zip(shown.rows, shown.counts, strict=True):
+    most = max([_HOT, *(count for row in counts_map.counts for count in row)])
+    for name, counts in zip(counts_map.rows, counts_map.counts, strict=True):
         canvas.add(text(MARGIN, canvas.y + 16, rows[name], whole=name))
-        for number, (other, count) in enumerate(zip(shown.columns, counts, strict=True)):
+        for number, (other, count) in enumerate(zip(counts_map.columns, counts, strict=True)):
             canvas.add(*_cell(left + number * cell, canvas.y, cell, count, most, same=name == other))
         canvas.y += _CELL_HEIGHT
-    draw_notes(canvas, [full_label(note) for note in shown.notes])
-    return picture(canvas, full_label(shown.title), _map_description(shown), standalone=standalone)
+    draw_notes(canvas, [full_label(note) for note in counts_map.notes])
+    return picture(canvas, full_label(counts_map.title), _map_description(counts_map), standalone=standalone)
 
 
 def heat_level(count: int, most: int) -> int:
@@ -146,9 +146,9 @@ def _cell(x: float, y: float, width: float, count: int, most: int, *, same: bool
     return parts
 
 
-def _tilted_label(x: float, y: float, shown: str, whole: str) -> Markup:
+def _tilted_label(x: float, y: float, label: str, whole: str) -> Markup:
     turned = f"rotate(-45 {coordinate(x)} {coordinate(y)})"
-    return element("g", text(x, y, shown, "tilted", whole=whole), transform=turned)
+    return element("g", text(x, y, label, "tilted", whole=whole), transform=turned)
 
 
 def _largest(drawn: CountPicture) -> CountPicture:
@@ -186,6 +186,6 @@ def _map_description(drawn: CountPicture) -> str:
         for column, count in zip(drawn.columns, counts, strict=True)
         if count and row != column
     ]
-    listed = [f"{-count} {row} → {column}" for count, row, column in sorted(largest)[:_LISTED]]
-    head = f"{drawn.row_title} → {drawn.column_title}, but for those of one name: {'none' if not listed else ''}"
-    return description_text([drawn.about, head + "; ".join(listed), *drawn.notes])
+    cells = [f"{-count} {row} → {column}" for count, row, column in sorted(largest)[:_LISTED]]
+    head = f"{drawn.row_title} → {drawn.column_title}, but for those of one name: {'none' if not cells else ''}"
+    return description_text([drawn.about, head + "; ".join(cells), *drawn.notes])

@@ -55,12 +55,13 @@ _BEYOND = Fraction(1, 6)  # of what is to be seen lies beyond a bound, so that t
 _BAND = 20  # the height of the hatched side
 _GATE_ROW = 46
 _NO_GATES = "No gates were judged."
-_GATE_LEGEND = "Mark: the value. Bar: its interval. Upright: the bound; what is hatched passes."
+_ALONE_WIDTH, _ALONE_SIDE = 190, 12  # of a scale that stands beside its numbers, and beside it
+GATE_LEGEND = f"Dot: value. Bar: {INTERVAL}. Line: threshold; hatched side passes."
 _ASIDE = 90
 _ROW, _ROW_WITH_RUNS = 22, 38
 _GROUP_GAP = 8
 _RUN = 3.2  # the radius of a run's dot
-_LEVELS = 3  # dots that lie on each other are drawn one above the other, so many times
+_LEVELS = 3  # rows in which dots that overlap are drawn above each other
 BEST = "*"
 
 
@@ -68,7 +69,7 @@ class _Columns(NamedTuple):
     """Where the columns of a picture are, from left to right: label, scale, value, interval, and one more."""
 
     label: float
-    left: float  # of the scale
+    left: float  # left end of the scale
     right: float
     value: float  # its right end
     interval: float
@@ -86,10 +87,10 @@ class _Columns(NamedTuple):
 def _fit_columns(
     values: Sequence[MeasuredValue],
     labels: Sequence[tuple[str, int]],  # each with the size of its letters
-    title: str,  # of the values
+    title: str,  # heading of the values
     *,
-    start: float,  # of the labels
-    end: float,  # of the numbers
+    start: float,  # left end of the labels
+    end: float,  # right end of the numbers
     last: float,
     label_room: float,
     least_scale: float,
@@ -112,11 +113,13 @@ def _number_heads(canvas: Canvas, columns: _Columns, title: str, values: Sequenc
         canvas.add(text(columns.interval, canvas.y, INTERVAL, "small"))
 
 
-def _draw_interval(canvas: Canvas, value: MeasuredValue, columns: _Columns, scale: Scale, y: float) -> None:
-    """The bar of a value's interval on the scale, and its ends as numbers."""
+def _draw_value(canvas: Canvas, value: MeasuredValue, columns: _Columns, scale: Scale, y: float) -> None:
+    """The bar of a value's interval on the scale, and its dot."""
     if value.interval is not None:
         low, high = (columns.place(scale, end) for end in value.interval.ends)
-        canvas.add(interval(low, high, y), text(columns.interval, y + 4, fit_number(value.interval)))
+        canvas.add(interval(low, high, y))
+    if value.value is not None:
+        canvas.add(dot(columns.place(scale, value.value), y, MARK, "mark"))
 
 
 def _undefined(value: MeasuredValue, columns: _Columns, x: float, base: float) -> Markup:
@@ -161,8 +164,22 @@ def draw_gates(drawn: GatePicture, *, standalone: bool) -> Markup:
     canvas.y += 2
     for scale in scales:
         _draw_gate(canvas, scale, labels[scale.label], columns)
-    draw_notes(canvas, [_GATE_LEGEND if scales else _NO_GATES])
-    return picture(canvas, full_label(drawn.title), _gates_description(drawn, scales), standalone=standalone)
+    draw_notes(canvas, [GATE_LEGEND if scales else _NO_GATES])
+    description = description_text([drawn.about, *(map(_scale_words, scales) if scales else [_NO_GATES])])
+    return picture(canvas, full_label(drawn.title), description, standalone=standalone)
+
+
+def draw_gate_scales(gate: GateLine) -> Iterator[Markup]:
+    """The scales of one gate without its numbers, which stand beside them; none where there is no value."""
+    left, right = MARGIN + _ALONE_SIDE, _ALONE_WIDTH - MARGIN - _ALONE_SIDE
+    columns = _Columns(MARGIN, left, right, right, right, right)
+    for scale in _gate_scales(gate):
+        if scale.measured.value is not None:
+            canvas, drawn = Canvas(y=_BAND + 24, width=_ALONE_WIDTH), _scale(scale)
+            _draw_bounds(canvas, scale, drawn, columns, 5)
+            _draw_value(canvas, scale.measured, columns, drawn, 5 + _BAND / 2)
+            words = description_text([_scale_words(scale)])
+            yield picture(canvas, full_label(scale.label), words, standalone=False)
 
 
 def _gate_scales(gate: GateLine) -> Iterator[_GateScale]:
@@ -194,8 +211,8 @@ def _draw_gate(canvas: Canvas, drawn: _GateScale, label: str, columns: _Columns)
         return
     scale = _scale(drawn)
     _draw_bounds(canvas, drawn, scale, columns, top)
-    _draw_interval(canvas, drawn.measured, columns, scale, y)
-    canvas.add(dot(columns.place(scale, drawn.measured.value), y, MARK, "mark"))
+    _draw_value(canvas, drawn.measured, columns, scale, y)
+    canvas.add(text(columns.interval, base, fit_number(drawn.measured.interval or "")))
 
 
 def _draw_bounds(canvas: Canvas, drawn: _GateScale, scale: Scale, columns: _Columns, top: float) -> None:
@@ -236,12 +253,9 @@ def _verdict(gate: GateLine) -> str:
     return fit_text(f"{gate.verdict} (warn)" if gate.gate.severity == "warn" else gate.verdict, _VERDICT, BOLD)
 
 
-def _gates_description(drawn: GatePicture, scales: Sequence[_GateScale]) -> str:
-    sentences = [
-        f"{_verdict(scale.gate)} {scale.label}: {scale.measured}{_interval_words(scale.measured)}, gate {scale.bounds}"
-        for scale in scales
-    ]
-    return description_text([drawn.about, *(sentences or [_NO_GATES])])
+def _scale_words(scale: _GateScale) -> str:
+    numbers = f"{scale.measured}{_interval_words(scale.measured)}"
+    return f"{_verdict(scale.gate)} {scale.label}: {numbers}, gate {scale.bounds}"
 
 
 def _interval_words(value: MeasuredValue) -> str:
@@ -302,10 +316,11 @@ def _draw_score(canvas: Canvas, row: ScoreRow, label: str, columns: _Columns, sc
         canvas.add(_undefined(value, columns, columns.left + 4, base))
         canvas.add(text(columns.value, base, NOT_AVAILABLE, anchor="end"))
         return
-    _draw_interval(canvas, value, columns, scale, y)
     canvas.add(*_run_dots([columns.place(scale, run) for run in row.runs], y))
-    canvas.add(dot(columns.place(scale, value.value), y, MARK, "mark"))
+    _draw_value(canvas, value, columns, scale, y)
     canvas.add(text(columns.value, base, fit_number(value), anchor="end"))
+    if value.interval is not None:
+        canvas.add(text(columns.interval, base, fit_number(value.interval)))
     if value.best:  # beside the number, so that digits stand under digits
         canvas.add(text(columns.value + 1, base, BEST))
     if row.aside:
@@ -336,10 +351,10 @@ def _value_title(drawn: ScorePicture) -> str:
 def _score_legend(rows: Sequence[ScoreRow]) -> Iterator[str]:
     of_runs = any(row.runs for row in rows)
     if any(row.measured.interval for row in rows):
-        value = "the mean of the runs" if of_runs else "the value"
-        yield f"Mark: {value}. Bar: its {INTERVAL}." + (" Circles: single runs." if of_runs else "")
+        value = "mean of the runs" if of_runs else "value"
+        yield f"Dot: {value}. Bar: {INTERVAL}." + (" Circles: single runs." if of_runs else "")
     if any(row.measured.best for row in rows):
-        yield f"{BEST}: the best, better than every other system with a Holm-adjusted p below 0.05."
+        yield f"{BEST}: the best, better than every other system (Holm, p < 0.05)."
 
 
 def _scores_description(drawn: ScorePicture) -> str:

@@ -51,7 +51,7 @@ _GROUPS = {
 _WIDTHS = {letter: wide for wide, letters in _GROUPS.items() for letter in letters}
 _DIGIT, _OTHER, _WIDE = 556, 600, 1000
 _ROOM = 1.06  # other fonts are wider
-_NARROW = 0.3  # of the size: few letters are narrower
+_NARROW = 0.3  # of the font size; few letters are narrower
 _NUMBER = 90  # the most room for a number
 _LEAST_COLUMNS = 8  # of a label, however little room there is
 _LONGEST = 400  # columns of a label that are looked at
@@ -71,8 +71,8 @@ def fit_labels(labels: Iterable[str], room: float, size: float = SIZE) -> dict[s
     short = {label: _fit(named_apart[cut], room, size, shorten_middle) for label, cut in whole.items()}
     times = Counter(short.values())
     return {
-        label: _fit(named_apart[whole[label]], room, size, shorten_with_digest) if times[shown] > 1 else shown
-        for label, shown in short.items()
+        label: _fit(named_apart[whole[label]], room, size, shorten_with_digest) if times[fitted] > 1 else fitted
+        for label, fitted in short.items()
     }
 
 
@@ -104,9 +104,9 @@ def description_text(sentences: Iterable[str]) -> str:
 def _fit(text: str, room: float, size: float, cut: Callable[[str, int], str]) -> str:
     """The text with as many columns as have room."""
     columns = min(display_width(text), int(room / (_NARROW * size)))
-    while text_width(shown := cut(text, columns), size) > room and columns > _LEAST_COLUMNS:
+    while text_width(fitted := cut(text, columns), size) > room and columns > _LEAST_COLUMNS:
         columns -= 1
-    return shown
+    return fitted
 
 
 def _letter(letter: str) -> int:
@@ -212,18 +212,18 @@ class Canvas:
 
 def coordinate(number: float) -> str:
     """A coordinate with two decimals at most, the same on every machine."""
-    shown = f"{number:.2f}".rstrip("0").rstrip(".")
-    return "0" if shown == "-0" else shown
+    digits = f"{number:.2f}".rstrip("0").rstrip(".")
+    return "0" if digits == "-0" else digits
 
 
 def text(
-    x: float, y: float, shown: str, kind: str = "", *, anchor: Anchor = "start", whole: str | None = None
+    x: float, y: float, content: str, kind: str = "", *, anchor: Anchor = "start", whole: str | None = None
 ) -> Markup:
     """A line of text on its base line; `whole` is what was cut, for those who point at it."""
-    full = full_label(whole) if whole is not None else shown
+    full = full_label(whole) if whole is not None else content
     return element(
         "text",
-        shown if full == shown else (element("title", full), shown),
+        content if full == content else (element("title", full), content),
         class_=kind or None,
         x=coordinate(x),
         y=coordinate(y),
@@ -279,9 +279,9 @@ def draw_notes(canvas: Canvas, sentences: Sequence[str]) -> None:
     """Sentences under a picture, in as many lines as they need."""
     canvas.y += 6 if sentences else 0
     for sentence in sentences:
-        for shown in _wrap_sentence(sentence, canvas.width - 2 * MARGIN):
+        for line in _wrap_sentence(sentence, canvas.width - 2 * MARGIN):
             canvas.y += LINE - 2
-            canvas.add(text(MARGIN, canvas.y, shown, "small"))
+            canvas.add(text(MARGIN, canvas.y, line, "small"))
 
 
 def picture(canvas: Canvas, title: str, description: str, *, standalone: bool) -> Markup:
@@ -320,15 +320,15 @@ def _lines(parts: Iterator[Markup]) -> Markup:
 
 
 def _wrap_sentence(sentence: str, room: float) -> Iterator[str]:
-    shown = ""
+    line = ""
     for word in sentence.split(" "):
-        longer = f"{shown} {word}" if shown else word
+        longer = f"{line} {word}" if line else word
         if text_width(longer, SMALL) > room:
-            if shown:
-                yield shown
+            if line:
+                yield line
             longer = cut_text(word, room, SMALL)
-        shown = longer
-    yield shown
+        line = longer
+    yield line
 
 
 _BETWEEN = 6  # between two numbers
@@ -347,8 +347,8 @@ def axis_numbers(scale: Scale, left: float, right: float, y: float) -> Iterator[
     """The round numbers of a scale; none that would touch the one before it."""
     end = -inf
     for tick in scale.ticks():
-        x, shown = left + scale.share(tick) * (right - left), scale.label(tick)
-        half = text_width(shown, SMALL) / 2
+        x, label = left + scale.share(tick) * (right - left), scale.label(tick)
+        half = text_width(label, SMALL) / 2
         if x - half > end:
-            yield text(x, y, shown, "small", anchor="middle")
+            yield text(x, y, label, "small", anchor="middle")
             end = x + half + _BETWEEN

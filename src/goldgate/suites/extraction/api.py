@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from goldgate.api import evaluate_stored
+from goldgate.api import evaluate_stored, require_names
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.finding import FindingSample, record_id
 from goldgate.engines import EngineName
@@ -18,13 +18,15 @@ from goldgate.protocol import ProtocolSource
 from goldgate.readers.dialects import recognize_dialect_of
 from goldgate.readers.guess import bad_id_error
 from goldgate.readers.layouts import chat
+from goldgate.readers.layouts.layout import has_path, value_at
 from goldgate.readers.unit_records import whole_record
 from goldgate.runs.against import load_reference_runs
-from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
+from goldgate.suites.extraction.convert import derive_from_gold
+from goldgate.suites.extraction.events.event_schema import EventSchema, SchemaSource, obtain_event_schema
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.report_parts import ExtractionOutcome
 from goldgate.suites.extraction.sample import Gold, Sample, make_sample
-from goldgate.suites.extraction.scorer import Scorer, sample_findings, sample_record
+from goldgate.suites.extraction.scorer import Scorer, needs_schema, sample_findings, sample_record
 from goldgate.suites.extraction.suite import SUITE
 from goldgate.suites.plan import load_plan
 
@@ -48,7 +50,8 @@ def evaluate_files(
 ) -> Evaluation:
     """Score stored answers of an extraction model and judge them.
 
-    `dialect` names the published format of the gold, `id_field` and `response_field` are dotted paths into predictions.
+    Without `schema`, event types and roles are those of the gold. `dialect` names the published format of the gold;
+    `id_field` and `response_field` are dotted paths into predictions.
     `records` receives a line of JSON for each sample (what the command writes to samples.jsonl); with `records=True`,
     `evaluation.samples` keeps them. With the engine "ray" it is scored on the cluster at `ray_address`.
     """
@@ -69,31 +72,35 @@ def evaluate(
     schema: SchemaSource = None,
     protocol: ProtocolSource = None,
     *,
+    id_field: str | None = None,
     records: bool = False,
 ) -> Evaluation:
     """Score records that are in memory: the same as `evaluate_files` on files that hold them.
 
-    A prediction's `response` is what `Scorer.score` takes: text, chat messages, the reply of an endpoint or decoded
-    JSON. Gold may be what `parse_gold` gives.
+    `id_field` is a dotted path to the ids of records without an `id`. A prediction's `response` is what `Scorer.score`
+    takes: text, chat messages, the reply of an endpoint or decoded JSON. Gold may be what `parse_gold` gives.
 
     `records=True` keeps a record for each sample, in the order of the gold, as `evaluation.samples`.
     """
+    require_names({"id_field": id_field})
     plan = load_plan(SUITE, protocol)
     stored = load_reference_runs(SUITE, plan)
     event_schema = obtain_event_schema(schema)
+    answers = _by_id(predictions, "predictions", id_field)
+    ours, dialects = _in_our_form(gold)
+    golds = _parse_all(ours, event_schema, id_field)
+    if event_schema is None and needs_schema(plan.settings):
+        event_schema = derive_from_gold(golds.values())
     scorer = Scorer(plan.settings, event_schema)
     outcome = ExtractionOutcome(plan.settings, event_schema)
-    answers = _by_id(predictions, "predictions")
-    tally, findings, samples = scorer.tally(), FindingSample(), list[dict[str, Any]]()
-    ours, dialects = _in_our_form(gold)
     outcome.settings.update(dialects)
-    for identity, (number, record) in _by_id(ours, "gold").items():
-        with _located("gold", number):
-            sample = Sample(record if isinstance(record, Gold) else parse_gold(record, identity, None, event_schema))
+    tally, findings, samples = scorer.tally(), FindingSample(), list[dict[str, Any]]()
+    for identity, parsed in golds.items():
+        sample = Sample(parsed)
         if identity in answers:
             number, answer = answers.pop(identity)
             with _located("predictions", number):
-                sample = _answered(sample.gold, answer)
+                sample = _answered(parsed, answer)
         facts = scorer.facts(sample)
         unit, group = scorer.add(facts, tally), facts.sample.gold.group
         if stored is not None:
@@ -108,13 +115,13 @@ def evaluate(
             place=_place("predictions", number, "id"),
             found=describe_value(identity),
         )
-    outcome.findings += findings.listed()
+    outcome.findings += findings.to_list()
     evaluation = judge(SUITE, plan, tally, outcome, stored)
     return replace(evaluation, samples=samples) if records else evaluation
 
 
-def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) -> Scorer:
-    """A scorer for one response at a time, as in a training loop: `load_scorer("schema.json").score(text, gold)`."""
+def load_event_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) -> Scorer:
+    """A scorer for one response at a time, as in a training loop."""
     return Scorer(load_plan(SUITE, protocol).settings, obtain_event_schema(schema))
 
 
@@ -125,11 +132,20 @@ def _in_our_form(gold: Iterable[Mapping[str, Any] | Gold]) -> tuple[list[Any], d
     dialect = recognize_dialect_of(record for record in records if not isinstance(record, Gold))
     if dialect is None:
         return records, {}
-    found: list[Any] = []
+    converted: list[Any] = []
     for number, record in enumerate(records, 1):
         with _located("gold", number):
-            found.append(record if isinstance(record, Gold) else {"id": str(number), **dialect.convert(record)})
-    return found, {"dialect": dialect.name}
+            converted.append(record if isinstance(record, Gold) else {"id": str(number), **dialect.convert(record)})
+    return converted, {"dialect": dialect.name}
+
+
+def _parse_all(records: list[Any], schema: EventSchema | None, id_field: str | None) -> dict[str, Gold]:
+    """Gold records by id, parsed."""
+    golds: dict[str, Gold] = {}
+    for identity, (number, record) in _by_id(records, "gold", id_field).items():
+        with _located("gold", number):
+            golds[identity] = record if isinstance(record, Gold) else parse_gold(record, identity, None, schema)
+    return golds
 
 
 def _answered(gold: Gold, record: Mapping[str, Any]) -> Sample:
@@ -143,20 +159,28 @@ def _answered(gold: Gold, record: Mapping[str, Any]) -> Sample:
     return Sample(gold, *parse_prediction(record))
 
 
-def _by_id(records: Iterable[Any], kind: str) -> dict[str, tuple[int, Any]]:
+def _by_id(records: Iterable[Any], kind: str, id_field: str | None) -> dict[str, tuple[int, Any]]:
     _require_records(records, kind)
-    found: dict[str, tuple[int, Any]] = {}
+    records_by_id: dict[str, tuple[int, Any]] = {}
     for number, record in enumerate(records, 1):
         parsed = isinstance(record, Gold) and kind == "gold"
-        value = record.id or None if parsed else record_id(record) if isinstance(record, Mapping) else None
+        value = record.id or None if parsed else _id_of(record, id_field)
         if value is None:
             raise bad_id_error(record, kind, _place(kind, number, "id"))
-        if value in found:
+        if value in records_by_id:
             raise InputError(
                 f"{kind}.duplicate_id", "duplicate id", place=_place(kind, number, "id"), found=describe_value(value)
             )
-        found[value] = number, record
-    return found
+        records_by_id[value] = number, record
+    return records_by_id
+
+
+def _id_of(record: object, id_field: str | None) -> str | None:
+    if not isinstance(record, Mapping):
+        return None
+    if id_field is not None and "id" not in record and has_path(record, id_field):
+        return record_id({"id": value_at(record, id_field)})
+    return record_id(record)
 
 
 def _require_records(records: object, kind: str) -> None:

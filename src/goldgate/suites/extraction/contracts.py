@@ -8,24 +8,22 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from goldgate.core.contracts import (
     CountedRecord,
     CountValue,
-    ErrorValue,
+    ErrorReport,
     FileDigest,
-    FindingValue,
-    GateValue,
     MeanValue,
-    ProtocolValue,
+    ParseCounts,
     RateValue,
-    StandsOut,
+    SuiteMetrics,
+    SuiteReport,
 )
 from goldgate.shape.kinds import AtLeast, Distinct, Matching, NotEmpty
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 
 
-class MetricsValue(TypedDict):
+class MetricsValue(SuiteMetrics):
     """All metrics by name, with the version of their definitions."""
 
-    version: str
     main: dict[str, RateValue | CountValue]
     diagnostics: dict[str, RateValue | CountValue]
     papers: NotRequired[dict[str, RateValue | CountValue]]  # where the protocol sets a profile
@@ -49,18 +47,10 @@ class ErrorCount(TypedDict):
     false_negatives: int
 
 
-class ConfusedTypes(TypedDict):
-    """How often this event type of the gold was predicted as that one."""
+class ConfusedPair(TypedDict):
+    """How often this name of the gold was predicted as that one: an event type, or a role within an event type."""
 
-    gold: str
-    predicted: str
-    count: int
-
-
-class ConfusedRoles(TypedDict):
-    """How often, within an event type, this role of the gold was predicted as that one."""
-
-    event_type: str
+    event_type: NotRequired[str]
     gold: str
     predicted: str
     count: int
@@ -73,25 +63,18 @@ class LeftOutPairs(TypedDict):
     count: int
 
 
-class TypeConfusions(TypedDict):
-    """The most frequent pairs of event types."""
+class ConfusedPairs(TypedDict):
+    """The most frequent pairs."""
 
-    pairs: list[ConfusedTypes]
-    left_out: LeftOutPairs
-
-
-class RoleConfusions(TypedDict):
-    """The most frequent pairs of roles."""
-
-    pairs: list[ConfusedRoles]
+    pairs: list[ConfusedPair]
     left_out: LeftOutPairs
 
 
 class Confusions(TypedDict):
     """Who was taken for whom, by the errors wrong_type and wrong_role."""
 
-    event_types: TypeConfusions
-    roles: RoleConfusions
+    event_types: ConfusedPairs
+    roles: ConfusedPairs
 
 
 class ViolationCount(TypedDict):
@@ -101,34 +84,25 @@ class ViolationCount(TypedDict):
     occurrences: int
 
 
-class ValueCounts(TypedDict):
-    """How many different values were checked for hallucination, and how many units they give."""
+class DistinctCounts(TypedDict):
+    """How many different values were checked for hallucination, and how many units they give; or how many different
+    texts there are, and how many samples or groups have them, each counted once for a text."""
 
     distinct: int
     units: int
 
 
-class TextCounts(TypedDict):
-    """Different texts that were looked at, and the samples or groups that have them, each counted once for a text."""
-
-    distinct: int
-    units: int
-
-
-class Reading(TypedDict):
+class Reading(ParseCounts):
     """How the answers were found and mended, and which violations they had."""
 
-    methods: dict[str, int]
-    thoughts: dict[str, int]
-    repairs: dict[str, int]
     violations: dict[str, ViolationCount]
     null_words: int
-    values: ValueCounts
-    texts: TextCounts
+    values: DistinctCounts
+    texts: DistinctCounts
 
 
 class Hint(TypedDict):
-    """What so many of the answers have, and the setting that would read it."""
+    """A form that some answers have, and the setting that would read it."""
 
     answers: int
     of: int
@@ -194,35 +168,22 @@ class Breakdown(TypedDict):
     macro: MacroValue
 
 
-class ExtractionReport(TypedDict):
-    """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
+class ExtractionDetails(TypedDict):
+    """The parts of a report that only this suite has."""
 
-    format_version: int
-    suite: Literal["extraction"]
-    status: Literal["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES"]
-    protocol: ProtocolValue
-    signature: str
-    inputs: InputsValue
-    gates: list[GateValue]
-    gates_together: NotRequired[str]
-    metrics: MetricsValue
-    stands_out: list[StandsOut]
     errors: dict[str, ErrorCount]
     confusions: Confusions
     reading: Reading
     hints: list[Hint]
     breakdown: Breakdown
-    findings: list[FindingValue]
-    error: None
 
 
-class ErrorReport(TypedDict):
-    """The evaluation could not be carried out."""
+class ExtractionReport(SuiteReport, ExtractionDetails):
+    """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
 
-    format_version: int
     suite: Literal["extraction"]
-    status: Literal["SYSTEM_ERROR"]
-    error: ErrorValue
+    inputs: InputsValue
+    metrics: MetricsValue
 
 
 Report = ExtractionReport | ErrorReport
@@ -290,8 +251,8 @@ class CotRecord(TypedDict):
     copied: bool
 
 
-class SampleRecord(CountedRecord):
-    """A line of samples.jsonl; every number of the report is a sum over these. Missing predictions have no `parse`."""
+class ComparedSample(TypedDict):
+    """A sample without what it counted. Missing predictions have no `parse`."""
 
     id: str
     parse: ParseRecord | None
@@ -304,7 +265,8 @@ class SampleRecord(CountedRecord):
     cot: CotRecord | None
 
 
-# No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
+class SampleRecord(CountedRecord, ComparedSample):
+    """A line of samples.jsonl; every number of the report is a sum over these. Missing predictions have no `parse`."""
 
 
 Words = Annotated[str, Matching(r"\S", "a text that is not blank")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -15,10 +15,10 @@ from goldgate.errors import InputError, Place
 from goldgate.readers.dialects import OWN_FORM
 from goldgate.readers.gold_files import GoldOpener, load_clusters, record_flaws
 from goldgate.readers.id_index import require_id
-from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate_records, require_unchanged_files
+from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, iterate_records, require_unchanged_files
 from goldgate.report.escape import visible
 from goldgate.suites.extraction.events.event import value_as_written
-from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
+from goldgate.suites.extraction.events.event_schema import EventSchema, derive_from_events, obtain_event_schema
 from goldgate.suites.extraction.records import parse_gold, with_own_event_form
 from goldgate.suites.extraction.sample import Gold
 
@@ -64,35 +64,37 @@ def convert_gold(
     for form, gold, data in _gold(paths, opener, schema, conversion.lost, with_ids=True):
         names.update([form] if form is not None else gold.shapes or [OWN_FORM], gold.shapes)
         conversion.records += 1
-        conversion.events += len(gold.listed)
-        conversion.mentions += sum(max(1, len(event.get("mentions") or ())) for event in gold.listed)
-        conversion.arguments += sum(len(event["arguments"]) for event in gold.listed)
+        conversion.events += len(gold.event_list)
+        conversion.mentions += sum(max(1, len(event.get("mentions") or ())) for event in gold.event_list)
+        conversion.arguments += sum(len(event["arguments"]) for event in gold.event_list)
         out.write((data.strip() if _is_kept(gold, data) else _rewritten(data, schema)) + b"\n")
     conversion.dialects = sorted(names)
     return conversion
 
 
-def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> dict[str, Any]:
-    """The event types and roles that some gold files use, in alphabetical order, as an event schema."""
-    roles: dict[str, set[str]] = {}
+def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> EventSchema:
+    """The event schema that some gold files follow."""
     try:
-        for _, gold, _ in _gold(paths, GoldOpener(dialect), None, None, with_ids=False):
-            for event_type, of, *_ in gold.events.columns:
-                roles.setdefault(event_type, set()).update(of)
+        return derive_from_gold(gold for _, gold, _ in _gold(paths, GoldOpener(dialect), None, None, with_ids=False))
     except InputError as error:
+        if error.code == "gold.no_events":
+            error.place = Place(", ".join(map(str, paths)))
         if error.code == "gold.arguments_not_list" and "--schema" in (error.advice or ""):
             error.advice = (
                 "are its roles keys of the event? which keys are roles cannot be derived from such gold: write the "
                 'event schema yourself, {"event_types": {"Type": {"roles": ["Role"]}}}'
             )
         raise
-    if not roles:
-        raise InputError(
-            "gold.no_events",
-            "no record has an event: there is nothing to derive event types from",
-            place=Place(", ".join(map(str, paths))),
-        )
-    return {"event_types": {name: {"roles": sorted(roles[name])} for name in sorted(roles)}}
+
+
+def derive_from_store(store: RecordStore) -> EventSchema:
+    """The event schema that the gold in open files follows."""
+    return derive_from_gold(gold for _, _, gold, _ in _parsed(store, None, with_ids=False))
+
+
+def derive_from_gold(records: Iterable[Gold]) -> EventSchema:
+    """The event schema that parsed gold follows."""
+    return derive_from_events((name, roles) for gold in records for name, roles, *_ in gold.events.columns)
 
 
 def _gold(
@@ -112,21 +114,28 @@ def _gold(
             if lost is not None:
                 lost += [LostPart(str(path), line, *flaw[1:]) for line, flaw in opener.flaws or ()]
         with require_unchanged_files([store]):
-            for number, file in enumerate(store.files):
-                for offset, data in iterate_records(file):
-                    location = (number << OFFSET_BITS) + offset
-                    record = store.decode(location, data)
-                    try:
-                        gold = parse_gold(record, require_id(record, store, location) if with_ids else "", data, schema)
-                    except InputError as error:
-                        raise store.at(error, location) from None
-                    if lost is not None and file.form is None and not _is_kept(gold, data):
-                        lost += [
-                            LostPart(file.name, store.place(location).line or 1, *f[1:]) for f in record_flaws(data)
-                        ]
-                    yield file.form, gold, data
+            for file, location, gold, data in _parsed(store, schema, with_ids=with_ids):
+                if lost is not None and file.form is None and not _is_kept(gold, data):
+                    line = store.place(location).line or 1
+                    lost += [LostPart(file.name, line, *flaw[1:]) for flaw in record_flaws(data)]
+                yield file.form, gold, data
     finally:
         store.close()
+
+
+def _parsed(
+    store: RecordStore, schema: EventSchema | None, *, with_ids: bool
+) -> Iterator[tuple[RecordFile, int, Gold, bytes]]:
+    """Every record of some open files: its file, its location, parsed, and its bytes."""
+    for number, file in enumerate(store.files):
+        for offset, data in iterate_records(file):
+            location = (number << OFFSET_BITS) + offset
+            record = store.decode(location, data)
+            try:
+                gold = parse_gold(record, require_id(record, store, location) if with_ids else "", data, schema)
+            except InputError as error:
+                raise store.at(error, location) from None
+            yield file, location, gold, data
 
 
 def _is_kept(gold: Gold, data: bytes) -> bool:
@@ -169,5 +178,6 @@ def _loss_text(lost: list[LostPart]) -> str:
 def run_schema(paths: Sequence[str], options: Options) -> tuple[dict[str, Any], str]:
     """`goldgate schema`: an event schema, and how much is in it."""
     schema = derive_event_schema(paths, options.get("dialect"))
-    roles = [kind["roles"] for kind in schema["event_types"].values()]
-    return schema, f"{count_text(len(roles), 'event type')}, {count_text(sum(map(len, roles)), 'role')}"
+    roles = schema.role_order
+    size = f"{count_text(len(roles), 'event type')}, {count_text(sum(map(len, roles.values())), 'role')}"
+    return {"event_types": {name: {"roles": [*roles[name]]} for name in roles}}, size

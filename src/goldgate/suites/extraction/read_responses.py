@@ -1,110 +1,93 @@
-"""Responses read without gold: the events in each stored answer and how it was read."""
+"""Responses read without gold, for `goldgate read`: the events in each stored answer and how it was read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
-from goldgate.errors import ConfigError, InputError, Place
-from goldgate.readers.id_index import require_id
-from goldgate.readers.layouts.layout import OWN_FIELDS, FieldPaths
-from goldgate.readers.pair_files import PairOpener
-from goldgate.readers.records import RecordStore, iterate_records
+from goldgate.core.page import count_text
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Options
+from goldgate.report.escape import display_width, shorten, visible
+from goldgate.report.responses import SHOWN_ITEMS, AnswerReader, ShownAnswer, short_name, value_lines
+from goldgate.report.text import INDENT, more_line
 from goldgate.suites.extraction.events.answer_form import NO_EVENT
-from goldgate.suites.extraction.events.event import Events, empty_events
+from goldgate.suites.extraction.events.event import Violation, empty_events
 from goldgate.suites.extraction.records import parse_prediction
-from goldgate.suites.extraction.response import Parsed
 from goldgate.suites.extraction.sample import Gold, Sample
 from goldgate.suites.extraction.scorer import Scorer
-from goldgate.suites.extraction.settings import ExtractionSettings
-
-
-class StoredAnswer(NamedTuple):
-    """What a model answered, as it is stored: a response, or events that were decoded elsewhere."""
-
-    id: str | None
-    response: str | None
-    events: list[Any] | None = None
-    source: bytes | None = None  # the line that the events were decoded from
 
 
 class WrittenEvent(NamedTuple):
-    """An event and its values as they were written; the type is None where it is the gold's to say."""
+    """An event and its values as they were written; the type is None where gold has it."""
 
     event_type: str | None
     arguments: list[tuple[str, str]]  # role, value
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAnswer:
-    """An answer, what was read of it, and the events that it would be scored with."""
-
-    id: str | None
-    response: str  # empty where it came as events
-    parsed: Parsed
-    events: Events
-    type_from_gold: bool  # the protocol says: answers are flat, and the gold has their type
-
-    @property
-    def written(self) -> list[WrittenEvent]:
-        """The events, one by one."""
-        return [
-            WrittenEvent(
-                None if self.type_from_gold and event_type == NO_EVENT else event_type,
-                list(zip(roles, texts, strict=True)),
-            )
-            for event_type, roles, texts, _, _ in self.events.columns
-        ]
-
-
-def answer_reader(metrics: ExtractionSettings) -> Callable[[StoredAnswer], ReadAnswer]:
+def open_answer_reader(plan: Plan, options: Options) -> AnswerReader:
     """Reads answers as the scorer does, by the settings for responses; all others have no part in it."""
+    metrics = plan.settings
     without_schema = replace(
         metrics, schema=replace(metrics.schema, mode="syntax_only"), cot=replace(metrics.cot, enabled=False)
     )
-    scorer = Scorer(without_schema, None)
+    return AnswerReader(_parse_answer, partial(_read_answer, Scorer(without_schema, None)))
+
+
+def _parse_answer(record: Any, data: bytes) -> Sample:
+    response, events = parse_prediction(record)
+    nothing = response is None and events is None  # stored as null
+    return Sample(Gold("", None, empty_events()), "" if nothing else response, events, data or None)
+
+
+def _read_answer(scorer: Scorer, identity: str | None, answer: Sample) -> ShownAnswer:
+    facts = scorer.facts(answer)
+    parsed = facts.parsed
+    assert parsed is not None  # there is an answer
     type_from_gold = scorer.form.flat and scorer.form.event_type is None
-    nothing = Gold("", None, empty_events())
-
-    def read(answer: StoredAnswer) -> ReadAnswer:
-        facts = scorer.facts(Sample(nothing, answer.response, answer.events, answer.source))
-        assert facts.parsed is not None  # there is an answer
-        return ReadAnswer(answer.id, answer.response or "", facts.parsed, facts.predicted, type_from_gold)
-
-    return read
-
-
-def stored_answers(
-    path: str | Path, ids: Collection[str] = (), fields: FieldPaths = OWN_FIELDS
-) -> Iterator[StoredAnswer]:
-    """The answers of a file of predictions, in its order; only those with these ids, if any are named.
-
-    Records without ids are numbered. An id that no record has is an error, after all others were yielded.
-    """
-    store = RecordStore([PairOpener(fields=fields, alone=True)(path, "predictions")])
-    missing = dict.fromkeys(ids)
-    try:
-        for location, data in iterate_records(store.files[0]):  # of the only file, offset and location are the same
-            record = store.decode(location, data)
-            identity = require_id(record, store, location)
-            if ids and identity not in ids:
-                continue
-            missing.pop(identity, None)
-            try:
-                response, events = parse_prediction(record)
-            except InputError as error:
-                raise store.at(error, location) from None
-            nothing = response is None and events is None  # stored as null
-            yield StoredAnswer(identity, "" if nothing else response, events, data)
-    finally:
-        store.close()
-    if missing:
-        raise ConfigError(
-            "option.wrong_value",
-            "no record has this id",
-            place=Place(str(path), field="id"),
-            found=", ".join(missing),
-            advice="ids are compared exactly, with their case and spaces",
+    events = [
+        WrittenEvent(
+            None if type_from_gold and event_type == NO_EVENT else event_type, list(zip(roles, texts, strict=True))
         )
+        for event_type, roles, texts, _, _ in facts.predicted.columns
+    ]
+    violations = facts.predicted.violations
+    is_list = all(entry.violation != Violation.NOT_AN_EVENT_LIST for entry in violations)
+    response = answer.response or ""
+    return ShownAnswer(
+        identity,
+        response,
+        parsed,
+        (count_text(len(events), "event"), count_text(sum(len(event.arguments) for event in events), "argument")),
+        partial(_event_lines, events) if is_list else partial(value_lines, response, parsed),
+        # The status says it where an answer was not read at all.
+        [(str(entry.violation), entry.path) for entry in violations if entry.violation != Violation.NOT_PARSED],
+        {
+            "events": [
+                {
+                    "event_type": event.event_type,
+                    "arguments": [{"role": role, "argument": argument} for role, argument in event.arguments],
+                }
+                for event in events
+            ]
+        },
+    )
+
+
+def _event_lines(events: Sequence[WrittenEvent], columns: int) -> list[str]:
+    """Each event with its roles and values."""
+    lines = ["Events"]
+    for event in events[:SHOWN_ITEMS]:
+        name = "one object; its event type is taken from gold" if event.event_type is None else event.event_type
+        lines.append(shorten(f"{INDENT}{visible(name)}", columns))
+        roles = [short_name(role) for role, _ in event.arguments]
+        longest = max(map(display_width, roles), default=0)
+        for role, (_, value) in list(zip(roles, event.arguments, strict=True))[:SHOWN_ITEMS]:
+            start = f"    {role}{' ' * (longest - display_width(role))} = "
+            lines.append(start + shorten(visible(value), columns - display_width(start)))
+        lines += more_line(len(roles) - SHOWN_ITEMS, INDENT * 2)
+    if not events:
+        lines.append(f"{INDENT}none")
+    return [*lines, *more_line(len(events) - SHOWN_ITEMS, INDENT * 2)]

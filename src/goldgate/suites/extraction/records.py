@@ -14,7 +14,7 @@ from typing import Any
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.dialects import nearest_dialect_advice
 from goldgate.readers.guess import SWAPPED_ADVICE, describe_keys, no_answer_error
-from goldgate.readers.layouts.chat import body_text, is_reply
+from goldgate.readers.layouts.chat import body_text, is_chat, is_reply, read_chat
 from goldgate.readers.records import record_group
 from goldgate.suites.extraction.events.answer_form import CANONICAL, NOT_ROLES, Form, gold_form, gold_shapes
 from goldgate.suites.extraction.events.event import (
@@ -26,7 +26,7 @@ from goldgate.suites.extraction.events.event import (
     read_events,
 )
 from goldgate.suites.extraction.events.event_schema import EventSchema
-from goldgate.suites.extraction.sample import Gold, is_chat, read_chat
+from goldgate.suites.extraction.sample import Gold
 
 # Gold may hold numbers and nulls where a prediction should not: they give units, or none.
 TOLERATED_IN_GOLD = frozenset({Violation.VALUE_NUMBER, Violation.VALUE_NULL})
@@ -81,7 +81,7 @@ def parse_gold(
             found=describe_value(text),
         )
     group = record_group(record) if "group" in record else None
-    return Gold(identity, text or None, read.events, group, read.listed, read.shapes)
+    return Gold(identity, text or None, read.events, group, read.event_list, read.shapes)
 
 
 def source_text(record: Mapping[str, Any]) -> Any:
@@ -111,7 +111,7 @@ class GoldEvents:
     record: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def listed(self) -> list[Any]:
+    def event_list(self) -> list[Any]:
         """The events in our own form; a role for which an object has no value is left out."""
         return [_without_empty_roles(event) for event in self.renamed] if self.shapes else self.renamed
 
@@ -155,7 +155,7 @@ def read_gold(record: Mapping[str, Any], source: bytes | None, schema: EventSche
 def with_own_event_form(record: Mapping[str, Any], schema: EventSchema | None) -> Mapping[str, Any]:
     """A gold record with its events in our own form; the record itself where they are."""
     read = read_gold(record, None, schema)
-    return {**record, events_key(record): read.listed} if read.shapes else record
+    return {**record, events_key(record): read.event_list} if read.shapes else record
 
 
 def _without_empty_roles(event: Any) -> Any:

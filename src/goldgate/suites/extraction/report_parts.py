@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Literal, cast
 
 from goldgate.core.gate import GateResult
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Mean, Metrics, Rate, format_number, mean
 from goldgate.core.page import count_text
-from goldgate.core.remarks import Remark, missing_answers, remark, same_files, share_percent
-from goldgate.core.suite import Outcome, Report
+from goldgate.core.remarks import missing_answers, remark, same_files, share_percent
+from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
 from goldgate.readers.layouts.layout import FieldPaths
+from goldgate.response.parse_rates import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
 from goldgate.suites.extraction.events.answer_form import GOLD_SHAPES, Form, form_of, form_signature
 from goldgate.suites.extraction.events.event import Violation
-from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note
 from goldgate.suites.extraction.events.match import Mistake
 from goldgate.suites.extraction.measures import extraction_measures
 from goldgate.suites.extraction.measures.answers import hint_section
@@ -25,14 +26,26 @@ from goldgate.suites.extraction.measures.chain_of_thought import THOUGHT_VERSION
 from goldgate.suites.extraction.measures.duplicate_texts import text_counts
 from goldgate.suites.extraction.measures.hallucination import HALLUCINATION_VERSION, Hallucination
 from goldgate.suites.extraction.measures.matching import MatchRates, confusions
-from goldgate.suites.extraction.response.parsed import METHODS, THOUGHT_STATES, Step
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import MetricValue, RateValue, StandsOut, SuiteReport
+    from goldgate.suites.extraction.contracts import (
+        Breakdown,
+        ErrorCount,
+        ExtractionDetails,
+        ExtractionReport,
+        PaperRole,
+        PaperScores,
+        Reading,
+        UnitScores,
+    )
 
 SAMPLE = "sample"
 
 
-def breakdown_section(tally: Tally, settings: ExtractionSettings) -> dict[str, Any]:
+def breakdown_section(tally: Tally, settings: ExtractionSettings) -> Breakdown:
     """Counts and P/R/F1, strict and relaxed, for each event type and role, with macro averages.
 
     What a profile counts for each event type is under `papers`, here and among the averages.
@@ -47,7 +60,7 @@ def breakdown_section(tally: Tally, settings: ExtractionSettings) -> dict[str, A
     if by_paper:
         whole = [measure for measure in by_paper if measure.metrics(tally)]  # others count only parts of one of these
         macro["papers"] = {name: mean for measure in whole for name, mean in measure.means(tally).items()}
-    return {
+    entries = {
         "event_types": [_entry(("event_type",), key, metrics, unit) for key, metrics in types.items()],
         "roles": [_entry(("event_type", "role"), key, metrics, unit) for key, metrics in roles.items()],
         **({"papers": _paper_rates(tally, by_paper, unit)} if by_paper else {}),
@@ -56,11 +69,12 @@ def breakdown_section(tally: Tally, settings: ExtractionSettings) -> dict[str, A
             for kind, means in macro.items()
         },
     }
+    return cast("Breakdown", entries)  # every rate of a family is there
 
 
-def error_section(tally: Tally) -> dict[str, Any]:
+def error_section(tally: Tally) -> dict[str, ErrorCount]:
     """How often each error name was given to a false positive and to a false negative."""
-    names: dict[str, Any] = {}
+    names: dict[str, ErrorCount] = {}
     for mistake in Mistake:
         false_positives = tally.counts[f"mistake.{mistake}.predicted"]
         false_negatives = tally.counts[f"mistake.{mistake}.gold"]
@@ -72,15 +86,13 @@ def error_section(tally: Tally) -> dict[str, Any]:
     return names
 
 
-def reading_section(tally: Tally) -> dict[str, Any]:
+def reading_section(tally: Tally) -> Reading:
     """How the answers were found and mended, and which violations they had."""
     counts = tally.counts
     values = Hallucination().metrics(tally)["hallucination_entity_rate"]
     assert isinstance(values, Rate)
     return {
-        "methods": {method: counts[f"method.{method}"] for method in METHODS},
-        "thoughts": {state: counts[f"thought.{state}"] for state in THOUGHT_STATES},
-        "repairs": {step.value: counts[f"repair.{step}"] for step in Step if counts[f"repair.{step}"]},
+        **parse_section(tally),
         "violations": {
             violation.value: {
                 "samples": counts[f"violation_samples.{violation}"],
@@ -95,17 +107,21 @@ def reading_section(tally: Tally) -> dict[str, Any]:
     }
 
 
-def _paper_rates(tally: Tally, measures: list[RatioMeasure[Facts]], unit: str) -> list[dict[str, Any]]:
+def _paper_rates(tally: Tally, measures: list[RatioMeasure[Facts]], unit: str) -> list[PaperScores]:
     """The rates of each event type that a profile counts, and of its roles where it counts them."""
-    entries: dict[str, Any] = {}
+    entries: dict[str, PaperScores] = {}
     for measure in measures:
         for (event_type,), metrics in _rates_by_part(tally, 1, measure).items() if measure.metrics(tally) else ():
-            rates = {name: metric_with_interval(metric, unit) for name, metric in metrics.items()}
-            entries.setdefault(event_type, {"event_type": event_type, "metrics": {}})["metrics"].update(rates)
+            entry = entries.setdefault(event_type, {"event_type": event_type, "metrics": {}})
+            entry["metrics"].update(_rates_with_intervals(metrics, unit))
         for (event_type, role), metrics in _rates_by_part(tally, 2, measure).items():
-            rates = {name: metric_with_interval(metric, unit) for name, metric in metrics.items()}
-            entries[event_type].setdefault("roles", []).append({"role": role, "metrics": rates})
+            of_role: PaperRole = {"role": role, "metrics": _rates_with_intervals(metrics, unit)}
+            entries[event_type].setdefault("roles", []).append(of_role)
     return [entries[event_type] for event_type in sorted(entries)]
+
+
+def _rates_with_intervals(metrics: Metrics, unit: str) -> dict[str, RateValue]:
+    return {name: cast("RateValue", metric_with_interval(rate, unit)) for name, rate in metrics.items()}
 
 
 def _rates_by_part(tally: Tally, names: int, of: RatioMeasure[Facts] | None = None) -> dict[tuple[str, ...], Metrics]:
@@ -115,43 +131,48 @@ def _rates_by_part(tally: Tally, names: int, of: RatioMeasure[Facts] | None = No
     return {key[1:]: measure.metrics_of(tally, key) for key in keys}
 
 
-def _entry(names: tuple[str, ...], key: tuple[str, ...], metrics: Metrics, unit: str) -> dict[str, Any]:
+def _entry(names: tuple[str, ...], key: tuple[str, ...], metrics: Metrics, unit: str) -> UnitScores:
     precision, recall = metrics["strict_precision"], metrics["relaxed_recall"]
     assert isinstance(precision, Rate)
     assert isinstance(recall, Rate)
-    return {
+    entry = {
         **dict(zip(names, key, strict=True)),
         "predicted": precision.denominator,
         "gold": recall.denominator,
         "strict_hits": precision.numerator,
         "relaxed_hits": recall.numerator,
-        **{name: metric_with_interval(metric, unit) for name, metric in metrics.items()},
+        **_rates_with_intervals(metrics, unit),
     }
+    return cast("UnitScores", entry)
 
 
 def _means(parts: Collection[Metrics]) -> dict[str, Mean]:
     return {name: mean([rate for part in parts if isinstance(rate := part[name], Rate)]) for name in MatchRates.ratios}
 
 
-MOST_REMARKED_SHARES = Fraction(1, 2)  # of the answers
-NULLS = Fraction(1, 100)  # of the answers
-COPIES = Fraction(1, 10)  # of the samples
-_MOST_TYPES_NAMED = 3
+# Smaller shares of samples get no remark.
+MIN_NONCOMPLIANT_SHARE = Fraction(1, 2)
+MIN_NULL_SHARE = Fraction(1, 100)
+MIN_COPY_SHARE = Fraction(1, 10)
+_MAX_TYPES = 3
 
 
-def extraction_remarks(report: Report, form: Form, schema: EventSchema | None) -> Iterator[Remark]:
-    """What there is to say, the gravest first."""
-    yield from same_files(report)
+def extraction_remarks(report: ExtractionReport, form: Form, schema: EventSchema | None) -> Iterator[StandsOut]:
+    """The remarks of a report, the most serious first."""
+    yield from same_files(report["inputs"]["gold"], report["inputs"]["predictions"])
     if form.flat and form.event_type is None:
-        message = "flat answers have their event type from the gold: the type scores say nothing of the model"
+        message = "flat answers have their event type from the gold: the type scores say nothing about the model"
         yield remark("type_from_gold", message)
+    if schema is not None and schema.is_derived:
+        roles = sum(map(len, schema.roles.values()))
+        yield remark("derived_schema", derived_note(schema), event_types=len(schema.roles), roles=roles)
     if schema is not None:
-        yield from _foreign_gold(report, schema.event_types)
+        yield from _types_outside_schema(report, schema.event_types)
     yield from _partial_averages(report, schema)
     for remarks in (
         _unread_answers,
         _bare_gold,
-        _misfits,
+        _noncompliant_samples,
         _other_form,
         _null_words,
         _copies,
@@ -161,38 +182,39 @@ def extraction_remarks(report: Report, form: Form, schema: EventSchema | None) -
         yield from remarks(report)
 
 
-def _unread_answers(report: Report) -> Iterator[Remark]:
-    main = report["metrics"]["main"]
-    total, missing, unread = (main[name]["value"] for name in ("total_samples", "missing_predictions", "parse_errors"))
+def _unread_answers(report: ExtractionReport) -> Iterator[StandsOut]:
+    total, missing, unread = (_count(report, name) for name in ("total_samples", "missing_predictions", "parse_errors"))
     yield from missing_answers(missing, total)
     if unreadable := unread - missing:
         share = f"{unreadable} of {total} answers could not be read ({share_percent(unreadable, total)})"
-        yield remark("unreadable_answers", f"{share}: goldgate read shows why", unreadable=unreadable, samples=total)
+        yield remark(
+            "unreadable_answers", f"{share}: run goldgate read FILE to see why", unreadable=unreadable, samples=total
+        )
 
 
-def _foreign_gold(report: Report, event_types: Collection[str]) -> Iterator[Remark]:
-    """Gold that the schema does not know: then it is the schema that is wrong, not the answers."""
+def _types_outside_schema(report: ExtractionReport, event_types: Collection[str]) -> Iterator[StandsOut]:
+    """A remark on event types of the gold that the schema lacks: then the schema is wrong, not the answers."""
     of_gold = [entry["event_type"] for entry in report["breakdown"]["event_types"] if entry["gold"]]
     foreign = [name for name in of_gold if name not in event_types]
     if foreign:
-        named = ", ".join(foreign[:_MOST_TYPES_NAMED]) + (", …" if len(foreign) > _MOST_TYPES_NAMED else "")
+        names = ", ".join(foreign[:_MAX_TYPES]) + (", …" if len(foreign) > _MAX_TYPES else "")
         message = (
-            f"{len(foreign)} of the gold's {len(of_gold)} event types are not in the schema ({named}): "
-            "goldgate check-gold shows where"
+            f"{len(foreign)} of the gold's {len(of_gold)} event types are not in the schema ({names}): "
+            "run goldgate check GOLD --schema FILE to see where"
         )
         yield remark("gold_not_in_schema", message, missing=len(foreign), event_types=len(of_gold))
 
 
-def _partial_averages(report: Report, schema: EventSchema | None) -> Iterator[Remark]:
+def _partial_averages(report: ExtractionReport, schema: EventSchema | None) -> Iterator[StandsOut]:
     """Macro averages with a gate that leave out event types or roles: without the hard ones they are higher."""
     roles = {} if schema is None else schema.roles
     for gate in report["gates"]:
-        averaged = gate["measured"].get("averaged")
-        if averaged is None:
+        measured = gate["measured"]
+        if "averaged" not in measured:
             continue
-        by_role = gate["metric"].endswith("_macro_roles")
+        averaged, by_role = measured["averaged"], gate["metric"].endswith("_macro_roles")
         in_schema = sum(map(len, roles.values())) if by_role else len(roles)
-        parts = max(in_schema, averaged + gate["measured"]["undefined"])
+        parts = max(in_schema, averaged + measured["undefined"])
         if averaged < parts:
             message = (
                 f"{gate['metric']} averages {averaged} of {parts} {'roles' if by_role else 'event types'}: "
@@ -201,21 +223,21 @@ def _partial_averages(report: Report, schema: EventSchema | None) -> Iterator[Re
             yield remark("partial_average", message, averaged=averaged, parts=parts)
 
 
-def _bare_gold(report: Report) -> Iterator[Remark]:
+def _bare_gold(report: ExtractionReport) -> Iterator[StandsOut]:
     main = report["metrics"]["main"]
-    events, arguments = main["type_recall"]["denominator"], main["strict_recall"]["denominator"]
+    (_, events), (_, arguments) = _counts(main, "type_recall"), _counts(main, "strict_recall")
+    samples = _count(report, "total_samples")
     if events and not arguments:
-        message = "no gold event has an argument: only the type scores say something"
+        message = "no gold event has an argument: only the type scores mean anything"
         yield remark("gold_without_arguments", message, event_types=events)
-    elif not events and main["total_samples"]["value"]:
+    elif not events and samples:
         message = "no gold record has an event: is this a split that was published without its labels?"
-        yield remark("gold_without_events", message, samples=main["total_samples"]["value"])
+        yield remark("gold_without_events", message, samples=samples)
 
 
-def _misfits(report: Report) -> Iterator[Remark]:
-    metric = report["metrics"]["main"]["schema_compliance_rate"]
-    fitting, total = metric["numerator"], metric["denominator"]
-    if not total or Fraction(total - fitting, total) <= MOST_REMARKED_SHARES:
+def _noncompliant_samples(report: ExtractionReport) -> Iterator[StandsOut]:
+    fitting, total = _counts(report["metrics"]["main"], "schema_compliance_rate")
+    if not total or Fraction(total - fitting, total) <= MIN_NONCOMPLIANT_SHARE:
         return
     violations = {name: entry["samples"] for name, entry in report["reading"]["violations"].items()}
     most = max(violations, key=lambda name: violations[name])
@@ -226,7 +248,7 @@ def _misfits(report: Report) -> Iterator[Remark]:
     yield remark("schema_misfits", message, misfits=total - fitting, samples=total)
 
 
-def _other_form(report: Report) -> Iterator[Remark]:
+def _other_form(report: ExtractionReport) -> Iterator[StandsOut]:
     """Forms that a protocol can declare. Words for null are another matter."""
     for hint in report["hints"]:
         if "null_words" not in hint["setting"]:
@@ -235,19 +257,17 @@ def _other_form(report: Report) -> Iterator[Remark]:
             yield remark("other_form", message, answers=hint["answers"], of=hint["of"])
 
 
-def _null_words(report: Report) -> Iterator[Remark]:
-    answers, total = report["reading"]["null_words"], report["metrics"]["main"]["total_samples"]["value"]
-    if answers and Fraction(answers, total) >= NULLS:
-        message = (
-            f"{answers} of {total} answers have a word such as null as a value: read as it stands, it is a wrong one"
-        )
+def _null_words(report: ExtractionReport) -> Iterator[StandsOut]:
+    answers, total = report["reading"]["null_words"], _count(report, "total_samples")
+    if answers and Fraction(answers, total) >= MIN_NULL_SHARE:
+        message = f"{answers} of {total} answers have a word such as null as a value, which counts as wrong"
         yield remark("null_words", message, answers=answers, samples=total)
 
 
-def _copies(report: Report) -> Iterator[Remark]:
+def _copies(report: ExtractionReport) -> Iterator[StandsOut]:
     """Texts that stand in several samples, by which a gate with a confidence can be passed."""
     distinct, units = report["reading"]["texts"]["distinct"], report["reading"]["texts"]["units"]
-    if units and Fraction(units - distinct, units) >= COPIES:
+    if units and Fraction(units - distinct, units) >= MIN_COPY_SHARE:
         message = (
             f"{distinct} texts appear {units} times: copies make intervals too narrow; "
             "give copies the same group in the gold"
@@ -255,10 +275,12 @@ def _copies(report: Report) -> Iterator[Remark]:
         yield remark("repeated_texts", message, texts=distinct, units=units)
 
 
-def _unlike_papers(report: Report) -> Iterator[Remark]:
+def _unlike_papers(report: ExtractionReport) -> Iterator[StandsOut]:
     """Where a profile's numbers are not what the published scorer would give, or hang on the order of events."""
-    metrics = report["metrics"].get("papers", {})
-    by_text, by_offsets = (metrics.get(f"textee_by_{way}", {}).get("value") for way in ("text", "offsets"))
+    metrics = report["metrics"].get("papers") or {}
+    by_text, by_offsets = (
+        _count(report, name, "papers") if name in metrics else 0 for name in ("textee_by_text", "textee_by_offsets")
+    )
     if by_text:
         samples = by_text + by_offsets
         message = (
@@ -266,18 +288,17 @@ def _unlike_papers(report: Report) -> Iterator[Remark]:
         )
         yield remark("compared_by_text", message, samples=by_text, of=samples)
     for name in ("doc2edag", "duee_fin"):
-        share = metrics.get(f"{name}_below_best")
-        if share and share["numerator"]:
-            below, of = share["numerator"], share["denominator"]
+        below, of = _counts(metrics, f"{name}_below_best") if f"{name}_below_best" in metrics else (0, 0)
+        if below:
             message = f"in {below} of {of} assignments of records {name} finds less than {name}_best: order may decide"
             yield remark("below_best", message, below=below, of=of)
 
 
-def _excess_ratios(report: Report) -> Iterator[Remark]:
+def _excess_ratios(report: ExtractionReport) -> Iterator[StandsOut]:
     """Pairs of counts whose ratio is beyond what a model that answers as asked would have."""
     values = report["reading"]["values"]
     rates = ("relaxed_excess", "relaxed_shortfall", "stub_rate", "cot_copied_rate")
-    counts = {name: _counts(report, name) for name in rates}
+    counts = {name: _counts(report["metrics"]["diagnostics"], name) for name in rates}
     counts["values"] = values["distinct"], values["units"]
     for name, most, code, words, names in _RATIOS:
         above, below = counts[name]
@@ -306,7 +327,7 @@ _RATIOS = (
     ),
     (
         *("cot_copied_rate", Fraction(1, 10), "copied_thought"),
-        "{} of {} thoughts are the answer over again: they show no reasoning, and cot_faithfulness leaves them out",
+        "{} of {} thoughts repeat the answer: they show no reasoning, and cot_faithfulness leaves them out",
         ("copied", "checked"),
     ),
     (
@@ -317,12 +338,16 @@ _RATIOS = (
 )
 
 
-def _counts(report: Report, name: str) -> tuple[int, int]:
-    metric: dict[str, Any] = report["metrics"]["diagnostics"][name]
-    return metric["numerator"], metric["denominator"]
+def _counts(metrics: Mapping[str, MetricValue], name: str) -> tuple[int, int]:
+    """Numerator and denominator of a rate."""
+    rate = cast("RateValue", metrics[name])
+    return rate["numerator"], rate["denominator"]
 
 
-_WAS = {False: "was", True: "were"}
+def _count(report: ExtractionReport, name: str, section: Literal["main", "papers"] = "main") -> int:
+    """A count, which is always defined."""
+    return cast(int, report["metrics"][section][name]["value"])
+
 
 PARSER_VERSION = 3  # raised whenever the same response may be read otherwise
 
@@ -332,18 +357,23 @@ class ExtractionOutcome(Outcome):
 
     def __init__(self, settings: ExtractionSettings, schema: EventSchema | None) -> None:
         digest = schema.sha256 if schema is not None else None
-        super().__init__({"gold": [], "predictions": [], "schema": digest}, _signature_settings(settings, schema))
-        self._schema = schema
+        super().__init__({"gold": [], "predictions": [], "schema": digest}, _signature_settings(settings))
+        self.use_schema(schema)
         self._form = form_of(settings.response)
         self._settings = settings
         self._by_order = False
         self._gold_shapes: dict[str, int] = {}  # shape → records
 
+    def use_schema(self, schema: EventSchema | None) -> None:
+        """Name the schema's digest in the signature."""
+        self._schema = schema
+        self.settings["types"] = "none" if schema is None else schema.digest[:12]
+
     def note_reading(self, fields: FieldPaths, *, by_order: bool) -> None:
         """Say in the signature where ids and responses were found, if not under our names, and what joined them."""
         self._by_order = by_order
-        named = {"id_field": fields.id, "response_field": fields.response, "joined": "by_order" if by_order else None}
-        self.settings.update({name: value for name, value in named.items() if value is not None})
+        sources = {"id_field": fields.id, "response_field": fields.response, "joined": "by_order" if by_order else None}
+        self.settings.update({name: value for name, value in sources.items() if value is not None})
 
     def note_counts(self, tally: Tally) -> None:
         counts = {shape: tally.counts[f"gold_shape.{shape}"] for shape in GOLD_SHAPES}
@@ -355,7 +385,7 @@ class ExtractionOutcome(Outcome):
         roles = {} if self._schema is None else self._schema.role_order
         return [*((name,) for name in roles), *((name, role) for name, of in roles.items() for role in of)]
 
-    def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
+    def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> ExtractionDetails:
         return {
             "errors": error_section(tally),
             "confusions": confusions(tally),
@@ -364,18 +394,19 @@ class ExtractionOutcome(Outcome):
             "breakdown": breakdown_section(tally, self._settings),
         }
 
-    def remarks(self, report: Report) -> Iterable[Remark]:
+    def remarks(self, report: SuiteReport) -> Iterable[StandsOut]:
         if self._by_order:
             message = "the predictions have no ids: they were joined with the gold by their order"
             yield remark("joined_by_order", message)
         for shape, count in self._gold_shapes.items():
             records = count_text(count, "gold record")
-            message = f"{records} {'has' if count == 1 else 'have'} {GOLD_SHAPES[shape]}, and {_WAS[count > 1]} read so"
+            have, were = ("has", "was") if count == 1 else ("have", "were")
+            message = f"{records} {have} {GOLD_SHAPES[shape]}, and {were} read so"
             yield remark("gold_shape", message, records=count)
-        yield from extraction_remarks(report, self._form, self._schema)
+        yield from extraction_remarks(cast("ExtractionReport", report), self._form, self._schema)
 
 
-def _signature_settings(settings: ExtractionSettings, schema: EventSchema | None) -> dict[str, object]:
+def _signature_settings(settings: ExtractionSettings) -> dict[str, object]:
     """Everything that can change a number, for the signature."""
     relaxed, cot = settings.relaxed, settings.cot
     threshold = (
@@ -394,6 +425,6 @@ def _signature_settings(settings: ExtractionSettings, schema: EventSchema | None
         "cot": f"{cot.mode}.v{THOUGHT_VERSION}{'+block' if cot.require_thought_block else ''}"
         if cot.enabled
         else "off",
-        "types": "none" if schema is None else schema.digest[:12],
+        "types": "none",
         **({} if settings.profile is None else {"profile": f"{settings.profile}.v{PROFILE_VERSION}"}),
     }

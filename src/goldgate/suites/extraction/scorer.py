@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goldgate.core.finding import Finding
-from goldgate.core.measure import count_unit, table_forms
+from goldgate.core.measure import count_unit, score_pairs, table_forms
 from goldgate.core.metric import Metrics, NamedMetrics
 from goldgate.core.tally import Tally, UnitCounts
-from goldgate.errors import ConfigError, InputError, Place, as_yaml
+from goldgate.core.value_text import Haystack
+from goldgate.errors import ConfigError, as_yaml
 from goldgate.readers.dialects import recognize_dialect
 from goldgate.readers.unit_records import whole_record
+from goldgate.response import Method, Parsed, Status, read_answer
 from goldgate.suites.extraction.events.answer_form import form_of
-from goldgate.suites.extraction.events.argument_text import Haystack
 from goldgate.suites.extraction.events.event import (
     EventList,
     Events,
@@ -25,7 +26,7 @@ from goldgate.suites.extraction.events.event import (
     event_list,
     read_events,
 )
-from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.event_schema import NO_SCHEMA_SETTINGS, EventSchema
 from goldgate.suites.extraction.events.match import match_units, name_mistakes
 from goldgate.suites.extraction.events.relaxed_matching import relaxed_rule
 from goldgate.suites.extraction.measures import extraction_measures
@@ -33,12 +34,14 @@ from goldgate.suites.extraction.measures.chain_of_thought import ThoughtChecker
 from goldgate.suites.extraction.measures.duplicate_texts import text_fingerprint
 from goldgate.suites.extraction.measures.hallucination import count_distinct, fast_count_distinct, support_rule
 from goldgate.suites.extraction.records import events_key, parse_gold
-from goldgate.suites.extraction.response import Method, Parsed, Status, parse_response
 from goldgate.suites.extraction.sample import Facts, Gold, ResponseInput, Sample, make_sample
 from goldgate.suites.extraction.settings import ExtractionSettings
 
+if TYPE_CHECKING:
+    from goldgate.suites.extraction.contracts import ComparedSample, ParseRecord, RoleArgument
 
-def sample_record(facts: Facts) -> dict[str, Any]:
+
+def sample_record(facts: Facts) -> ComparedSample:
     """The record as plain values. `gold` and `predicted` are type → [role, argument] pairs."""
     parsed, predicted, thought = facts.parsed, facts.predicted, facts.thought
     return {
@@ -71,11 +74,11 @@ def sample_record(facts: Facts) -> dict[str, Any]:
     }
 
 
-def _parse_record(parsed: Parsed) -> dict[str, Any]:
+def _parse_record(parsed: Parsed) -> ParseRecord:
     return {
         "status": parsed.status,
         "method": parsed.method,
-        "repairs": parsed.repairs,
+        "repairs": [*parsed.repairs],
         "thought": parsed.thought_state,
         "start": parsed.start,
         "end": parsed.end,
@@ -84,14 +87,14 @@ def _parse_record(parsed: Parsed) -> dict[str, Any]:
 
 
 def sample_findings(facts: Facts) -> Iterator[Finding]:
-    """At most one for a sample."""
+    """The findings of a sample, at most one."""
     parsed = facts.parsed
     if parsed is None:
         yield _finding("missing_prediction", facts, "no prediction: everything in its gold counts as missed")
     elif parsed.status == Status.ERROR:
         yield _finding("unreadable_answer", facts, f"the answer cannot be read: {parsed.method}")
     elif facts.predicted.violations and facts.predicted.violations[0].violation == Violation.NOT_AN_EVENT_LIST:
-        yield _finding("not_an_event_list", facts, "the answer is JSON, but no list of events")
+        yield _finding("not_an_event_list", facts, "the answer is JSON, but not a list of events")
 
 
 def _finding(code: str, facts: Facts, message: str) -> Finding:
@@ -113,7 +116,7 @@ def error_weight(facts: Facts) -> int:
     return weight + count_bare_types(gold, predicted) + count_bare_types(predicted, gold)
 
 
-def count_bare_types(units: Mapping[str, Any], others: Mapping[str, Any]) -> int:
+def count_bare_types(units: Mapping[str, Collection[RoleArgument]], others: Mapping[str, object]) -> int:
     """Event types without arguments that the other side lacks: no error names them."""
     return 0 if units.keys() == others.keys() else sum(not units[name] for name in units.keys() - others.keys())
 
@@ -148,22 +151,7 @@ class Scorer:
 
     def score_many(self, responses: Iterable[ResponseInput], golds: Iterable[Gold | Mapping[str, Any]]) -> list[Score]:
         """Score answers beside their gold records, one for one; an error says which of them it is about."""
-        for name, values in (("responses", responses), ("golds", golds)):
-            if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-                raise TypeError(f"{name} is a list with an entry for each sample, not {type(values).__name__}")
-        listed, gold_list = list(responses), list(golds)
-        if len(listed) != len(gold_list):
-            raise ValueError(f"every response needs its gold record: {len(listed)} responses, {len(gold_list)} golds")
-        scores: list[Score] = []
-        for number, (response, gold) in enumerate(zip(listed, gold_list, strict=True), 1):
-            try:
-                scores.append(self.score(response, gold))
-            except TypeError as problem:
-                raise TypeError(f"response {number}: {problem}") from None
-            except InputError as error:
-                error.place = Place(f"gold record {number}", None, error.place.field)
-                raise
-        return scores
+        return score_pairs(self.score, responses, golds)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (Scorer, (self.settings, self.schema))  # the rest is made of these
@@ -178,18 +166,18 @@ class Scorer:
 
     def facts_of(self, samples: Sequence[Sample]) -> list[Facts]:
         """The facts of several samples, step by step for all of them, which is faster than one by one."""
-        listed = self.compared(samples)
-        for facts in listed:
+        facts_list = self.compared(samples)
+        for facts in facts_list:
             if facts.sample.gold.text:
                 facts.text = Haystack(facts.sample.gold.text)
                 facts.unsupported = self._unsupported(facts.predicted, facts.text)
-        for facts in listed:
+        for facts in facts_list:
             if facts.comparison.false_positives or facts.comparison.false_negatives:
                 facts.mistakes = name_mistakes(facts.comparison, _unsupported_units(facts))
         if self._thoughts is not None:
-            for facts in listed:
+            for facts in facts_list:
                 facts.thought = self._thoughts.check(facts)
-        return listed
+        return facts_list
 
     def compared(self, samples: Sequence[Sample]) -> list[Facts]:
         """Samples read and compared with gold: all that precision, recall, F1 and schema compliance need."""
@@ -222,7 +210,7 @@ class Scorer:
     def _parse(self, sample: Sample) -> Parsed | None:
         """The answer; None where there is none."""
         if sample.response is not None:
-            parsed = parse_response(sample.response, self._tags, self.form)
+            parsed = read_answer(sample.response, self._tags, self.form)
             return parsed.after_thought(sample.thought) if sample.thought else parsed
         return None if sample.events is None else Parsed(Status.RAW, Method.STRUCTURED, sample.events)
 
@@ -251,11 +239,11 @@ class Scorer:
             return form.to_canonical(value, event_types)
 
         written = form.decoded(sample.events) if is_record else parsed.value
-        listed = event_list(form.to_canonical(written, event_types))
-        if listed is None:
+        event_items = event_list(form.to_canonical(written, event_types))
+        if event_items is None:
             return empty_events(Violation.NOT_AN_EVENT_LIST)
         source = parsed.source if sample.response is not None else sample.source
-        events = read_events(listed, source, self._roles, to_canonical)
+        events = read_events(event_items, source, self._roles, to_canonical)
         root = "$.events[0]" if is_record and sample.events and written is sample.events[0] else "$"
         events.violations = [
             ViolationPlace(violation, root + form.path_in(written, path)[1:]) for violation, path in events.violations
@@ -295,26 +283,37 @@ class Score:
 
     def __repr__(self) -> str:
         parsed, sample = self.facts.parsed, self.facts.sample
-        scores = ", ".join(f"{name} {self.metrics[name]}" for name in ("strict_f1", "relaxed_f1", "type_f1"))
+        scores = ", ".join(f"{name} {value}" for name, value in self._main_metrics())
         which = f" of {sample.gold.id}" if sample.gold.id else ""
         return f"<Score{which}: {scores}, {'no answer' if parsed is None else f'parse {parsed.status}'}>"
 
+    def _repr_html_(self) -> str:
+        """The sample's page, for notebooks: its errors, source text and answer, marked."""
+        from goldgate.report.notebook import render_unit
+        from goldgate.suites.extraction.explain import view_score
+        from goldgate.suites.extraction.explain.page import page_of_view
+
+        return render_unit(page_of_view(view_score(self)), self._main_metrics())
+
+    def _main_metrics(self) -> list[tuple[str, str]]:
+        return [(name, str(self.metrics[name])) for name in ("strict_f1", "relaxed_f1", "type_f1")]
+
+
+def needs_schema(settings: ExtractionSettings) -> str | None:
+    """The setting that needs an event schema, if one does."""
+    if settings.schema.mode == "schema_strict":
+        return as_yaml("metrics.schema.mode", "schema_strict")
+    return as_yaml("metrics.cot.enabled", "true") if settings.cot.enabled else None
+
 
 def _require_schema(settings: ExtractionSettings, schema: EventSchema | None) -> None:
-    if schema is not None:
-        return
-    for name, value, is_set in (
-        ("metrics.schema.mode", "schema_strict", settings.schema.mode == "schema_strict"),
-        ("metrics.cot.enabled", "true", settings.cot.enabled),
-    ):
-        if is_set:
-            raise ConfigError(
-                "schema.required",
-                f"{as_yaml(name, value)} needs an event schema, and none was given",
-                expected="an event schema (--schema)",
-                advice="give one (goldgate schema --from GOLD --out schema.json derives it),"
-                " or set metrics: {schema: {mode: syntax_only}, cot: {enabled: false}}",
-            )
+    if schema is None and (setting := needs_schema(settings)) is not None:
+        raise ConfigError(
+            "schema.required",
+            f"{setting} needs an event schema, and one answer at a time has no gold to derive it from",
+            expected="an event schema",
+            advice=f"derive one (goldgate schema --from GOLD --out schema.json), {NO_SCHEMA_SETTINGS}",
+        )
 
 
 def _unsupported_units(facts: Facts) -> set[Unit]:

@@ -124,7 +124,7 @@ def check_response_settings(settings: ResponseSettings, plan: Plan) -> None:
 def all_keys(keys: KeySettings) -> KeySettings:
     """The keys in the order in which they are looked for: those declared, then our own."""
     own = asdict(KeySettings())
-    return KeySettings(**{name: tuple(dict.fromkeys((*listed, *own[name]))) for name, listed in asdict(keys).items()})
+    return KeySettings(**{name: tuple(dict.fromkeys((*keys_of, *own[name]))) for name, keys_of in asdict(keys).items()})
 
 
 def _check_tags(settings: ResponseSettings, plan: Plan) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
@@ -22,8 +23,11 @@ from goldgate.suites.extraction.measures.duplicate_texts import text_fingerprint
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.report_parts import ExtractionOutcome
 from goldgate.suites.extraction.sample import Facts, Gold, Sample
-from goldgate.suites.extraction.scorer import Scorer, error_weight, sample_findings, sample_record
+from goldgate.suites.extraction.scorer import Scorer, error_weight, needs_schema, sample_findings, sample_record
 from goldgate.suites.extraction.settings import ExtractionSettings
+
+if TYPE_CHECKING:
+    from goldgate.suites.extraction.contracts import ComparedSample
 
 
 def pair_opener(inputs: Inputs) -> PairOpener:
@@ -45,12 +49,16 @@ class ExtractionInputs:
     def __init__(
         self, records: InputLookup, settings: ExtractionSettings | None, schema: EventSchema | None = None
     ) -> None:
+        self._records = records
+        self._read_by = None if settings is None else (settings, schema)
+
+    @cached_property
+    def _protocol(self) -> dict[str, Any]:
         from goldgate.suites.extraction.explain import make_reader  # scoring does not need it
 
-        self._records = records
-        self._protocol = {} if settings is None else {"protocol": make_reader(settings, schema)}
+        return {} if self._read_by is None else {"protocol": make_reader(*self._read_by)}
 
-    def for_unit(self, record: Mapping[str, Any]) -> dict[str, Any]:
+    def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
         return {**self._records.for_unit(record), **self._protocol}
 
 
@@ -93,7 +101,7 @@ class ExtractionWork(JoinedWork[Facts]):
     def compare_all(self, samples: Sequence[tuple[str, Gold, StoredPrediction | None]]) -> list[Facts]:
         return self.scorer.facts_of([_sample(gold, prediction) for _, gold, prediction in samples])
 
-    def record(self, facts: Facts) -> Mapping[str, Any]:
+    def record(self, facts: Facts) -> ComparedSample:
         return sample_record(facts)
 
     def fingerprint(self, facts: Facts) -> int | None:
@@ -124,14 +132,22 @@ class ExtractionSource(JoinedSource[Facts]):
 
 @contextmanager
 def open_extraction_source(inputs: Inputs, plan: Plan, engine: Mapper | None = None) -> Iterator[JoinedSource[Facts]]:
-    """The inputs of the suite, opened. Mistakes in the schema come before any in the records."""
+    """The inputs of the suite, opened. Mistakes in the schema come before any in the records.
+
+    A schema that is needed and not given is derived from the gold.
+    """
     schema = obtain_event_schema(single_input(inputs, "schema"))
-    Scorer(plan.settings, schema)  # refuses settings that need a schema where there is none
     outcome = ExtractionOutcome(plan.settings, schema)
     opener = pair_opener(inputs)
 
     def make_work(reader: PairReader) -> ExtractionWork:
-        return ExtractionWork(plan.settings, schema, reader)
+        if schema is not None or not needs_schema(plan.settings):
+            return ExtractionWork(plan.settings, schema, reader)
+        from goldgate.suites.extraction.convert import derive_from_store
+
+        derived = derive_from_store(reader.gold)
+        outcome.use_schema(derived)
+        return ExtractionWork(plan.settings, derived, reader)
 
     with open_pairs(inputs, make_work, outcome, opener, ExtractionSource, engine) as source:
         opener.require_joined(source.units)

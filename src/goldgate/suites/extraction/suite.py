@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from goldgate.core.plan import Plan
 from goldgate.core.suite import (
@@ -16,7 +16,6 @@ from goldgate.core.suite import (
     Inputs,
     Mapper,
     Measure,
-    Report,
     StoredRates,
     Suite,
 )
@@ -25,15 +24,17 @@ from goldgate.errors import as_yaml
 from goldgate.suites.extraction.settings import ExtractionSettings, Profile
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
+    from goldgate.core.contracts import SuiteReport
     from goldgate.core.page import Page, Picture
     from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
     from goldgate.readers.joined_suite import JoinedSource
+    from goldgate.suites.extraction.contracts import ExtractionReport, SampleRecord
     from goldgate.suites.extraction.sample import Facts
 
 
 DIALECT = Input(
     "dialect",
-    "The published format of the gold. Without it, that of the first record; goldgate convert --help lists them.",
+    "Published format of the gold. Default: recognized. goldgate convert --help lists them.",
     metavar="NAME",
     required=False,
     is_path=False,
@@ -42,43 +43,43 @@ DIALECT = Input(
 
 ID_FIELD = Input(
     "id_field",
-    "Where a prediction has its id, as a dotted path such as metadata.doc_id; also a gold record that has no id.",
+    "Dotted path to a prediction's id, such as metadata.doc_id; also for gold records without id.",
     metavar="FIELD",
     required=False,
     is_path=False,
 )
 RESPONSE_FIELD = Input(
     "response_field",
-    "Where a prediction has what the model wrote, as a dotted path such as choices.0.text.",
+    "Dotted path to what the model wrote, such as choices.0.text.",
     metavar="FIELD",
     required=False,
     is_path=False,
 )
 
 # Of commands beside the suite's own.
-_GOLD_DIALECT = DIALECT._replace(help="The published format of the gold. Without it, that of the first record.")
-_GOLD_ID_FIELD = ID_FIELD._replace(help="Where a gold record without id has it, as a dotted path such as meta.doc_id.")
+_GOLD_DIALECT = DIALECT._replace(help="Published format of the gold. Default: recognized.")
+_GOLD_ID_FIELD = ID_FIELD._replace(help="Dotted path to the id of gold records without id, such as meta.doc_id.")
 _CHECKED_SCHEMA = Input(
-    "schema", "Of gold: the event schema. Without it, types and roles are not checked.", required=False
+    "schema", "For gold: the event schema. Without it, types and roles are not checked.", required=False
 )
 _ROLES = Input("schema", "The event schema, for gold whose roles are keys of the event itself.", required=False)
 _COREF = Input(
-    "coref", "WikiEvents' coreference: arguments get all mentions of their entity.", many=True, required=False
+    "coref", "Coreference files of WikiEvents: arguments get all mentions of their entity.", many=True, required=False
 )
 _TASK_INPUTS = (
     GOLD._replace(help="Gold records with text."),
-    Input("schema", "The event schema: event types and their roles."),
-    DIALECT._replace(help="The published format of --gold and --train, if not recognized."),
+    Input("schema", "The event schema: event types and their roles. Without it: those of the gold.", required=False),
+    DIALECT._replace(help="Published format of --gold and --train. Default: recognized."),
     Input(
         "prompt",
-        "en, en-thought, zh, zh-thought or a file.",
+        "Prompt: en, en-thought, zh, zh-thought or a file.",
         metavar="NAME|FILE",
         required=False,
         is_path=False,
         default="en",
     ),
-    Input("train", "Records in the form of gold, to take examples from.", required=False),
-    Input("few_shot", "Examples in a prompt.", metavar="N", required=False, is_path=False, default=0),
+    Input("train", "Gold records to take examples from.", required=False),
+    Input("few_shot", "Number of examples in a prompt.", metavar="N", required=False, is_path=False, default=0),
 )
 _FOLDER = "goldgate.suites.extraction"
 
@@ -93,7 +94,7 @@ class ExtractionSuite(Suite):
         PREDICTIONS,
         Input(
             "schema",
-            "The event schema: event types and their roles. Needed unless the protocol sets schema mode syntax_only.",
+            "The event schema: event types and their roles. Without it: those of the gold.",
             required=False,
         ),
         DIALECT,
@@ -110,8 +111,9 @@ class ExtractionSuite(Suite):
         Ability("check", f"{_FOLDER}.check_gold:run_check", (_CHECKED_SCHEMA, _GOLD_DIALECT, _GOLD_ID_FIELD), "gold"),
         Ability("convert", f"{_FOLDER}.convert:run_convert", (_GOLD_DIALECT, _GOLD_ID_FIELD, _COREF, _ROLES)),
         Ability("generate", f"{_FOLDER}.task:open_task", _TASK_INPUTS),
-        Ability("read", f"{_FOLDER}.show_responses:AnswerReader"),
+        Ability("read", f"{_FOLDER}.read_responses:open_answer_reader"),
         Ability("schema", f"{_FOLDER}.convert:run_schema", (_GOLD_DIALECT,)),
+        Ability("scorer", f"{_FOLDER}.api:load_event_scorer"),
     )
 
     @property
@@ -131,8 +133,10 @@ class ExtractionSuite(Suite):
         return extraction_measures(settings)
 
     def recorded_settings(self, signed: Mapping[str, str]) -> ExtractionSettings:
-        named = signed.get("profile", "").partition(".")[0]
-        return ExtractionSettings(profile=next((profile for profile in get_args(Profile) if profile == named), None))
+        profile_name = signed.get("profile", "").partition(".")[0]
+        return ExtractionSettings(
+            profile=next((profile for profile in get_args(Profile) if profile == profile_name), None)
+        )
 
     def setting_for(self, metric: str, settings: ExtractionSettings) -> str | None:
         from goldgate.core.gate import find_gate_target
@@ -159,30 +163,30 @@ class ExtractionSuite(Suite):
 
         return open_extraction_inputs(inputs, plan)
 
-    def describe(self, report: Report) -> Page:
+    def describe(self, report: SuiteReport) -> Page:
         from goldgate.suites.extraction.page import extraction_page
 
-        return extraction_page(report)
+        return extraction_page(cast("ExtractionReport", report))
 
-    def pictures(self, report: Report) -> tuple[Picture, ...]:
+    def pictures(self, report: SuiteReport) -> tuple[Picture, ...]:
         from goldgate.suites.extraction.page import extraction_pictures
 
-        return extraction_pictures(report)
+        return extraction_pictures(cast("ExtractionReport", report))
 
-    def summary(self, record: Mapping[str, Any]) -> UnitSummary:
+    def summary(self, record: Mapping[str, object]) -> UnitSummary:
         from goldgate.suites.extraction.explain import sample_summary
 
-        return sample_summary(record)
+        return sample_summary(cast("SampleRecord", record))
 
-    def unit_page(self, record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
+    def unit_page(self, record: Mapping[str, object], inputs: Mapping[str, Any]) -> UnitPage:
         from goldgate.suites.extraction.explain.page import sample_page
 
-        return sample_page(record, given)
+        return sample_page(cast("SampleRecord", record), inputs)
 
-    def stored(self, report: Report) -> StoredRates:
+    def stored(self, report: SuiteReport) -> StoredRates:
         from goldgate.suites.extraction.page import extraction_rates
 
-        return extraction_rates(report)
+        return extraction_rates(cast("ExtractionReport", report))
 
 
 SUITE = ExtractionSuite()

@@ -6,35 +6,29 @@ The gold is checked once before anything is paid for, then read again document b
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goldgate.core.measure import RatioMeasure
+from goldgate.core.measure import RatioCounter
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Options
-from goldgate.core.sums import Counts
-from goldgate.core.task import AnswerFormat, AnswerSchema, Question
+from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_schema_error
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.files.address import STANDARD_INPUT
-from goldgate.readers.gold_files import GoldOpener
+from goldgate.generation.prompt import Template, prompt_messages, require_room
+from goldgate.readers.gold_files import GoldOpener, require_stored_gold
 from goldgate.readers.id_index import IdIndex, index_files, require_id
 from goldgate.readers.join import join_indexes
 from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS
+from goldgate.suites.extraction.convert import derive_event_schema
 from goldgate.suites.extraction.events.answer_form import form_of
-from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
-from goldgate.suites.extraction.prompts.template import (
-    ExamplePool,
-    Template,
-    load_examples,
-    load_template,
-    prompt_messages,
-    schema_values,
-)
+from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note, load_event_schema
+from goldgate.suites.extraction.prompts import ExamplePool, load_examples, load_template, schema_values
 from goldgate.suites.extraction.records import parse_gold, read_gold, source_text
-from goldgate.suites.extraction.sample import Gold, Sample
+from goldgate.suites.extraction.sample import Facts, Gold, Sample
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.extraction.settings import ExtractionSettings, ResponseSettings
 
@@ -61,7 +55,7 @@ class Documents:
         index = self._index
         location = index.locations[position]
         record = index.store.decode(location, index.store.read(location, index.lengths[position]))
-        events = read_gold(record, None, self._schema).listed
+        events = read_gold(record, None, self._schema).event_list
         return Document(require_id(record, index.store, location), str(source_text(record)), events)
 
     def data(self, position: int) -> bytes:
@@ -86,14 +80,7 @@ def load_documents(
 
     Flat events are read by the roles of `schema`.
     """
-    if STANDARD_INPUT in map(str, paths):
-        raise InputError(
-            "gold.standard_input",
-            "the gold is read more than once here: to ask, and to score the answers",
-            place=Place(STANDARD_INPUT),
-            expected="a file",
-            advice="store it in a file first",
-        )
+    require_stored_gold(paths)
     index = index_files(paths, "gold", GoldOpener(dialect))
     join_indexes(index, index)  # a duplicate id is an error of its own
     store = index.store
@@ -119,7 +106,7 @@ class TaskOptions:
     """What a user chooses: files, a prompt, and how many worked examples it shows."""
 
     gold: Sequence[str]
-    schema: str
+    schema: str | None = None
     prompt: str = "en"
     train: str | None = None
     few_shot: int = 0
@@ -137,13 +124,13 @@ class ExtractionTask:
     few_shot: int = 0
     train: str | None = None  # digest of the file that examples are taken from
     other_form: bool = False  # the protocol declares answers in another form than the event schema describes
-    options: TaskOptions = TaskOptions((), "")
+    options: TaskOptions = TaskOptions(())
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
             "prompt": {"name": self.template.name, "sha256": self.template.sha256},
-            "schema": self.schema.sha256,
+            "schema": self.schema.digest if self.schema.is_derived else self.schema.sha256,
             "few_shot": {"examples": self.few_shot, "train": self.train} if self.few_shot else None,
         }
 
@@ -187,12 +174,18 @@ class ExtractionTask:
         return self.documents.data(position).translate(LINE_ENDS_TO_BLANKS)
 
     def counter(self, settings: ExtractionSettings) -> AnswerCounts:
+        if self.options.schema is None:
+            raise derived_schema_error("an event schema", "goldgate schema")
         return AnswerCounts(self.documents, settings, self.schema)
 
     def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
         dialect = [] if self.options.dialect is None or asked is not None else [self.options.dialect]  # asked is ours
         gold = list(self.options.gold) if asked is None else [asked]
-        return {"gold": gold, "schema": [self.options.schema], "dialect": dialect}
+        return {
+            "gold": gold,
+            "schema": [] if self.options.schema is None else [self.options.schema],
+            "dialect": dialect,
+        }
 
     def close(self) -> None:
         self.documents.close()
@@ -224,7 +217,7 @@ def load_task(
             advice="use --response-format text, json_object or auto, or a protocol without that form",
         )
     train = options.train if options.few_shot else None
-    schema = load_event_schema(options.schema)
+    schema = _load_schema(options)
     examples = dict.fromkeys(seeds, ExamplePool((), 0))
     if train is not None:
         examples = {
@@ -240,6 +233,15 @@ def load_task(
         options=options,
         documents=load_documents(options.gold, options.dialect, schema),  # last: it keeps files open
     )
+
+
+def _load_schema(options: TaskOptions) -> EventSchema:
+    if options.schema is not None:
+        return load_event_schema(options.schema)
+    require_stored_gold(options.gold)
+    schema = derive_event_schema(options.gold, options.dialect)
+    logging.getLogger("goldgate").warning("%s", derived_note(schema))
+    return schema
 
 
 def response_schema(schema: EventSchema) -> dict[str, Any]:
@@ -259,12 +261,7 @@ def _check_template(template: Template, few_shot: int, response_format: str) -> 
             f"the prompt {template.name} has no part that says how an example is answered",
             expected="a part `--- assistant ---` with {answer}",
         )
-    if template.wants_thought and response_format in ("json_schema", "json_object"):
-        raise ConfigError(
-            "response_format.no_room",
-            f"the prompt {template.name} asks for a thought, which --response-format {response_format} forbids",
-            advice="use --response-format text (or auto), or a prompt without a thought",
-        )
+    require_room(template, response_format)
 
 
 def _all_required(value: Any) -> Any:
@@ -283,19 +280,13 @@ def _file_hash(path: str) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-class AnswerCounts:
-    """Counts by table, for the document at a position of the gold. No answer is None."""
+class AnswerCounts(RatioCounter[Facts]):
+    """Counts by table, for the document at a position of the gold."""
 
     def __init__(self, documents: Documents, settings: ExtractionSettings, schema: EventSchema) -> None:
         self.documents = documents
         self.scorer = Scorer(settings, schema)
-        self.measures = self.scorer.measures
-        self._measures = [measure for measure in self.scorer.measures if isinstance(measure, RatioMeasure)]
+        super().__init__(self.scorer.measures, len(documents))
 
-    def __call__(self, position: int, response: str | None) -> dict[str, Counts | None]:
-        facts = self.scorer.facts(Sample(self.documents.gold(position), response))
-        return {measure.table: measure.units(facts) for measure in self._measures}
-
-    def unanswered(self) -> Iterator[dict[str, Counts | None]]:
-        """Of every document, where nothing is answered."""
-        return (self(position, None) for position in range(len(self.documents)))
+    def facts(self, position: int, response: str | None) -> Facts:
+        return self.scorer.facts(Sample(self.documents.gold(position), response))

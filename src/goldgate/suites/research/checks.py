@@ -30,7 +30,7 @@ from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run,
 from goldgate.suites.research.run.files import ReadLimits, RunFiles, decode_lines, read_run
 
 _FORMAT_VERSION = 1  # of the JSON form
-_MOST_COMPARED = 2_000_000  # pairs of objectives
+_MAX_COMPARED = 2_000_000  # pairs of objectives
 
 
 def check_json(command: str, passed: bool, parts: dict[str, Any]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _duplicate_findings(queries: dict[str, GoldenQuery], file: str) -> Iterator[
         key, plain = match_key(query["objective"]), plain_objective(query["objective"])
         for other_pointer, other_key, other_plain in seen:
             compared += 1
-            if compared > _MOST_COMPARED:
+            if compared > _MAX_COMPARED:
                 message = "there are too many queries to compare them all: those after this one were not compared"
                 yield Finding("not_compared", "warning", file, None, pointer, message)
                 return

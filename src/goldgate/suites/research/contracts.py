@@ -7,28 +7,20 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from goldgate.core.contracts import (
     CountedRecord,
-    ErrorValue,
-    FindingValue,
-    JudgedGate,
+    ErrorReport,
     PlainMean,
     PlainRate,
-    ProtocolValue,
     RateValue,
-    StandsOut,
+    SuiteMetrics,
+    SuiteReport,
 )
 from goldgate.shape.kinds import AtLeast, Matching, NotEmpty
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 
 
-class ResearchGateValue(JudgedGate):
-    """One gate. Bounds are decimals as written."""
-
-    measured: RateValue
-
-
 class MainMetrics(TypedDict):
-    """The four."""
+    """The four main metrics."""
 
     evidence_coverage_rate: RateValue
     golden_recall: RateValue
@@ -46,10 +38,9 @@ class CompanionMetrics(TypedDict):
     uncited_evidence_rate: RateValue
 
 
-class ResearchMetricsValue(TypedDict):
+class ResearchMetricsValue(SuiteMetrics):
     """All metrics, with the version of their definitions."""
 
-    version: str
     main: MainMetrics
     companions: CompanionMetrics
 
@@ -67,7 +58,7 @@ class EvidenceValue(TypedDict):
     """The ledgers of all runs that are not broken. `note` says what levels do not prove where no corpus is given."""
 
     levels: LevelsValue
-    failures: dict[str, object]
+    failures: dict[str, int]
     note: str | None
 
 
@@ -229,42 +220,26 @@ class ResearchInputsValue(TypedDict):
     baseline: str | None
 
 
-class ResearchReport(TypedDict):
-    """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
+class ResearchDetails(TypedDict):
+    """The parts of a report that only this suite has."""
 
-    format_version: int
-    suite: Literal["research"]
-    status: Literal["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES"]
-    protocol: ProtocolValue
-    signature: str
-    inputs: ResearchInputsValue
-    gates: list[ResearchGateValue]
-    gates_together: NotRequired[str]
-    metrics: ResearchMetricsValue
-    stands_out: list[StandsOut]
     evidence: EvidenceValue
     conservation: Conservation
     queries: list[QueryValue]
     runs: list[RunValue]
     ignored: list[IgnoredValue]
-    findings: list[FindingValue]
-    error: None
 
 
-class ResearchErrorReport(TypedDict):
-    """The evaluation could not be carried out."""
+class ResearchReport(SuiteReport, ResearchDetails):
+    """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
 
-    format_version: int
     suite: Literal["research"]
-    status: Literal["SYSTEM_ERROR"]
-    error: ErrorValue
+    inputs: ResearchInputsValue
+    metrics: ResearchMetricsValue
 
 
-ReportFile = ResearchReport | ResearchErrorReport
-
-
-class RunRecord(RunValue, CountedRecord):
-    """A line of runs.jsonl: a run, what it was asked, and how many of its evidence records fail for what reason.
+class RunOfQuery(RunValue):
+    """A run, what it was asked, and how many of its evidence records fail for what reason.
 
     `findings` are the codes of what was found in it; `sha256` is the digest of its files, their names and bytes.
     """
@@ -276,8 +251,12 @@ class RunRecord(RunValue, CountedRecord):
     sha256: str | None
 
 
-class MissingTrials(CountedRecord):
-    """A line of runs.jsonl for the trials that a query owes and has not."""
+class RunRecord(RunOfQuery, CountedRecord):
+    """A line of runs.jsonl: a run with what it counted."""
+
+
+class OwedTrials(TypedDict):
+    """The trials that a query owes and has not."""
 
     run: None
     objective: str
@@ -286,10 +265,13 @@ class MissingTrials(CountedRecord):
     trials: int
 
 
+class MissingTrials(OwedTrials, CountedRecord):
+    """A line of runs.jsonl for the trials that a query owes and has not."""
+
+
+TrialOfQuery = RunOfQuery | OwedTrials
+
 TrialRecord = RunRecord | MissingTrials
-
-
-# No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 
 
 NonBlankText = Annotated[str, Matching(r"\S", "a text that is not blank")]
@@ -434,6 +416,6 @@ CONTRACTS: dict[str, tuple[str, Any]] = {
     "event.schema.json": ("Event, a line of events.jsonl", Event),
     "manifest.schema.json": ("Context manifest", Manifest),
     "chunk.schema.json": ("Chunk, a line of chunks.jsonl", Chunk),
-    "report.schema.json": ("Report of the research suite", ReportFile),
+    "report.schema.json": ("Report of the research suite", ResearchReport | ErrorReport),
     "research_run.schema.json": ("Trial, a line of runs.jsonl", TrialRecord),
 }

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from goldgate.core.finding import Finding, RunFindings, limit_length
 from goldgate.core.page import (
@@ -34,7 +34,7 @@ from goldgate.core.text import segment_starts
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, marked_text
 from goldgate.files.writing import escape_name
 from goldgate.shape.validation import type_test
-from goldgate.suites.research.contracts import Manifest
+from goldgate.suites.research.contracts import Manifest, RunRecord, TrialRecord
 from goldgate.suites.research.golden import Golden, Query, load_corpus, load_golden
 from goldgate.suites.research.outputs import OutputsListing, list_outputs
 from goldgate.suites.research.report import run_summary
@@ -78,7 +78,7 @@ class RunView:
     output: dict[str, Any]
     evidence: list[CheckedRecord]
     sources: Sources
-    manifests: list[dict[str, Any]]
+    manifests: list[Manifest]
 
 
 _manifest_fits = type_test(Manifest)
@@ -113,17 +113,22 @@ class RunInputs:
         self._folders = {escape_name(entry.name): entry for entry in listing.directories} if listing else {}
         self._queries = {limit_length(query.objective): query for query in golden.queries} if golden else {}
 
-    def for_unit(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        inputs = {"golden": self._query(record), "outputs": self._run(record)}
+    def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
+        trial = cast(TrialRecord, record)
+        inputs = {"golden": self._query(trial), "outputs": self._run(trial)}
         return {name: value for name, value in inputs.items() if value is not None}
 
-    def _query(self, record: Mapping[str, Any]) -> Query | None:
+    def _query(self, record: TrialRecord) -> Query | None:
+        if record["run"] is None:
+            return self._queries.get(record["objective"])
         number = record.get("query")
         if self._golden is not None and type(number) is int and number < len(self._golden.queries):
             return self._golden.queries[number]
-        return self._queries.get(record["objective"]) if record["run"] is None else None
+        return None
 
-    def _run(self, record: Mapping[str, Any]) -> RunView | None:
+    def _run(self, record: TrialRecord) -> RunView | None:
+        if record["run"] is None:
+            return None
         entry = self._folders.get(record["run"])
         if self._listing is None or entry is None or entry.refused is not None or not record.get("sha256"):
             return None
@@ -272,22 +277,22 @@ def _text_range(span: Any) -> TextRange | None:
 
 MAX_ROWS = 500
 
-_NO_FILES_NOTE = "The files of this run are not there any more, or have changed since: they are not shown."
+_NO_FILES_NOTE = "The files of this run are gone or have changed; they are not shown."
 _OTHER_LEVELS_NOTE = (
     "The evidence was checked again for this page, and the levels are not those of the report: "
-    "the protocol or the corpus is not there any more, or this is another version of goldgate."
+    "the protocol or the corpus is gone, or this is another version of goldgate."
 )
 
 
-def run_page(record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
+def run_page(record: TrialRecord, inputs: Mapping[str, Any]) -> UnitPage:
     """The result and the question first, then the files of the run; a note where they are not stored any more."""
-    summary, run = run_summary(record), given.get("outputs")
+    summary, run = run_summary(record), inputs.get("outputs")
     status = {} if run is None else {checked.id: checked.result for checked in reversed(run.evidence)}
     sections = [
-        UnitSection("Result", (Paragraph(summary.word or "Nothing went wrong."),)),
-        UnitSection("Question", (_question_pairs(record, given.get("golden"), None if run is None else status),)),
+        UnitSection("Result", (Paragraph(summary.word or "No errors."),)),
+        UnitSection("Question", (_question_pairs(record, inputs.get("golden"), None if run is None else status),)),
     ]
-    if run is not None:
+    if run is not None and record["run"] is not None:
         parts: dict[str, tuple[Block | MarkedText, ...]] = {
             "Claims": _claim_table(run.output, status),
             "Evidence": _evidence_table(record, run),
@@ -303,7 +308,7 @@ def run_page(record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
     return UnitPage(summary.id, tuple(sections))
 
 
-def _question_pairs(record: Mapping[str, Any], query: Query | None, status: Mapping[str, str] | None) -> LabelList:
+def _question_pairs(record: TrialRecord, query: Query | None, status: Mapping[str, str] | None) -> LabelList:
     """What was asked; `status` has the level or failure of each evidence record, where they are still stored."""
     objective = query.objective if query is not None else record["objective"]
     rows = [LabelRow("objective", (objective or "not known",))]
@@ -318,7 +323,7 @@ def _question_pairs(record: Mapping[str, Any], query: Query | None, status: Mapp
         if status is not None:
             required = [f"{name}: {status.get(name, 'not in the ledger')}" for name in required]
         rows.append(LabelRow("required evidence", tuple(required)))
-    if record.get("stop_reason") is not None:
+    if record["run"] is not None and record["stop_reason"] is not None:
         rows.append(LabelRow("stop reason", (record["stop_reason"],)))
     return LabelList(tuple(rows))
 
@@ -343,7 +348,7 @@ def _claim_table(output: Mapping[str, Any], status: Mapping[str, str]) -> tuple[
     return (Table(columns, tuple(rows), empty="no claims"), *_more_note(len(output["claims"]), "claims"))
 
 
-def _evidence_table(record: Mapping[str, Any], run: RunView) -> tuple[Block, ...]:
+def _evidence_table(record: RunRecord, run: RunView) -> tuple[Block, ...]:
     """Every record of the ledger: its level, or what is wrong with it."""
     if not run.evidence:
         return ()
@@ -363,11 +368,11 @@ def _evidence_table(record: Mapping[str, Any], run: RunView) -> tuple[Block, ...
     return (*note, Table(columns, rows), *_more_note(len(run.evidence), "records"))
 
 
-def _finding_rows(record: Mapping[str, Any], findings: list[Finding]) -> FindingList:
+def _finding_rows(record: RunRecord, findings: list[Finding]) -> FindingList:
     """Those of the run alone, and the codes of what only a look at all runs shows."""
     rows = [FindingLine(each.severity, each.code, _finding_place(each), each.message) for each in findings]
     codes = {each.code for each in findings}
-    words = "found when all runs were looked at together: the report has its words"
+    words = "found by comparing all runs: see the report"
     rows += [FindingLine("", code, "", words) for code in record["findings"] if code not in codes]
     return FindingList(tuple(rows[:MAX_ROWS]))
 
@@ -377,7 +382,7 @@ def _finding_place(finding: Finding) -> str:
     return f"{finding.file}{line} {finding.pointer}".rstrip()
 
 
-def _step_table(manifests: list[dict[str, Any]]) -> tuple[Block, ...]:
+def _step_table(manifests: list[Manifest]) -> tuple[Block, ...]:
     """What was asked in each step, and how much came of it."""
     rows = tuple(
         (

@@ -115,7 +115,7 @@ def parse_golden(text: str, file: str) -> ParsedGolden:
     decoded = decode_strictly(text)
     value, wrong = decoded.value, [flaw.problem for flaw in decoded.flaws]
     if decoded.broken is not None and decoded.broken.msg == "Extra data" and text.lstrip()[:1] == "{":
-        lines = "JSON Lines, an object a line; jq -s . FILE makes one array of them"
+        lines = "JSON Lines, one object per line; jq -s . FILE makes one array of them"
         raise GoldenError(file, [Problem("", "one JSON array of golden queries", lines)])
     if value is None and wrong:  # there is nothing to look at
         raise GoldenError(file, wrong)
@@ -206,7 +206,7 @@ def _merge_queries(parsed: ParsedGolden, file: str) -> tuple[list[Query], list[P
 
 MIN_SIMILARITY = 0.9  # of all characters
 _MAX_OBJECTIVE = 1_000  # characters of an objective that is compared
-_MOST_COMPARED = 10_000_000  # characters of queries, which take up to 3 s; a hint is a hint
+_MAX_COMPARED = 10_000_000  # characters of queries, which take up to 3 s; a hint is a hint
 
 _NON_WORD = re.compile(r"[\W_]+")
 
@@ -261,7 +261,7 @@ def near_queries(objectives: Iterable[str], golden: Golden) -> NearQueries:
             near[objective] = exact[plain]
             continue
         compared += size
-        if compared > _MOST_COMPARED:
+        if compared > _MAX_COMPARED:
             not_compared += 1
             continue
         number = next((number for number, text in enumerate(queries) if nearly_equal(plain, text)), None)
@@ -272,7 +272,7 @@ def near_queries(objectives: Iterable[str], golden: Golden) -> NearQueries:
 
 CORPUS_KIND = "corpus"
 _CORPUS_EXPECTED = (
-    "a file with a SHA-256 hash a line, as sha256sum writes it, or a directory of source files (--corpus)"
+    "a file with one SHA-256 hash per line, as sha256sum writes it, or a directory of source files (--corpus)"
 )
 
 

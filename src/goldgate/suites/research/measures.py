@@ -95,7 +95,7 @@ class GoldenRecall(TrialMeasure):
     def units(self, trial: Trial) -> Counts | None:
         if trial.query is None:
             return None
-        return trial.evaluated.found if trial.evaluated is not None else 0, len(trial.query.required)
+        return trial.evaluated.found_ids if trial.evaluated is not None else 0, len(trial.query.required)
 
 
 class Abstention(TrialMeasure):
@@ -170,7 +170,7 @@ class Companions(TrialMeasure):
             int(ended),
             evaluated.cited if evaluated is not None and query is not None else 0,
             len(query.required) if query is not None else 0,
-            evaluated.found if sufficient and evaluated is not None else 0,
+            evaluated.found_ids if sufficient and evaluated is not None else 0,
             run.ledger if sufficient and run is not None else 0,
             run.uncited if run is not None else 0,
             run.ledger if run is not None else 0,

@@ -5,20 +5,34 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
+from goldgate.core.contracts import StandsOut, SuiteReport
 from goldgate.core.finding import limit_length
 from goldgate.core.gate import GateResult, counts_text
-from goldgate.core.metric import Mean, Metrics, Rate
+from goldgate.core.metric import Mean, Metrics, Rate, metric_sections
 from goldgate.core.plan import Plan
-from goldgate.core.remarks import Remark, remark
-from goldgate.core.suite import Measure, Outcome, Report
+from goldgate.core.remarks import remark
+from goldgate.core.suite import Measure, Outcome
 from goldgate.core.tally import Tally
+from goldgate.suites.research.contracts import (
+    Conservation,
+    CorpusInput,
+    EvidenceValue,
+    LevelsValue,
+    OverTrials,
+    QueryValue,
+    ResearchDetails,
+    ResearchReport,
+    RunValue,
+    TrialOfQuery,
+)
 from goldgate.suites.research.golden import Corpus, Golden, Query
 from goldgate.suites.research.measures import Trial, research_measures, trial_metrics
 from goldgate.suites.research.run.claims import ABSTAINED
 from goldgate.suites.research.run.evidence import FAILURES, LEVELS
 from goldgate.suites.research.run.facts import NO_QUERY, RunFacts
+from goldgate.suites.research.run.files import RUN_LIES_DEEPER
 from goldgate.suites.research.run.text import FOLDING
 from goldgate.suites.research.safeguards import (
     fail_uneven_queries,
@@ -36,27 +50,27 @@ from goldgate.suites.research.suite import ALARMS, ResearchSettings
 from goldgate.suites.research.trials import RunCollection, iter_trials
 
 
-def trial_record(trial: Trial) -> dict[str, Any]:
+def trial_record(trial: Trial) -> TrialOfQuery:
     """The run of a trial with its objective; for trials that a query owes and has not, how many they are."""
     query = trial.query
     if trial.run is None:
         assert query is not None  # what is owed is owed by a query
-        head = {"run": None, "objective": limit_length(query.objective), "query_id": query.id}
-        return {**head, "status": "missing", "trials": trial.times}
+        asked = limit_length(query.objective)
+        return {"run": None, "objective": asked, "query_id": query.id, "status": "missing", "trials": trial.times}
     objective = query.objective if query is not None else trial.run.objective
     return {
         **run_entry(trial.run, query, trial.weights[1] - 1),
         "objective": None if objective is None else limit_length(objective),
         "query_id": None if query is None else query.id,
         "failures": dict(trial.run.failures),
-        "findings": trial.findings,
+        "findings": [*trial.findings],
         "sha256": trial.run.digest.hex() or None,
     }
 
 
-def run_entry(run: RunFacts, query: Query | None, copies: int = 0) -> dict[str, Any]:
+def run_entry(run: RunFacts, query: Query | None, copies: int = 0) -> RunValue:
     """The counts of a run, and how many copies of it there are, if any."""
-    return {
+    entry: RunValue = {
         "run": run.name,
         "run_id": None if run.run_id is None else limit_length(run.run_id),
         "query": None if query is None else run.query,
@@ -66,19 +80,22 @@ def run_entry(run: RunFacts, query: Query | None, copies: int = 0) -> dict[str, 
         "verified_claims": run.verified,
         "covered_claims": run.covered,
         "required_ids": 0 if query is None else len(query.required),
-        "found_ids": run.found,
+        "found_ids": run.found_ids,
         "ledger": run.ledger,
         "uncited": run.uncited,
-        **{level: getattr(run, level) for level in LEVELS},
+        "structural": run.structural,
+        "verbatim": run.verbatim,
+        "chain": run.chain,
+        "anchored": run.anchored,
         "steps": run.steps,
         "steps_with_manifest": run.with_manifest,
         "fingerprint": run.fingerprint.hex() or None,
-        **({"copies": copies} if copies else {}),
     }
+    return {**entry, "copies": copies} if copies else entry
 
 
-def research_remarks(report: Report) -> Iterator[Remark]:
-    """Trials that are missing or broken, copies that count, unkept manifests, companions beyond their alarms."""
+def research_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+    """Runs that are missing, broken or copies, unkept manifests, companions beyond alarms, claims that hide others."""
     yield from _incomplete_remarks(report)
     yield from _copy_remarks(report)
     yield from _manifest_remarks(report)
@@ -86,7 +103,7 @@ def research_remarks(report: Report) -> Iterator[Remark]:
     yield from _evidence_remarks(report)
 
 
-def _incomplete_remarks(report: Report) -> Iterator[Remark]:
+def _incomplete_remarks(report: ResearchReport) -> Iterator[StandsOut]:
     trials, runs = report["conservation"]["trials"], report["conservation"]["runs"]
     if trials["missing"]:
         message = f"{trials['missing']} of {trials['total']} trials are missing: they count as failed"
@@ -94,9 +111,13 @@ def _incomplete_remarks(report: Report) -> Iterator[Remark]:
     if runs["broken"]:
         message = f"{runs['broken']} of {runs['total']} runs are broken: they count as failed"
         yield remark("broken_runs", message, broken=runs["broken"], runs=runs["total"])
+    deeper = [entry["reason"] for entry in report["ignored"] if entry["reason"].startswith(RUN_LIES_DEEPER)]
+    if deeper:
+        more = f", and {len(deeper) - 1} more" if len(deeper) > 1 else ""
+        yield remark("deeper_runs", f"{deeper[0]}{more}: it is not judged", folders=len(deeper))
 
 
-def _copy_remarks(report: Report) -> Iterator[Remark]:
+def _copy_remarks(report: ResearchReport) -> Iterator[StandsOut]:
     """Rates that would be better if copies of runs were merged."""
     rates = [entry["pointer"].rpartition("/")[2] for entry in report["findings"] if entry["code"] == "copies_counted"]
     if rates:
@@ -106,7 +127,7 @@ def _copy_remarks(report: Report) -> Iterator[Remark]:
         yield remark("copies_counted", message, copies=copies, rates=len(rates))
 
 
-def _manifest_remarks(report: Report) -> Iterator[Remark]:
+def _manifest_remarks(report: ResearchReport) -> Iterator[StandsOut]:
     """That none are kept is said where the metric is undefined; that there are some all the same is said here."""
     steps = report["conservation"]["steps"]
     total, kept = steps["total"], steps["with_manifest"]
@@ -115,22 +136,31 @@ def _manifest_remarks(report: Report) -> Iterator[Remark]:
         yield remark("manifests_not_kept", message, steps=total, with_manifest=kept)
 
 
-def _evidence_remarks(report: Report) -> Iterator[Remark]:
-    """Findings about all runs together: claims that are covered in form only, or that hide others."""
+def _evidence_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+    """Findings about claims that are covered in form only, or that hide others."""
     messages = {finding["code"]: finding["message"] for finding in report["findings"] if not finding["file"]}
     if "empty_evidence" in messages:
         yield remark("empty_evidence", messages["empty_evidence"])
+    for finding in report["findings"]:
+        if finding["code"] == "uneven_runs":  # one for each gate
+            yield remark("uneven_runs", finding["message"])
     if "uniform_dilution" in messages:
         yield remark("uniform_dilution", messages["uniform_dilution"])
+    repeated = [finding for finding in report["findings"] if finding["code"] == "repeated_statement"]
+    if repeated:
+        more = f", and {len(repeated) - 1} more runs like it" if len(repeated) > 1 else ""
+        message = f"{repeated[0]['file'].partition('/')[0]}: {repeated[0]['message']}{more}"
+        yield remark("repeated_statement", message, runs=len(repeated))
 
 
-def _companion_remarks(report: Report) -> Iterator[Remark]:
+def _companion_remarks(report: ResearchReport) -> Iterator[StandsOut]:
     """Companions that stand out: an agent that files the whole corpus, or always abstains, shows here."""
+    companions = metric_sections(report["metrics"])["companions"]
     for name, gate in ALARMS.items():
-        metric = report["metrics"]["companions"][name]
-        numerator, denominator = metric["numerator"], metric["denominator"]
-        if not denominator:
+        metric = companions[name]
+        if "denominator" not in metric or not metric["denominator"]:
             continue
+        numerator, denominator = metric["numerator"], metric["denominator"]
         exact = Fraction(numerator, denominator)
         low = gate.min is not None and exact < Fraction(gate.min)
         high = gate.max is not None and exact > Fraction(gate.max)
@@ -164,7 +194,7 @@ class ResearchOutcome(Outcome):
         self._collected = collected
         self._golden = golden
         self._origin = origin
-        inputs: dict[str, Any] = {
+        inputs = {
             "golden": {"sha256": golden.sha256, "queries": len(golden.queries)},
             "outputs": {"sha256": origin.outputs_sha256, "runs": len(collected.runs)},
             "corpus": _corpus_input(origin.corpus),
@@ -188,7 +218,7 @@ class ResearchOutcome(Outcome):
         gates = [_fail_torn_logs(_add_merged_value(gate, collected.merged_metrics), tally) for gate in gates]
         return fail_unknown_claims(gates, collected.runs)
 
-    def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
+    def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> ResearchDetails:
         collected, golden, origin = self._collected, self._golden, self._origin
         runs = collected.runs
         collected.findings += [
@@ -199,15 +229,15 @@ class ResearchOutcome(Outcome):
             *note_uniform_dilution(gates, runs),
         ]
         return {
-            "evidence": {**_evidence_counts(runs), "note": None if origin.anchored else UNANCHORED_NOTE},
+            "evidence": _evidence_counts(runs, None if origin.anchored else UNANCHORED_NOTE),
             "conservation": conservation(collected, golden, origin.directories),
             "queries": _query_entries(collected, golden),
             "runs": _run_entries(collected, golden),
             "ignored": [{"path": path, "reason": reason} for path, reason in collected.ignored],
         }
 
-    def remarks(self, report: Report) -> Iterable[Remark]:
-        return research_remarks(report)
+    def remarks(self, report: SuiteReport) -> Iterable[StandsOut]:
+        return research_remarks(cast(ResearchReport, report))
 
 
 def copy_readings(collected: RunCollection, measures: Sequence[Measure[Trial]]) -> dict[str, frozenset[str]]:
@@ -226,18 +256,18 @@ def choose_copy_readings(collected: RunCollection, golden: Golden, measures: Seq
         collected.merged_metrics = metrics_improved_by_merging(*both)
 
 
-def conservation(collected: RunCollection, golden: Golden, directories: int) -> dict[str, Any]:
+def conservation(collected: RunCollection, golden: Golden, directories: int) -> Conservation:
     """Each total beside the parts that must add up to it."""
     runs, queries, trials = collected.runs, len(golden.queries), collected.trials.total()
     answered = len(collected.trials)
     whole = {run.query for run in runs if run.query != NO_QUERY and run.broken is None}
     broken = sum(run.broken is not None for run in runs)
-    lacking = sum(max(0, collected.owed - collected.trials[number]) for number in range(queries))
+    lacking = sum(max(0, collected.required_trials - collected.trials[number]) for number in range(queries))
 
     def total(*names: str) -> int:
         return sum(getattr(run, name) for run in runs for name in names)
 
-    claims = {name: total(name) for name in ("verified", "candidate", "retracted")}
+    verified, candidate, retracted = map(total, ("verified", "candidate", "retracted"))
     steps, with_manifest = total("steps"), total("with_manifest")
     return {
         "queries": {
@@ -249,7 +279,13 @@ def conservation(collected: RunCollection, golden: Golden, directories: int) -> 
         "trials": {"total": trials + lacking, "runs": trials, "missing": lacking},
         "directories": {"total": directories, "runs": len(runs), "ignored": directories - len(runs)},
         "runs": {"total": len(runs), "evaluated": len(runs) - broken, "broken": broken},
-        "claims": {"total": sum(claims.values()), **claims, "unreadable": total("unreadable_claims")},
+        "claims": {
+            "total": verified + candidate + retracted,
+            "verified": verified,
+            "candidate": candidate,
+            "retracted": retracted,
+            "unreadable": total("unreadable_claims"),
+        },
         "evidence": {
             "total": total("ledger"),
             "valid": total(*LEVELS),
@@ -265,7 +301,7 @@ def conservation(collected: RunCollection, golden: Golden, directories: int) -> 
     }
 
 
-def _corpus_input(corpus: Corpus | None) -> dict[str, Any] | None:
+def _corpus_input(corpus: Corpus | None) -> CorpusInput | None:
     return None if corpus is None else {"sha256": corpus.sha256, "hashes": len(corpus.hashes)}
 
 
@@ -287,7 +323,7 @@ def _fail_torn_logs(result: GateResult, tally: Tally) -> GateResult:
     return overruled(result, f"{logs}: not all steps are known")
 
 
-def _evidence_counts(runs: Iterable[RunFacts]) -> dict[str, Any]:
+def _evidence_counts(runs: Iterable[RunFacts], note: str | None) -> EvidenceValue:
     """Levels and failures over the runs that count."""
     counted = [run for run in runs if run.broken is None]
     failures: Counter[str] = Counter()
@@ -295,22 +331,25 @@ def _evidence_counts(runs: Iterable[RunFacts]) -> dict[str, Any]:
         for name, count in run.failures:
             failures[name] += count
     return {
-        "levels": {level: sum(getattr(run, level) for run in counted) for level in LEVELS},
+        "levels": cast(LevelsValue, {level: sum(getattr(run, level) for run in counted) for level in LEVELS}),
         "failures": {name: failures[name] for name in FAILURES if failures[name]},
+        "note": note,
     }
 
 
-def _query_entries(collected: RunCollection, golden: Golden) -> list[dict[str, Any]]:
+def _query_entries(collected: RunCollection, golden: Golden) -> list[QueryValue]:
     by_query: defaultdict[int, list[RunFacts]] = defaultdict(list)
     for run in collected.runs:
         by_query[run.query].append(run)
-    return [_query_entry(query, by_query[number], collected.owed) for number, query in enumerate(golden.queries)]
+    return [
+        _query_entry(query, by_query[number], collected.required_trials) for number, query in enumerate(golden.queries)
+    ]
 
 
-def _query_entry(query: Query, runs: list[RunFacts], owed: int) -> dict[str, Any]:
+def _query_entry(query: Query, runs: list[RunFacts], owed: int) -> QueryValue:
     whole = [run for run in runs if run.broken is None]
     missing = max(0, owed - len(runs))
-    hits = [run.found if run.broken is None else 0 for run in runs]
+    hits = [run.found_ids if run.broken is None else 0 for run in runs]
     right = [int(run.broken is None and run.stop_reason == ABSTAINED and not run.verified) for run in runs]
     return {
         "objective": query.objective,
@@ -327,7 +366,7 @@ def _query_entry(query: Query, runs: list[RunFacts], owed: int) -> dict[str, Any
     }
 
 
-def _over_trials(hits: list[int], of: int, missing: int) -> dict[str, Any] | None:
+def _over_trials(hits: list[int], of: int, missing: int) -> OverTrials | None:
     """Best, worst and mean over the trials of a query, of which a missing one has hit nothing; None without any."""
     if not hits or not of:
         return None
@@ -339,7 +378,7 @@ def _over_trials(hits: list[int], of: int, missing: int) -> dict[str, Any] | Non
     }
 
 
-def _run_entries(collected: RunCollection, golden: Golden) -> list[dict[str, Any]]:
+def _run_entries(collected: RunCollection, golden: Golden) -> list[RunValue]:
     """An entry for each run. A run's facts are let go as its entry is made: there may be very many."""
     facts, collected.runs = collected.runs[::-1], []
     entries = []

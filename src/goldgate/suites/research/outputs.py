@@ -32,7 +32,7 @@ class OutputsListing(NamedTuple):
 
     root: str  # the real path
     directories: list[RunDirectory]
-    strays: list[tuple[str, str]]  # name, reason
+    ignored_entries: list[tuple[str, str]]  # name, reason
 
 
 def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> OutputsListing:
@@ -41,26 +41,26 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> OutputsList
         return _list_remote(outputs, own)
     root = os.path.realpath(outputs)
     directories: list[RunDirectory] = []
-    strays: list[tuple[str, str]] = []
+    ignored_entries: list[tuple[str, str]] = []
     try:
         with os.scandir(root) as entries:
             for entry in entries:
-                if _is_broken_link(entry):
-                    strays.append((entry.name, "a link that leads nowhere"))
+                if entry.is_symlink() and not os.path.exists(entry.path):
+                    ignored_entries.append((entry.name, "a link that leads nowhere"))
                 elif entry.is_symlink() and is_outside(root, entry.path):
                     if os.path.isdir(entry.path):
                         directories.append(RunDirectory(entry.name, "a link that leaves the outputs directory"))
                     else:
-                        strays.append((entry.name, "a link that leaves the outputs directory"))
+                        ignored_entries.append((entry.name, "a link that leaves the outputs directory"))
                 elif entry.is_dir():
                     linked = _linked_run(root, entry)
                     if linked is None:
                         directories.append(RunDirectory(entry.name))
                     else:
                         reason = f"a link to {escape_name(linked)}, which counts under its own name"
-                        strays.append((entry.name, reason))
+                        ignored_entries.append((entry.name, reason))
                 elif entry.name not in own:
-                    strays.append((entry.name, "not a directory"))
+                    ignored_entries.append((entry.name, "not a directory"))
     except FileNotFoundError:
         advice = describe_path(outputs).advice
         raise _outputs_error(outputs, "outputs.missing", "the outputs directory does not exist", advice) from None
@@ -70,39 +70,39 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> OutputsList
         raise _outputs_error(
             outputs, "outputs.unreadable", f"the outputs directory cannot be read: {problem.strerror}"
         ) from None
-    strays = [(escape_name(name), reason) for name, reason in strays]
-    return OutputsListing(root, sorted(directories), sorted(strays))
+    ignored_entries = [(escape_name(name), reason) for name, reason in ignored_entries]
+    return OutputsListing(root, sorted(directories), sorted(ignored_entries))
 
 
 def _list_remote(outputs: str, own: frozenset[str]) -> OutputsListing:
     entries = scan_remote(outputs, "outputs")
-    strays = [(escape_name(entry.name), "not a directory") for entry in entries if entry.is_file()]
+    ignored_entries = [(escape_name(entry.name), "not a directory") for entry in entries if entry.is_file()]
     return OutputsListing(
         outputs.rstrip("/"),
         [RunDirectory(entry.name) for entry in entries if entry.is_dir()],
-        [stray for stray in strays if stray[0] not in own],
+        [entry for entry in ignored_entries if entry[0] not in own],
     )
 
 
 def no_runs_error(outputs: str, listing: OutputsListing) -> InputError:
     """Nothing was measured; the error says what is there instead."""
-    names = {entry.name for entry in listing.directories} | {name for name, _ in listing.strays}
+    names = {entry.name for entry in listing.directories} | {name for name, _ in listing.ignored_entries}
     if RUN_FILES & names:
-        found, advice = "the files of one run", "name the folder above it: the one that holds all runs"
+        actual, advice = "the files of one run", "name the folder above it: the one that holds all runs"
     elif deeper := _folder_of_runs(listing):
-        found, advice = f"runs one folder deeper, in {deeper}", f"name that folder: {os.path.join(outputs, deeper)}"
+        actual, advice = f"runs one folder deeper, in {deeper}", f"name that folder: {os.path.join(outputs, deeper)}"
     elif names:
         first = ", ".join(sorted(names)[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
-        found = f"no run, but {first}"
+        actual = f"no run, but {first}"
         advice = "these are not the files of a run; docs/research.md says what a run leaves behind"
     else:
-        found, advice = "an empty directory", "run the agent first, or name the folder with its runs"
+        actual, advice = "an empty directory", "run the agent first, or name the folder with its runs"
     return InputError(
         "outputs.no_runs",
-        "there is not a single run: nothing was measured",
+        "there are no runs: nothing was measured",
         place=Place(outputs),
         expected=f"a directory for each run, with {', '.join(sorted(RUN_FILES))} in it (--outputs)",
-        found=found,
+        found=actual,
         advice=advice,
     )
 
@@ -154,11 +154,6 @@ class RunJudge:
         ]
 
 
-def _is_broken_link(entry: os.DirEntry[str]) -> bool:
-    """A link to nothing, or one that leads round in a circle."""
-    return entry.is_symlink() and not os.path.exists(entry.path)
-
-
 def _linked_run(root: str, entry: os.DirEntry[str]) -> str | None:
     """The name of the directory beside it that a link leads to, as `latest` does: no trial of its own."""
     if not entry.is_symlink():
@@ -174,7 +169,7 @@ def _removed_run_error(name: str) -> InputError:
         "a run was removed while the runs were being read, or a node of the cluster does not see it",
         place=Place(escape_name(name)),
         expected="the same folder under the same path on every node, until the end",
-        advice="run the command again when nobody changes the folder; put it where all nodes see it",
+        advice="run the command again when no process changes the folder; put it where all nodes see it",
     )
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Literal, cast
 
+from goldgate.core.contracts import RateValue
+from goldgate.core.metric import metric_sections
 from goldgate.core.page import (
     Block,
     Cell,
@@ -19,7 +21,6 @@ from goldgate.core.page import (
     Name,
     Page,
     Paragraph,
-    Samples,
     Section,
     Table,
     count_text,
@@ -30,6 +31,7 @@ from goldgate.core.report_page import finding_lines, suite_report_page
 from goldgate.core.suite import ContradictionError, HitsAndTrials, StoredRates, require_equal_rates, whole_number
 from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import describe_value
+from goldgate.suites.research.contracts import EvidenceValue, ResearchReport, RunRecord, RunValue, TrialRecord
 
 MAX_FINDINGS = 15
 MAX_IGNORED = 5
@@ -48,10 +50,10 @@ _BALANCE = {
 }
 
 
-def research_page(report: Mapping[str, Any]) -> Page:
+def research_page(report: ResearchReport) -> Page:
     """Evidence and companions first, then the worst findings."""
     findings = FindingList(finding_lines(report["findings"]), limit=MAX_FINDINGS, most=MAX_TABLE_ROWS)
-    companions = report["metrics"]["companions"]
+    companions = metric_sections(report["metrics"])["companions"]
     sections = [
         Section("Evidence records", _evidence_blocks(report["evidence"])),
         Section("Companions", (metric_values(companions),) if companions else ()),
@@ -62,11 +64,14 @@ def research_page(report: Mapping[str, Any]) -> Page:
         Section("Counts", (_balance_pairs(report),)),
     ]
     return suite_report_page(
-        report, _page_subject(report), sections, Samples(RUNS_FILE, report["conservation"]["runs"]["total"])
+        report,
+        _page_subject(report),
+        sections,
+        remark_filters={"missing_trials": ("outcome", MISSING_RUN)},
     )
 
 
-def _page_subject(report: Mapping[str, Any]) -> str:
+def _page_subject(report: ResearchReport) -> str:
     balance = report["conservation"]
     queries, runs = balance["queries"], balance["runs"]
     parts = [count_text(queries["total"], "query"), count_text(runs["total"], "run")]
@@ -77,16 +82,15 @@ def _page_subject(report: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _evidence_blocks(evidence: Mapping[str, Any]) -> tuple[Block, ...]:
+def _evidence_blocks(evidence: EvidenceValue) -> tuple[Block, ...]:
     """How many valid records were checked to which level, how many failed and why, and what that leaves open."""
-    levels, failures = (
-        tuple(f"{name} {count}" for name, count in evidence[kind].items()) for kind in ("levels", "failures")
-    )
+    levels = tuple(f"{name} {count}" for name, count in evidence["levels"].items())
+    failures = tuple(f"{name} {count}" for name, count in evidence["failures"].items())
     pairs = LabelList((LabelRow("checked to", levels or ("none",)), LabelRow("failed", failures or ("none",))))
     return (pairs, Paragraph(evidence["note"])) if evidence["note"] else (pairs,)
 
 
-def _query_table(report: Mapping[str, Any]) -> Table:
+def _query_table(report: ResearchReport) -> Table:
     rows = []
     for number, query in enumerate(report["queries"]):
         recall = query["recall"]
@@ -109,7 +113,7 @@ def _query_table(report: Mapping[str, Any]) -> Table:
     return Table(columns, tuple(rows), most=MAX_TABLE_ROWS)
 
 
-def _run_table(report: Mapping[str, Any]) -> Table:
+def _run_table(report: ResearchReport) -> Table:
     rows = tuple(
         (
             Name(run["run"]),
@@ -127,13 +131,13 @@ def _run_table(report: Mapping[str, Any]) -> Table:
     return Table(tuple(map(Column, titles)), rows, most=MAX_TABLE_ROWS)
 
 
-def _ignored_table(report: Mapping[str, Any]) -> tuple[Block, ...]:
+def _ignored_table(report: ResearchReport) -> tuple[Block, ...]:
     rows = tuple((Name(entry["path"]), entry["reason"]) for entry in report["ignored"])
     return (Table((Column("path"), Column("reason")), rows, MAX_IGNORED, MAX_TABLE_ROWS),) if rows else ()
 
 
-def _balance_pairs(report: Mapping[str, Any]) -> LabelList:
-    balance = report["conservation"]
+def _balance_pairs(report: ResearchReport) -> LabelList:
+    balance = cast(Mapping[str, Mapping[str, int]], report["conservation"])
     return LabelList(
         tuple(
             LabelRow(name, (f"{balance[name]['total']} = " + " + ".join(f"{balance[name][p]} {p}" for p in parts),))
@@ -150,7 +154,7 @@ _WRONG_ABSTENTION = "no abstention where there is no evidence"
 _CODES_WITH_COUNTS = frozenset({"claim_not_covered", "manifest_missing"})
 
 
-def run_summary(record: Mapping[str, Any]) -> UnitSummary:
+def run_summary(record: TrialRecord) -> UnitSummary:
     """Trials that are missing are named by what was asked; a run that only has warnings weighs one."""
     if record["run"] is None:
         facets = {"outcome": (MISSING_RUN,), **_query_facet(record)}
@@ -167,26 +171,25 @@ def run_summary(record: Mapping[str, Any]) -> UnitSummary:
     return UnitSummary(record["run"], "; ".join(words), weight, _run_facets(record))
 
 
-def _problem_counts(record: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+def _problem_counts(record: RunRecord) -> Iterator[tuple[str, int]]:
     """What is wrong in words, and how often."""
     if record["status"] == BROKEN_RUN:
         yield f"broken: {record['reason']}", 1
     failures = record["failures"]
     if failures:
         yield ", ".join(f"{name} {count}" for name, count in failures.items()), sum(failures.values())
-    for thing, what, whole, part in (
-        ("claim", "not covered", "verified_claims", "covered_claims"),
-        ("required id", "not found", "required_ids", "found_ids"),
-        ("step", "without manifest", "steps", "steps_with_manifest"),
+    for thing, what, lacking in (
+        ("claim", "not covered", record["verified_claims"] - record["covered_claims"]),
+        ("required id", "not found", record["required_ids"] - record["found_ids"]),
+        ("step", "without manifest", record["steps"] - record["steps_with_manifest"]),
     ):
-        lacking = record[whole] - record[part]
         if lacking > 0:
             yield f"{count_text(lacking, thing)} {what}", lacking
     if record["units"].get("abstention", [1])[0] == 0:
         yield _WRONG_ABSTENTION, 1
 
 
-def _run_facets(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _run_facets(record: RunRecord) -> dict[str, tuple[str, ...]]:
     facets: dict[str, tuple[str, ...]] = {"outcome": (record["status"],), **_query_facet(record)}
     if record["findings"]:
         facets["finding"] = (*record["findings"],)
@@ -198,29 +201,30 @@ def _run_facets(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return facets
 
 
-def _query_facet(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _query_facet(record: TrialRecord) -> dict[str, tuple[str, ...]]:
     """What was asked: the id of the query, or else its words."""
     asked = record["query_id"] or record["objective"]
     return {} if asked is None else {"query": (asked,)}
 
 
 _NO_MANIFESTS_SIGN = "manifests:not_kept"  # in the signature
-_MOST_TRIALS_SIGN = "trials:most"  # in the signature, where the protocol does not set their number
-_PARTS_OF_RUN = (  # of a run: the part, and what it is a part of
+_UNSET_TRIALS = "trials:most"  # in the signature, where the protocol does not set their number
+_RunCount = Literal["covered_claims", "verified_claims", "found_ids", "required_ids", "steps_with_manifest", "steps"]
+_PARTS_OF_RUN: tuple[tuple[_RunCount, _RunCount], ...] = (  # of a run: the part, and what it is a part of
     ("covered_claims", "verified_claims"),
     ("found_ids", "required_ids"),
     ("steps_with_manifest", "steps"),
 )
 
 
-def recount_report(report: dict[str, Any]) -> StoredRates:
+def recount_report(report: ResearchReport) -> StoredRates:
     """The four rates as the runs give them; the objectives that were asked."""
     _require_fields(report)
     rates = _recounted_rates(report)
     if _NO_MANIFESTS_SIGN in str(report["signature"]).split("|"):
         rates["manifest_integrity"] = (0, 0)  # the runs count their steps all the same
     _check_conservation(report)
-    main = report["metrics"]["main"]
+    main = cast(Mapping[str, RateValue], report["metrics"]["main"])
     stated = {name: (whole_number(rate["numerator"]), whole_number(rate["denominator"])) for name, rate in main.items()}
     require_equal_rates("metrics.main", rates, stated)
     balance = report["conservation"]
@@ -234,7 +238,7 @@ def recount_report(report: dict[str, Any]) -> StoredRates:
     )
 
 
-def _require_fields(report: dict[str, Any]) -> None:
+def _require_fields(report: ResearchReport) -> None:
     """What is taken from a report without working it out again is there: KeyError or TypeError if not."""
     if not all(type(query["objective"]) is str for query in report["queries"]):
         raise TypeError
@@ -243,7 +247,7 @@ def _require_fields(report: dict[str, Any]) -> None:
     _ = [query["trials"] for query in report["queries"]], report["inputs"]["outputs"]["sha256"]
 
 
-def _check_conservation(report: dict[str, Any]) -> None:
+def _check_conservation(report: ResearchReport) -> None:
     runs, stated = report["runs"], report["conservation"]["runs"]
     evaluated = sum(run["status"] == "evaluated" for run in runs)
     counted = {"total": len(runs), "evaluated": evaluated, "broken": len(runs) - evaluated}
@@ -254,7 +258,7 @@ def _check_conservation(report: dict[str, Any]) -> None:
             )
 
 
-def _recounted_rates(report: dict[str, Any]) -> dict[str, HitsAndTrials]:
+def _recounted_rates(report: ResearchReport) -> dict[str, HitsAndTrials]:
     """The four rates, from the counts of every run and the trials that every query owes."""
     queries, runs = report["queries"], report["runs"]
     for number, run in enumerate(runs):
@@ -277,7 +281,7 @@ def _recounted_rates(report: dict[str, Any]) -> dict[str, HitsAndTrials]:
     return {name: _lower_rate(rates[name], others[name]) for name in rates}
 
 
-def _owed_trials(report: dict[str, Any], merged: Counter[int | None], with_copies: Counter[int | None]) -> int:
+def _owed_trials(report: ResearchReport, merged: Counter[int | None], with_copies: Counter[int | None]) -> int:
     """The trials that every query owes; ContradictionError where a query does not have those that its runs are."""
     queries, runs = report["queries"], report["runs"]
     owed = max([whole_number(query["owed_trials"]) for query in queries])
@@ -291,9 +295,9 @@ def _owed_trials(report: dict[str, Any], merged: Counter[int | None], with_copie
     return owed
 
 
-def _sets_trials(report: dict[str, Any]) -> bool:
+def _sets_trials(report: ResearchReport) -> bool:
     """Whether the protocol sets the number of trials."""
-    return _MOST_TRIALS_SIGN not in str(report["signature"]).split("|")
+    return _UNSET_TRIALS not in str(report["signature"]).split("|")
 
 
 def _lower_rate(merged: HitsAndTrials, with_copies: HitsAndTrials) -> HitsAndTrials:
@@ -301,7 +305,7 @@ def _lower_rate(merged: HitsAndTrials, with_copies: HitsAndTrials) -> HitsAndTri
     return with_copies if with_copies[0] * merged[1] < merged[0] * with_copies[1] else merged
 
 
-def _weighted_rates(report: dict[str, Any], weights: Sequence[int], owed: int) -> dict[str, HitsAndTrials]:
+def _weighted_rates(report: ResearchReport, weights: Sequence[int], owed: int) -> dict[str, HitsAndTrials]:
     """The four rates, each run counted as often as its weight says, and the trials that every query then owes."""
     queries, weighed = report["queries"], [*zip(report["runs"], weights, strict=True)]
     trials: Counter[int | None] = Counter()
@@ -329,5 +333,5 @@ def _weighted_rates(report: dict[str, Any], weights: Sequence[int], owed: int) -
     }
 
 
-def _weighted_sum(weighed: Sequence[tuple[dict[str, Any], int]], name: str) -> int:
+def _weighted_sum(weighed: Sequence[tuple[RunValue, int]], name: _RunCount) -> int:
     return sum(run[name] * weight for run, weight in weighed)

@@ -23,7 +23,7 @@ _RATES_OVER_PARTS: dict[str, tuple[TrialMeasure, str]] = {
 }
 _LESS_IS_BETTER = frozenset(name for name, gate in ALARMS.items() if gate.max is not None)
 
-_EMPTY_SHARE = 20  # of so many verified claims one may be empty: without it, 0.95 are still covered
+_EMPTY_SHARE = 20  # of 20 verified claims one may be empty: without it, 0.95 are still covered
 _MIN_RUNS = 4  # that show whether they differ as chance would have it
 _LOWER_DEVIATIONS = 2.326  # standard deviations: one in a hundred sets of honest runs differs less
 

@@ -84,7 +84,7 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         self._collected = collect_runs(
             within,
             self._queries,
-            self._listing.strays,
+            self._listing.ignored_entries,
             lambda names: _read_contents(names, self._listing, engine, self._judge),
             _protocol_trials(self._plan),
         )

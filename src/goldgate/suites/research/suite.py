@@ -12,21 +12,23 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from goldgate.core.gate import Gate
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Ability, Contract, Input, Inputs, Mapper, Measure, Pairing, Report, StoredRates, Suite
+from goldgate.core.suite import Ability, Contract, Input, Inputs, Mapper, Measure, Pairing, StoredRates, Suite
 from goldgate.files.address import is_url
 from goldgate.shape.kinds import Positive
 
 if TYPE_CHECKING:
+    from goldgate.core.contracts import SuiteReport
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.page import Page
     from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
     from goldgate.engines import EngineName
     from goldgate.pipeline import Progress
     from goldgate.protocol import ProtocolSource
+    from goldgate.suites.research.contracts import ResearchReport, TrialRecord
     from goldgate.suites.research.measures import Trial
     from goldgate.suites.research.source import ResearchSource
 
@@ -69,26 +71,26 @@ _FOLDER = "goldgate.suites.research"
 _GOLDEN_INPUTS = (
     Input(
         "outputs",
-        "Of golden queries: runs whose ledgers and chunks must have the required ids.",
+        "For golden queries: runs whose ledgers and chunks must have the required ids.",
         metavar="DIR",
         required=False,
     ),
 )
 _RUN_INPUTS = (
-    Input("protocol", "Of a run: settings, as YAML. Without it: the defaults.", required=False),
+    Input("protocol", "For a run: settings, as YAML. Default: the suite's.", required=False),
     Input(
         "corpus",
-        "Of a run: the sources that you know: hashes, a line each, or their folder.",
+        "For a run: known sources, as a file of hashes (one per line) or a folder.",
         metavar="PATH",
         required=False,
     ),
 )
 TRACE_FORMATS = ("otel", "langgraph", "langsmith", "openai-agents")
 _TRACE_INPUTS = (
-    Input("mapping", "Where in a trace a run's parts are, as YAML.", required=False),
+    Input("mapping", "Where the parts of a run are in a trace, as YAML.", required=False),
     Input(
         "from",
-        "The form of the traces. Without it: as their keys show.",
+        "Format of the traces. Default: recognized.",
         required=False,
         is_path=False,
         choices=TRACE_FORMATS,
@@ -117,10 +119,10 @@ class ResearchSuite(Suite):
     records = "runs.jsonl"
     inputs = (
         Input("golden", "The golden queries, as JSON."),
-        Input("outputs", "The folder with one directory a run.", metavar="DIR", judged=True),
+        Input("outputs", "Folder with one directory per run.", metavar="DIR", judged=True),
         Input(
             "corpus",
-            "The sources that you know: SHA-256 hashes, a line each, or their folder. Evidence from them is anchored.",
+            "Known sources, as a file of SHA-256 hashes (one per line) or a folder; evidence from them is anchored.",
             metavar="PATH",
             required=False,
         ),
@@ -163,10 +165,10 @@ class ResearchSuite(Suite):
 
         return open_research_source(inputs, plan, written)
 
-    def describe(self, report: Report) -> Page:
+    def describe(self, report: SuiteReport) -> Page:
         from goldgate.suites.research.report import research_page
 
-        return research_page(report)
+        return research_page(cast("ResearchReport", report))
 
     def input_digest(self, name: str, path: str) -> str | None:
         """A corpus is its hashes: how they are written down, or in what folder the sources lie, changes nothing."""
@@ -181,20 +183,23 @@ class ResearchSuite(Suite):
 
         return open_run_inputs(inputs, plan)
 
-    def summary(self, record: Mapping[str, Any]) -> UnitSummary:
+    def summary(self, record: Mapping[str, object]) -> UnitSummary:
         from goldgate.suites.research.report import run_summary
 
-        return run_summary(record)
+        return run_summary(cast("TrialRecord", record))
 
-    def unit_page(self, record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
+    def snippet(self, record: Mapping[str, object], inputs: Mapping[str, Any]) -> str:
+        return cast("TrialRecord", record)["objective"] or ""
+
+    def unit_page(self, record: Mapping[str, object], inputs: Mapping[str, Any]) -> UnitPage:
         from goldgate.suites.research.explain import run_page
 
-        return run_page(record, given)
+        return run_page(cast("TrialRecord", record), inputs)
 
-    def stored(self, report: Report) -> StoredRates:
+    def stored(self, report: SuiteReport) -> StoredRates:
         from goldgate.suites.research.report import recount_report
 
-        return recount_report(report)
+        return recount_report(cast("ResearchReport", report))
 
     def report_file(self, inputs: Inputs) -> str | None:
         """Beside the outputs, named after them; nowhere if these are elsewhere, where nothing is written unasked."""

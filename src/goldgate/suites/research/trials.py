@@ -13,11 +13,9 @@ from goldgate.suites.research.measures import COMPLETION_METRIC, Trial
 from goldgate.suites.research.run.facts import NO_QUERY, ContentDigests, RunFacts, RunResult
 from goldgate.suites.research.run.files import OUTPUT
 
-# The metrics in which a trial that is not there counts.
+# The metrics in which a missing trial counts.
 MISSING_TRIAL_METRICS = frozenset({"golden_recall", "abstention_accuracy", "cited_golden_recall", COMPLETION_METRIC})
-_SHOWN_NAMES = 3  # of the runs that have a run_id in common
-
-
+_MAX_NAMES = 3  # of runs with the same run_id, in a message
 _ONE_RUN = "one run, and counted with its copies where that makes a rate worse"
 
 FindingsByRun = defaultdict[str, list[Finding]]
@@ -31,27 +29,27 @@ class RunCollection:
     findings: list[Finding] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
     copies: dict[str, list[RunFacts]] = field(default_factory=dict)  # by the run that they were merged into
-    trials: Counter[int] = field(default_factory=Counter)  # of each query, broken ones among them
+    trials: Counter[int] = field(default_factory=Counter)  # runs by query, with broken ones
     trials_with_copies: Counter[int] = field(default_factory=Counter)  # where every copy counts as a trial
-    owed: int = 1  # trials that every query owes
-    owed_with_copies: int = 1
+    required_trials: int = 1  # trials that every query must have
+    required_with_copies: int = 1
     merged_metrics: Metrics = field(default_factory=dict)  # with copies merged: those that are worse with every copy
-    codes: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of the findings of each run that has any
+    codes: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by run, the codes of its findings
 
 
 def collect_runs(
     results: Iterable[RunResult],
     golden: Golden,
-    strays: list[tuple[str, str]],
+    ignored_entries: list[tuple[str, str]],
     contents: Callable[[list[str]], dict[str, ContentDigests]],
-    owed: int | None = None,
+    required_trials: int | None = None,
 ) -> RunCollection:
     """Gather the runs; the results must come in the order of the directories' names.
 
-    `contents` gives the contents of runs by their names, for those that look alike. `owed` is the number of trials
-    that the protocol sets; without it, the most that any query has.
+    `contents` gives the contents of runs by their names, for those that look alike. `required_trials` is set by the
+    protocol; None for the most that any query has.
     """
-    collected = RunCollection(ignored=list(strays))
+    collected = RunCollection(ignored=list(ignored_entries))
     findings: FindingsByRun = defaultdict(list)  # a copy's findings go with it
     for result in results:
         collected.ignored += result.ignored
@@ -61,15 +59,15 @@ def collect_runs(
             collected.runs.append(result.facts)
     _resolve_run_ids(collected, findings)
     _merge_clones(collected, findings, contents)
-    _set_owed_trials(collected, golden, owed, findings)
+    _set_required_trials(collected, golden, required_trials, findings)
     of_runs = [finding for run in collected.runs for finding in findings.get(run.name, ())]
-    strangers = [*_unknown_objectives(collected.runs, golden)]
-    for finding in strangers:
+    unmatched_runs = [*_unknown_objectives(collected.runs, golden)]
+    for finding in unmatched_runs:
         findings[finding.file.partition("/")[0]].append(finding)
     for run in collected.runs:
         if run.name in findings:
             collected.codes[run.name] = tuple(sorted({finding.code for finding in findings[run.name]}))
-    collected.findings = [*golden.findings, *of_runs, *strangers, *_missing_trials(collected, golden)]
+    collected.findings = [*golden.findings, *of_runs, *unmatched_runs, *_missing_trials(collected, golden)]
     collected.ignored.sort()
     return collected
 
@@ -77,7 +75,7 @@ def collect_runs(
 def iter_trials(
     collected: RunCollection, golden: Golden, copy_metrics: frozenset[str] | None = None
 ) -> Iterator[Trial]:
-    """Every run beside its query, and the trials that queries owe and have not.
+    """Every run with its query, and the missing trials of queries.
 
     `copy_metrics` are the metrics in which every copy counts; without it, those that are worse for it.
     """
@@ -87,15 +85,15 @@ def iter_trials(
         weights = (1, 1 + len(collected.copies.get(run.name, ())))
         yield Trial(query, run, 1, collected.codes.get(run.name, ()), weights, copy_metrics)
     for number, query in enumerate(golden.queries):
-        lacking = max(0, collected.owed - collected.trials[number])
-        lacking_with_copies = max(0, collected.owed_with_copies - collected.trials_with_copies[number])
-        either = min(lacking, lacking_with_copies)
+        missing_trials = max(0, collected.required_trials - collected.trials[number])
+        missing_with_copies = max(0, collected.required_with_copies - collected.trials_with_copies[number])
+        either = min(missing_trials, missing_with_copies)
         if either:
             yield Trial(query, None, either)
-        if lacking > either and MISSING_TRIAL_METRICS - copy_metrics:
-            yield Trial(query, None, lacking - either, (), (1, 0), copy_metrics)
-        if lacking_with_copies > either and MISSING_TRIAL_METRICS & copy_metrics:
-            yield Trial(query, None, lacking_with_copies - either, (), (0, 1), copy_metrics)
+        if missing_trials > either and MISSING_TRIAL_METRICS - copy_metrics:
+            yield Trial(query, None, missing_trials - either, (), (1, 0), copy_metrics)
+        if missing_with_copies > either and MISSING_TRIAL_METRICS & copy_metrics:
+            yield Trial(query, None, missing_with_copies - either, (), (0, 1), copy_metrics)
 
 
 def _resolve_run_ids(collected: RunCollection, findings: FindingsByRun) -> None:
@@ -119,7 +117,7 @@ def _resolve_run_ids(collected: RunCollection, findings: FindingsByRun) -> None:
             names = [runs[number].name for number in originals.values()]
             for number in originals.values():
                 run = runs[number]
-                others = _name_list([name for name in names[: _SHOWN_NAMES + 1] if name != run.name], len(names) - 1)
+                others = _name_list([name for name in names[: _MAX_NAMES + 1] if name != run.name], len(names) - 1)
                 message = f"the run_id {run_id} is also that of {others}, with other content"
                 finding = Finding("conflicting_run_id", "error", f"{run.name}/{OUTPUT}", None, "/run_id", message)
                 runs[number] = _break_run(run, finding, findings)
@@ -143,8 +141,8 @@ def _break_run(run: RunFacts, finding: Finding, findings: FindingsByRun) -> RunF
 
 
 def _name_list(names: list[str], number: int) -> str:
-    """A few of so many names, and how many more there are: a list in every message would grow with the square."""
-    first = names[:_SHOWN_NAMES]
+    """The first names, and how many more there are: full lists in every message would grow with the square."""
+    first = names[:_MAX_NAMES]
     more = number - len(first)
     return ", ".join(first) + (f" and {more:,} more" if more else "")
 
@@ -156,8 +154,8 @@ def _merge_clones(
 ) -> None:
     """Runs that are equal but for their ids and times are one; those that only answer alike are pointed out."""
     # A broken run adds nothing to a numerator, and merging it would take from a denominator: it has no `suspect`.
-    looks = Counter(run.suspect for run in collected.runs if run.suspect)
-    digests = contents([run.name for run in collected.runs if looks[run.suspect] > 1])
+    candidates = Counter(run.suspect for run in collected.runs if run.suspect)
+    digests = contents([run.name for run in collected.runs if candidates[run.suspect] > 1])
     originals: dict[bytes, str] = {}
     answers: dict[bytes, str] = {}
     kept: list[RunFacts] = []
@@ -179,21 +177,23 @@ def _merge_clones(
     collected.runs = kept
 
 
-def _set_owed_trials(collected: RunCollection, golden: Golden, owed: int | None, findings: FindingsByRun) -> None:
-    """Count trials and set how many every query owes; a query with more than the protocol sets fails."""
+def _set_required_trials(
+    collected: RunCollection, golden: Golden, required_trials: int | None, findings: FindingsByRun
+) -> None:
+    """Count trials and set how many every query must have; a query with more than the protocol sets fails."""
     copies = [copy for copies in collected.copies.values() for copy in copies]
     collected.trials = trials = Counter(run.query for run in collected.runs if run.query != NO_QUERY)
     collected.trials_with_copies = trials + Counter(run.query for run in copies if run.query != NO_QUERY)
-    collected.owed = owed or max(trials.values(), default=1)
-    collected.owed_with_copies = owed or max(collected.trials_with_copies.values(), default=1)
+    collected.required_trials = required_trials or max(trials.values(), default=1)
+    collected.required_with_copies = required_trials or max(collected.trials_with_copies.values(), default=1)
     for index, run in enumerate(collected.runs):
         number = collected.trials_with_copies[run.query]
-        if number > collected.owed_with_copies:
+        if number > collected.required_with_copies:
             surplus = number - trials[run.query]
             words = f" ({surplus} of them {'a copy' if surplus == 1 else 'copies'})" if surplus else ""
             message = (
                 f"the query {golden.queries[run.query].objective!r} has {number} trials{words}, "
-                f"and research.trials is {owed}: they count as failed until the surplus is taken away"
+                f"and research.trials is {required_trials}: they count as failed until the surplus is taken away"
             )
             finding = Finding("too_many_trials", "error", f"{run.name}/{OUTPUT}", None, "/objective", message)
             collected.runs[index] = _break_run(run, finding, findings)
@@ -216,24 +216,25 @@ def _unknown_objectives(runs: list[RunFacts], golden: Golden) -> Iterator[Findin
 
 
 def _missing_trials(collected: RunCollection, golden: Golden) -> Iterator[Finding]:
-    """Queries that owe trials."""
+    """Findings for queries with fewer trials than required."""
     for number, query in enumerate(golden.queries):
         trials, with_copies = collected.trials[number], collected.trials_with_copies[number]
         if not trials:
             message = f"no run answers the query {query.objective!r}: it counts as failed"
             yield Finding("missing_run", "error", golden.file, None, query.pointer, message)
-        elif trials < collected.owed:
+        elif trials < collected.required_trials:
             copies = with_copies - trials
             left_out = f", {copies} {'copy' if copies == 1 else 'copies'} left out" if copies else ""
-            message = _too_few_message(query, trials, collected.owed, left_out)
+            message = _too_few_message(query, trials, collected.required_trials, left_out)
             yield Finding("too_few_trials", "error", golden.file, None, query.pointer, message)
-        elif with_copies < collected.owed_with_copies:
+        elif with_copies < collected.required_with_copies:
             condition = " where copies of runs are trials"
-            message = _too_few_message(query, with_copies, collected.owed_with_copies, condition)
+            message = _too_few_message(query, with_copies, collected.required_with_copies, condition)
             message += " in rates that this makes worse"
             yield Finding("too_few_trials", "warning", golden.file, None, query.pointer, message)
 
 
-def _too_few_message(query: Query, trials: int, owed: int, words: str) -> str:
-    failed = "one counts as failed" if owed - trials == 1 else f"{owed - trials} count as failed"
-    return f"the query {query.objective!r} has {trials} of the {owed} trials that every query owes{words}: {failed}"
+def _too_few_message(query: Query, trials: int, required_trials: int, words: str) -> str:
+    failed = "one counts as failed" if required_trials - trials == 1 else f"{required_trials - trials} count as failed"
+    trials_text = f"{trials} of the {required_trials} trials that every query owes{words}"
+    return f"the query {query.objective!r} has {trials_text}: {failed}"

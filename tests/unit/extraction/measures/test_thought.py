@@ -250,13 +250,13 @@ def test_empty_answer_cannot_be_copied() -> None:
 @pytest.mark.parametrize("settings", [STRICT, WEAK], ids=["strict", "weak"])
 def test_large_answer_is_looked_for_in_one_pass(settings: CotSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     # 3,000 roles, each with its value on a line of its own: 3,000 × 3,000 lines were looked through once.
-    from goldgate.suites.extraction.events import argument_text
+    from goldgate.core import value_text
     from goldgate.suites.extraction.measures import chain_of_thought
 
     steps = 0
-    step = argument_text.Automaton._step
+    step = value_text.Automaton._step
 
-    def counting(self: argument_text.Automaton, node: int, code: int) -> int:
+    def counting(self: value_text.Automaton, node: int, code: int) -> int:
         nonlocal steps
         steps += 1
         return step(self, node, code)
@@ -264,7 +264,7 @@ def test_large_answer_is_looked_for_in_one_pass(settings: CotSettings, monkeypat
     def never(*_: object) -> None:
         raise AssertionError("one after the other")
 
-    monkeypatch.setattr(argument_text.Automaton, "_step", counting)
+    monkeypatch.setattr(value_text.Automaton, "_step", counting)
     monkeypatch.setattr(chain_of_thought, "slow_first_missing", never)
     predicted = answer(event("Sue", *((f"r{number}", f"V {number} q") for number in range(3_000))))
     thought = "\n".join(f"r{number} v{number}q" for number in reversed(range(3_000)))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any
 
-from goldgate.suites.extraction.events.argument_text import normalize
+from goldgate.core.value_text import normalize
+from goldgate.response import DEFAULT_THOUGHT_TAGS, Parsed, read_answer
 from goldgate.suites.extraction.events.event import AllowedRoles
 from goldgate.suites.extraction.settings import KeySettings, ResponseSettings, all_keys
 
@@ -29,6 +30,18 @@ _PATH = re.compile(
     r"(?:\.(?P<field>event_type|arguments)(?:\[(?P<place>\d+)\](?:\.(?P<inner>role|argument)(?P<item>\[\d+\])?)?)?)?"
 )
 
+# As whole values, blanks aside, in any case. An empty string is one too.
+TYPE_PLACEHOLDERS = frozenset("... … string str event_type eventtype type type_name 类型 事件类型".split()) | {
+    "event type"
+}
+VALUE_PLACEHOLDERS = TYPE_PLACEHOLDERS | frozenset("text value role role_name argument 角色 论元".split())
+# So are some of these with a number, as in {"argument1": "description1"}; a "type 2" may be meant.
+_NUMBERED = re.compile(r"(?:argument|role|value|description|event_type|string|论元|角色)_?\d{1,2}")
+# So is what stands in angle brackets and is not a name: <type>, <the role>, <事件类型>.
+_BRACKETED = re.compile(r"<([^<>]*)>")
+_NO_NAME = re.compile(r"[a-z_ ./|-]*")
+_NO_NAMES = ("类型", "角色", "论元")
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -46,10 +59,24 @@ class Form:
     unchanged: bool = field(init=False, compare=False, repr=False)  # a value in this form is in our own
 
     def __post_init__(self) -> None:
-        listed = frozenset(key for keys in asdict(self.names).values() for key in keys)
-        object.__setattr__(self, "keys", listed | set(_OTHER_KEYS))
+        names = frozenset(key for keys in asdict(self.names).values() for key in keys)
+        object.__setattr__(self, "keys", names | set(_OTHER_KEYS))
         ours = not (self.mapping or self.flat or self.null_words or self.inline_roles) and self.names == _OWN_KEYS
         object.__setattr__(self, "unchanged", ours)
+
+    @property
+    def list_keys(self) -> tuple[str, ...]:
+        """The keys under which an object may have its list of events."""
+        return self.names.events
+
+    @property
+    def part_keys(self) -> tuple[str, ...]:
+        """The keys under which an event may have its type."""
+        return self.names.event_type
+
+    def flattens(self) -> bool:
+        """A list of lists of events is one list of events."""
+        return True
 
     @property
     def other_layout(self) -> bool:
@@ -113,9 +140,9 @@ class Form:
             return value
         if self._is_flat(value):
             return self._flat(value, gold_event_types)
-        listed = self.events_key(value)
-        if listed is not None:
-            return {"events": self._events(value[listed])}
+        events_key = self.events_key(value)
+        if events_key is not None:
+            return {"events": self._events(value[events_key])}
         event = self._event(value)
         return [] if self._says_none(event) else event
 
@@ -124,6 +151,37 @@ class Form:
         canonical = self.to_canonical(value)
         key = self.events_key(canonical) if isinstance(canonical, dict) else None
         return bool(canonical if key is None else canonical[key])
+
+    def is_template(self, value: Any) -> bool:
+        """Whether an answer is only the form of one: every event's type, or all of its values, are placeholders."""
+        key = self.events_key(value) if isinstance(value, dict) else None
+        items = value if key is None else value[key]
+        events = items if isinstance(items, list) else [items]
+        for event in events:
+            if not isinstance(event, dict) or not self._is_template_event(event):
+                return False
+        return bool(events)
+
+    def is_empty_template(self, value: Any) -> bool:
+        """Whether a template says nothing at all, not even a placeholder: an answer with an empty type, perhaps."""
+        events = value if isinstance(value, list) else [value]
+        types = [event.get(key) for event in events if isinstance(event, dict) for key in self.names.event_type]
+        return not any(isinstance(name, str) and name.strip() for name in types)
+
+    def _is_template_event(self, value: dict[str, Any]) -> bool:
+        """Whether an object that should be an event, or a flat answer, is a template."""
+        names = self.names
+        event_type = _first_value(value, names.event_type)
+        if not isinstance(event_type, str) or (self.flat and not self.is_event(value)):
+            return _are_placeholders(value.values())
+        if _is_placeholder(event_type, TYPE_PLACEHOLDERS):
+            return True
+        arguments = _first_value(value, names.arguments)
+        if isinstance(arguments, dict):
+            return _are_placeholders(arguments.values())
+        if not isinstance(arguments, list):
+            return False
+        return _are_placeholders(arguments, names.argument)
 
     def path_in(self, value: Any, path: str) -> str:
         """The JSON path, into the value as the model wrote it, of what stands at a path of its canonical form."""
@@ -138,8 +196,8 @@ class Form:
         """Whether the object is of the flat form: that is declared, and it is not in our own."""
         if not self.flat or self.is_event(value):
             return False
-        listed = self.events_key(value)
-        return listed is None or not _is_list_of_objects(value[listed])
+        events_key = self.events_key(value)
+        return events_key is None or not _is_list_of_objects(value[events_key])
 
     def _events(self, items: list[Any]) -> list[Any]:
         return [event for event in map(self._event, items) if not self._says_none(event)]
@@ -168,8 +226,8 @@ class Form:
         type_key = self._key(event, "event_type")
         event_type = event.get(type_key)
         roles = self.inline_roles.get(event_type.strip()) if isinstance(event_type, str) else None
-        named = [key for key in event if key in (roles or ()) and key != type_key]
-        return {} if any(key in _EVENTS_KEYS for key in named) else {key: event[key] for key in named}
+        role_keys = [key for key in event if key in (roles or ()) and key != type_key]
+        return {} if any(key in _EVENTS_KEYS for key in role_keys) else {key: event[key] for key in role_keys}
 
     def _argument(self, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -234,9 +292,9 @@ class Form:
 
     def _path(self, value: Any, match: re.Match[str]) -> str:
         path, node = "$", value
-        listed = self.events_key(node) if isinstance(node, dict) else None
-        if listed is not None:
-            path, node = path + _step(listed), node[listed]
+        events_key = self.events_key(node) if isinstance(node, dict) else None
+        if events_key is not None:
+            path, node = path + _step(events_key), node[events_key]
         if match["event"] is not None:
             kept = [number for number, item in enumerate(node) if not self._says_none(self._event(item))]
             number = kept[int(match["event"])]
@@ -265,6 +323,13 @@ class Form:
 
 
 CANONICAL = Form()
+
+
+def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
+    """Read a raw model output: the events in it, and how they were found."""
+    return read_answer(text, thought_tags, form)
+
+
 NOT_ROLES = frozenset({"event_type", "type", "arguments", *_EVENTS_KEYS})
 # The shapes in which gold is read beside our own, in the words of a report.
 GOLD_SHAPES = {
@@ -322,6 +387,38 @@ def form_signature(form: Form) -> dict[str, str]:
 def _one_line(value: Any) -> str:
     """JSON that has no `|` in it: the signature's parts are told apart by that mark."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("|", "\\u007c")
+
+
+def _first_value(value: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    """The value of the first of the keys that an object has; None if it has none of them."""
+    for key in keys:
+        if key in value:
+            return value[key]
+    return None
+
+
+def _are_placeholders(values: Iterable[Any], keys: tuple[str, ...] = ()) -> bool:
+    """Whether all values (of objects: those under one of the keys) are placeholders, and not all of them empty."""
+    has_text = False
+    for value in values:
+        inner = _first_value(value, keys) if keys and isinstance(value, dict) else value
+        for text in inner if isinstance(inner, list) else (inner,):
+            if not isinstance(text, str) or not _is_placeholder(text, VALUE_PLACEHOLDERS):
+                return False
+            has_text = has_text or text.strip() != ""
+    return has_text
+
+
+def _is_placeholder(text: str, words: frozenset[str]) -> bool:
+    folded = text.strip().casefold()
+    if not folded or folded in words:
+        return True
+    if folded[0] != "<":
+        return folded[-1].isdigit() and _NUMBERED.fullmatch(folded) is not None
+    bracketed = _BRACKETED.fullmatch(folded)
+    if bracketed is None:
+        return False
+    return _NO_NAME.fullmatch(bracketed[1]) is not None or any(word in bracketed[1] for word in _NO_NAMES)
 
 
 def _begins_with(text: str, start: int, prefix: str) -> bool:

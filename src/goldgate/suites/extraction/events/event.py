@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
+from goldgate.core.value_text import NumberText, normalize_all, number_spelling, number_text
 from goldgate.readers.records import replace_surrogate_escapes
-from goldgate.suites.extraction.events.argument_text import NumberText, normalize_all, number_spelling, number_text
 
 Span = tuple[int, int]
 RoleArgument = tuple[str, str]  # role, normalized argument
@@ -140,8 +140,8 @@ class _EventWalk:
     def __init__(self, roles: AllowedRoles | None, path: str) -> None:
         self.roles = roles
         self.path = path
-        self.number = 0  # of the event that it is at
-        self.place: int | None = None  # of the argument that it is at
+        self.number = 0  # index of the current event
+        self.place: int | None = None  # index of the current argument
         self.columns: list[ArgumentColumns] = []
         self.violations: list[ViolationPlace] = []
         self.bad_offsets: list[str] = []

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from goldgate.errors import ConfigError, Place, describe_value
+from goldgate.core.page import count_text
+from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import public_url
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_text_file
@@ -22,11 +23,12 @@ class EventSchema:
 
     roles: Mapping[str, frozenset[str]]
     role_order: Mapping[str, tuple[str, ...]]
-    sha256: str | None = None  # of the file that it was read from
+    sha256: str | None = None  # digest of the schema file
+    is_derived: bool = False  # from gold
 
     @property
     def digest(self) -> str:
-        """Of the types and roles themselves, however the file is laid out."""
+        """A digest of the types and roles, independent of the file's layout."""
         return hashlib.sha256(orjson.dumps(dict(sorted(self.role_order.items())))).hexdigest()
 
     @property
@@ -72,6 +74,7 @@ class EventSchema:
 
 
 _SHOWN_KEYS = 5
+NO_SCHEMA_SETTINGS = "give one, or set metrics: {schema: {mode: syntax_only}, cot: {enabled: false}}"
 
 SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
 
@@ -84,7 +87,7 @@ def obtain_event_schema(source: SchemaSource) -> EventSchema | None:
 
 
 def load_event_schema(path: str | Path) -> EventSchema:
-    """Read an event schema file: our own form, or the published DuEE form with a line a type."""
+    """Read an event schema file: our own form, or the published DuEE form with one line per type."""
     file = public_url(str(path))
     text, sha256 = read_text_file(path, "schema")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
@@ -100,11 +103,11 @@ def parse_event_schema(value: Any, file: str | None = None, sha256: str | None =
     """An event schema from a decoded `{"event_types": {"质押": {"roles": […]}}}`."""
     types = value.get("event_types") if isinstance(value, dict) else None
     if not isinstance(types, dict) or not types:
-        found = describe_value(types if isinstance(value, dict) and "event_types" in value else value)
+        actual = describe_value(types if isinstance(value, dict) and "event_types" in value else value)
         if isinstance(value, dict) and "event_types" not in value:
             keys = ", ".join(list(map(str, value))[:_SHOWN_KEYS])
-            found = f'no "event_types"; the keys are {keys}' if keys else "an empty object"
-        raise _wrong(file, None, "event_types", "an object with an entry for each event type", found)
+            actual = f'no "event_types"; the keys are {keys}' if keys else "an empty object"
+        raise _wrong(file, None, "event_types", "an object with an entry for each event type", actual)
     order: dict[str, tuple[str, ...]] = {}
     for name, entry in types.items():
         field = f"event_types.{name}"
@@ -114,16 +117,41 @@ def parse_event_schema(value: Any, file: str | None = None, sha256: str | None =
     return _schema(order, sha256)
 
 
+def derive_from_events(events: Iterable[tuple[str, Iterable[str]]]) -> EventSchema:
+    """The event types and roles that gold uses, in alphabetical order; gold without any event is an InputError."""
+    roles: dict[str, set[str]] = {}
+    for event_type, names in events:
+        roles.setdefault(event_type, set()).update(names)
+    if not roles:
+        raise InputError(
+            "gold.no_events",
+            "no gold record has an event: no event schema can be derived",
+            expected="gold with events, or an event schema (--schema)",
+            advice=NO_SCHEMA_SETTINGS,
+        )
+    order = {name: tuple(sorted(roles[name])) for name in sorted(roles)}
+    return EventSchema({name: frozenset(names) for name, names in order.items()}, order, is_derived=True)
+
+
+def derived_note(schema: EventSchema) -> str:
+    """What a derived schema means for schema compliance, and the command that keeps it."""
+    types, roles = len(schema.roles), sum(map(len, schema.roles.values()))
+    return (
+        f"no schema given: derived from gold ({count_text(types, 'event type')}, {count_text(roles, 'role')}), so any "
+        "other type or role in an answer is a violation; to keep it: goldgate schema --from GOLD --out schema.json"
+    )
+
+
 def _from_lines(entries: list[tuple[int, Any]], file: str, sha256: str) -> EventSchema:
     order: dict[str, tuple[str, ...]] = {}
     for line, entry in entries:
         name = entry.get("event_type") if isinstance(entry, dict) else None
         if not isinstance(name, str):
             raise _wrong(file, line, "event_type", "the name of an event type", describe_value(name))
-        listed = entry.get("role_list")
-        if not isinstance(listed, list):
-            raise _wrong(file, line, "role_list", "a list of roles", describe_value(listed))
-        roles = [item.get("role") if isinstance(item, dict) else item for item in listed]
+        role_list = entry.get("role_list")
+        if not isinstance(role_list, list):
+            raise _wrong(file, line, "role_list", "a list of roles", describe_value(role_list))
+        roles = [item.get("role") if isinstance(item, dict) else item for item in role_list]
         _add(order, name, roles, file, line, "event_type", "role_list")
     return _schema(order, sha256)
 

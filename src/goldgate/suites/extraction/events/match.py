@@ -207,26 +207,26 @@ def name_mistakes(comparison: UnitMatches, unsupported: Collection[Unit]) -> lis
 
     A wrong role or type takes one error of each side, so that neither is blamed twice.
     """
-    named: list[NamedMistake] = []
+    mistakes: list[NamedMistake] = []
     _, pairs, false_positives, false_negatives = comparison
     extra, missed = {*false_positives}, {*false_negatives}
     for predicted, gold in pairs:
         if predicted in extra:  # one side of a rerouted pair may be an exact match
             extra.remove(predicted)
-            named.append((_BOUNDARY, predicted, True, gold))
+            mistakes.append((_BOUNDARY, predicted, True, gold))
         if gold in missed:
             missed.remove(gold)
-            named.append((_BOUNDARY, gold, False, predicted))
+            mistakes.append((_BOUNDARY, gold, False, predicted))
     if extra and missed and not {unit[2] for unit in extra}.isdisjoint([unit[2] for unit in missed]):
-        _pair_off(named, extra, missed, _WRONG_ROLE, 0)
-        _pair_off(named, extra, missed, _WRONG_TYPE, 1)
+        _pair_off(mistakes, extra, missed, _WRONG_ROLE, 0)
+        _pair_off(mistakes, extra, missed, _WRONG_TYPE, 1)
     for unit in sorted(extra):
-        named.append((_HALLUCINATED if unit in unsupported else _SPURIOUS, unit, True, None))
-    named += [(_MISSING, unit, False, None) for unit in sorted(missed)]
-    return named
+        mistakes.append((_HALLUCINATED if unit in unsupported else _SPURIOUS, unit, True, None))
+    mistakes += [(_MISSING, unit, False, None) for unit in sorted(missed)]
+    return mistakes
 
 
-def _pair_off(named: list[NamedMistake], extra: set[Unit], missed: set[Unit], mistake: Mistake, same: int) -> None:
+def _pair_off(mistakes: list[NamedMistake], extra: set[Unit], missed: set[Unit], mistake: Mistake, same: int) -> None:
     """Take out pairs, one error of each side, with the same argument and the same type (0) or role (1).
 
     In sorted order, so any input order will do.
@@ -240,5 +240,5 @@ def _pair_off(named: list[NamedMistake], extra: set[Unit], missed: set[Unit], mi
             partner = waiting.pop()
             extra.remove(unit)
             missed.remove(partner)
-            named.append((mistake, unit, True, partner))
-            named.append((mistake, partner, False, unit))
+            mistakes.append((mistake, unit, True, partner))
+            mistakes.append((mistake, partner, False, unit))

@@ -161,14 +161,14 @@ Row = Callable[[int], int]  # number of a left one → bit j is set if it fits r
 
 # How many of the left may be looked at in searches one after the other. They give the pairs that
 # are in the records; where long paths cross, all searches are then made at once.
-MOST_SEARCHED = 1_000_000
-MOST_SEARCHED_BITS = 1 << 33  # in the rows of these
+MAX_SEARCHED = 1_000_000
+MAX_SEARCHED_BITS = 1 << 33  # in the rows of these
 RARE = 64  # a feature that fewer than one in 64 items have is kept as a list of them, not as bits
-FEW_ONES = 16  # so many are found faster one by one than by writing the bits down
+FEW_ONES = 16  # fewer ones are faster to find one by one than by listing the bits
 
 
 def largest_matching(
-    lefts: int, rights: int, row: Row, equal: dict[int, int], limit: int = MOST_SEARCHED
+    lefts: int, rights: int, row: Row, equal: dict[int, int], limit: int = MAX_SEARCHED
 ) -> dict[int, int]:
     """Right → left of a largest matching in which all that was matched at first (`equal`) stays matched.
 
@@ -180,7 +180,7 @@ def largest_matching(
     matching = _Matching(rights, row, dict(equal))
     for start in range(lefts):
         if start not in matching.right_of:
-            if matching.looked_at > min(limit, MOST_SEARCHED_BITS // rights):
+            if matching.looked_at > min(limit, MAX_SEARCHED_BITS // rights):
                 matching.finish([left for left in range(start, lefts) if left not in matching.right_of])
                 break
             matching.search(start)
@@ -361,11 +361,11 @@ class _Matching:
 Arguments = Mapping[str, Sequence[Span]]
 
 FEW_LEFT, FEW_PAIRS = 3, 2_000  # up to here an index costs more than it saves
-MOST_CACHED_ROWS = 1 << 29  # bits: 64 MB of rows are kept, the others are made again
+MAX_CACHED_ROWS = 1 << 29  # bits: 64 MB of rows are kept, the others are made again
 STEP, STEPS = 128, 512  # bits between two sets that are kept of a sorted order, and how many sets at most
 SHORT_ARGUMENT = 256  # characters of a right that is looked up by every stretch of it
-MOST_SUBSTRINGS = 10_000_000  # characters at which such stretches begin, in all indexes together
-MOST_LOOKUPS = 32  # characters of a stretch by which longer ones are looked up
+MAX_SUBSTRINGS = 10_000_000  # characters at which such stretches begin, in all indexes together
+MAX_LOOKUPS = 32  # characters of a stretch by which longer ones are looked up
 
 
 def candidate_rows(
@@ -403,7 +403,7 @@ def indexed_rows(
 
 def cached_rows(row: Row, rights: int) -> Row:
     """Rows that are made once, as long as there is room for them."""
-    return lru_cache(MOST_CACHED_ROWS // (rights + 1))(row)
+    return lru_cache(MAX_CACHED_ROWS // (rights + 1))(row)
 
 
 class _CharacterIndex:
@@ -517,7 +517,7 @@ class _SubstringIndex:
         self.of_length: defaultdict[int, list[int]] = defaultdict(list)
         for number, b in enumerate(rights):
             self.of_length[len(b)].append(number)
-        self.short = SHORT_ARGUMENT if self._stretches({len(a) for a in lefts}) <= MOST_SUBSTRINGS else 0
+        self.short = SHORT_ARGUMENT if self._stretches({len(a) for a in lefts}) <= MAX_SUBSTRINGS else 0
         self.long = [number for number, b in enumerate(rights) if len(b) > self.short]
         self.indexes: dict[tuple[int, int], dict[str, list[int]]] = {}
 
@@ -553,7 +553,7 @@ class _SubstringIndex:
     def _long_candidates(self, a: str) -> set[int]:
         """Long rights that share a short stretch with this text. The least it must share is low/high of its length."""
         least = -(-self.low * len(a) // self.high)
-        length = 1 << (min(least, MOST_LOOKUPS).bit_length() - 1)  # few different lengths, so few indexes
+        length = 1 << (min(least, MAX_LOOKUPS).bit_length() - 1)  # few different lengths, so few indexes
         index = self._index(0, length, self.long)
         starts = range(0, len(a) - length + 1, least - length + 1)  # one of these is in every stretch long enough
         return {number for at in starts for number in index.get(a[at : at + length], ())}

@@ -5,21 +5,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from goldgate.core.page import count_text
+from goldgate.core.page import confusion_label, count_text
 from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import InputError
+from goldgate.response import Parsed
+from goldgate.response.answer_page import answer_facets, describe_unread
+from goldgate.response.parsed import Method
 from goldgate.suites.extraction.events.event import Events, Span, Unit, Value, Violation, event_list
 from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.match import Mistake
+from goldgate.suites.extraction.page import CONFUSED
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
-from goldgate.suites.extraction.response import Parsed
-from goldgate.suites.extraction.response.parsed import Method, Status
 from goldgate.suites.extraction.sample import Gold, Sample
-from goldgate.suites.extraction.scorer import Scorer, count_bare_types
+from goldgate.suites.extraction.scorer import Score, Scorer, count_bare_types
 from goldgate.suites.extraction.settings import ExtractionSettings
+
+if TYPE_CHECKING:
+    from goldgate.suites.extraction.contracts import NamedError, ParseRecord, RoleArgument, SampleRecord
 
 
 @dataclass(slots=True)
@@ -47,7 +53,7 @@ class Side(NamedTuple):
 class SampleView(NamedTuple):
     """What a page shows. `gold_record` and `parsed` are None where they are not known any more."""
 
-    record: Mapping[str, Any]
+    record: SampleRecord
     gold_record: Gold | None
     has_prediction: bool  # whether it is known; the record says whether there was one
     response: str | None
@@ -58,7 +64,7 @@ class SampleView(NamedTuple):
     predicted: Side
     wrong: Mapping[tuple[str, Unit], str]  # side and unit → error
     triggers: Mapping[str, dict[tuple[str, str], None]]  # side → type and trigger of events whose type has no arguments
-    read_otherwise: bool = False  # the answer is not read as it was when it was scored
+    parse_changed: bool = False  # the answer is not read as it was when it was scored
 
 
 def make_reader(settings: ExtractionSettings, schema: EventSchema | None = None) -> Scorer:
@@ -69,11 +75,11 @@ def make_reader(settings: ExtractionSettings, schema: EventSchema | None = None)
     return Scorer(plain, schema)
 
 
-def view_sample(record: Mapping[str, Any], given: Mapping[str, Any]) -> SampleView:
+def view_sample(record: SampleRecord, inputs: Mapping[str, Any]) -> SampleView:
     """The sample of a record. Whatever cannot be read any more is not there."""
-    reader: Scorer | None = given.get("protocol")
-    gold = _gold(given.get("gold"), None if reader is None else reader.schema)
-    answer = _answer(given.get("predictions"))
+    reader: Scorer | None = inputs.get("protocol")
+    gold = _gold(inputs.get("gold"), None if reader is None else reader.schema)
+    answer = _answer(inputs.get("predictions"))
     parsed: Parsed | None = None
     predicted: Events | None = None
     if answer is not None and reader is not None:
@@ -81,6 +87,27 @@ def view_sample(record: Mapping[str, Any], given: Mapping[str, Any]) -> SampleVi
     otherwise = parsed is not None and not _reads_as_before(parsed, record["parse"])
     if otherwise:
         parsed = predicted = None
+    return _make_view(record, gold, answer, parsed, predicted, reader, otherwise)
+
+
+def view_score(score: Score) -> SampleView:
+    """The sample of a score, which knows all that it was made from."""
+    sample, facts = score.facts.sample, score.facts
+    answer = None if facts.parsed is None else (sample.response, sample.events)
+    return _make_view(
+        cast("SampleRecord", score.record), sample.gold, answer, facts.parsed, facts.predicted, score.scorer
+    )
+
+
+def _make_view(
+    record: SampleRecord,
+    gold: Gold | None,
+    answer: tuple[str | None, list[Any] | None] | None,
+    parsed: Parsed | None,
+    predicted: Events | None,
+    reader: Scorer | None,
+    otherwise: bool = False,
+) -> SampleView:
     response, events = answer or (None, None)
     return SampleView(
         record,
@@ -94,7 +121,7 @@ def view_sample(record: Mapping[str, Any], given: Mapping[str, Any]) -> SampleVi
         _make_side(record["predicted"], predicted),
         {(error["side"], stored_unit(error["unit"])): error["error"] for error in record["errors"]},
         {
-            "gold": _triggers(record["gold"], None if gold is None else [*gold.listed]),
+            "gold": _triggers(record["gold"], None if gold is None else [*gold.event_list]),
             "predicted": _triggers(record["predicted"], events if parsed is None else parsed.value),
         },
         otherwise,
@@ -122,7 +149,7 @@ def _answer(record: Any) -> tuple[str | None, list[Any] | None] | None:
 
 
 def _read_again(
-    record: Mapping[str, Any], reader: Scorer, response: str | None, events: list[Any] | None
+    record: SampleRecord, reader: Scorer, response: str | None, events: list[Any] | None
 ) -> tuple[Parsed | None, Events]:
     """How the answer is read, and its events. Of gold only the types have a part in it."""
     types = Events({name: {} for name in record["gold"]}, [], [], [])
@@ -130,16 +157,16 @@ def _read_again(
     return facts.parsed, facts.predicted
 
 
-def _reads_as_before(parsed: Parsed, stored: Mapping[str, Any] | None) -> bool:
+def _reads_as_before(parsed: Parsed, stored: ParseRecord | None) -> bool:
     if stored is None:
         return False
     if parsed.method == Method.STRUCTURED:
-        return bool(stored["method"] == Method.STRUCTURED)
+        return stored["method"] == Method.STRUCTURED
     place = (stored["start"], stored["end"], stored["status"], [*stored["repairs"]])
     return (parsed.start, parsed.end, parsed.status, [*map(str, parsed.repairs)]) == place
 
 
-def _make_side(stored: Mapping[str, Iterable[tuple[str, str]]], events: Events | None) -> Side:
+def _make_side(stored: Mapping[str, Sequence[RoleArgument]], events: Events | None) -> Side:
     """The units of a record, in its order, with what the events say of them."""
     units = {(event_type, *pair): WrittenUnit() for event_type, pairs in stored.items() for pair in pairs}
     counted: dict[str, int] = {}
@@ -151,11 +178,11 @@ def _make_side(stored: Mapping[str, Iterable[tuple[str, str]]], events: Events |
     return Side(units, tuple(stored), counted)
 
 
-def _triggers(stored: Mapping[str, Any], value: Any) -> dict[tuple[str, str], None]:
+def _triggers(stored: Mapping[str, Sequence[RoleArgument]], value: Any) -> dict[tuple[str, str], None]:
     """Where a type has no arguments, all that can be shown of its events is the words that name them."""
-    listed = event_list(value)
+    events = event_list(value)
     triggers: dict[tuple[str, str], None] = {}
-    for event in listed.items if listed is not None else ():
+    for event in events.items if events is not None else ():
         if isinstance(event, dict):
             event_type, trigger = event.get("event_type"), event.get("trigger")
             if isinstance(event_type, str) and isinstance(trigger, str) and stored.get(event_type.strip()) == []:
@@ -175,32 +202,23 @@ def _add_writing(units: Mapping[Unit, WrittenUnit], value: Value, number: int) -
         written.spans.append(value.span)
 
 
-MISSING = "missing"  # how an answer was read that is not there
-
-_NO_PREDICTION = "no prediction"
-_NO_JSON = "no answer read: nothing in it looks like one"
-_NOT_DECODED = "no answer read: it did not decode"
-
-
-def sample_summary(record: Mapping[str, Any]) -> UnitSummary:
+def sample_summary(record: SampleRecord) -> UnitSummary:
     """Its weight is the number of errors, and one more for each of: no answer, violations, unsupported values."""
     parse, errors = record["parse"], record["errors"]
     violations = {entry["violation"] for entry in record["violations"]}
-    unsupported = (record["hallucination"] or _NOT_CHECKED)["unsupported"]
-    facets: dict[str, tuple[str, ...]] = {"read": (MISSING if parse is None else parse["status"],)}
-    words, weight = [], len(errors)
-    if parse is None or parse["status"] == Status.ERROR:
-        words.append(_why_unread(parse))
+    unsupported = [] if record["hallucination"] is None else record["hallucination"]["unsupported"]
+    facets, words, weight = answer_facets(parse), [], len(errors)
+    if unread := describe_unread(parse):
+        words.append(unread)
         weight += 1
         violations.discard(Violation.NOT_PARSED)  # it says the same
-    if parse is not None:
-        facets["found"] = (parse["method"],)
-        if parse["repairs"]:
-            facets["repair"] = (*parse["repairs"],)
     if errors:
         names = _error_counts(errors)
         words.append(", ".join([f"{name} {count}" for name, count in names.items()]))
         facets["error"] = (*names,)
+    confused = (*dict.fromkeys(_confusions(record)),)
+    if confused:
+        facets[CONFUSED] = confused
     spurious = count_bare_types(record["predicted"], record["gold"])
     missing = count_bare_types(record["gold"], record["predicted"])
     if spurious or missing:
@@ -212,23 +230,14 @@ def sample_summary(record: Mapping[str, Any]) -> UnitSummary:
         weight += 1
         words += [] if errors else [count_text(len(record["violations"]), "violation")]
     if unsupported:
-        facets["unsupported"] = ("yes",)
+        facets["unsupported values"] = ("yes",)
         weight += 1
         words += [] if errors else [count_text(len(unsupported), "unsupported value")]
-    _add_filter_names(facets, record["gold"], record["predicted"])
+    _add_filter_names(facets, record)
     return UnitSummary(record["id"], "; ".join(words), weight, facets)
 
 
-_NOT_CHECKED: dict[str, list[Any]] = {"unsupported": []}
-
-
-def _why_unread(parse: Mapping[str, Any] | None) -> str:
-    if parse is None:
-        return _NO_PREDICTION
-    return _NO_JSON if parse["method"] == Method.NO_JSON_FOUND else _NOT_DECODED
-
-
-def _error_counts(errors: list[Mapping[str, Any]]) -> dict[str, int]:
+def _error_counts(errors: list[NamedError]) -> dict[str, int]:
     """How often each error was made: a pair of a predicted and a gold unit is one error."""
     predicted: dict[str, int] = {}
     gold: dict[str, int] = {}
@@ -241,13 +250,28 @@ def _error_counts(errors: list[Mapping[str, Any]]) -> dict[str, int]:
     return predicted
 
 
-def _add_filter_names(
-    facets: dict[str, tuple[str, ...]], gold: Mapping[str, Any], predicted: Mapping[str, Any]
-) -> None:
+def _confusions(record: SampleRecord) -> Iterator[str]:
+    """What was taken for what, as the report's confusions have it."""
+    for error in record["errors"]:
+        if error["side"] == "predicted" and error["paired_with"] is not None:
+            (predicted_type, predicted_role, _), (gold_type, gold_role, _) = error["unit"], error["paired_with"]
+            if error["error"] == Mistake.WRONG_TYPE:
+                yield confusion_label(gold_type, predicted_type)
+            elif error["error"] == Mistake.WRONG_ROLE:
+                yield confusion_label(gold_role, predicted_role, gold_type)
+    gold, predicted = record["gold"], record["predicted"]
+    missing = [name for name, pairs in gold.items() if not pairs and name not in predicted]
+    extra = [name for name, pairs in predicted.items() if not pairs and name not in gold]
+    if len(missing) == len(extra) == 1:
+        yield confusion_label(missing[0], extra[0])
+
+
+def _add_filter_names(facets: dict[str, tuple[str, ...]], record: SampleRecord) -> None:
     """The event types and roles of both sides."""
-    types = {**gold, **predicted}
+    sides = record["gold"], record["predicted"]
+    types = {name: None for side in sides for name in side}
     if types:
         facets["event type"] = (*types,)
-    roles = {pair[0]: None for units in (gold, predicted) for pairs in units.values() for pair in pairs}
+    roles = {role: None for side in sides for pairs in side.values() for role, _ in pairs}
     if roles:
         facets["role"] = (*roles,)

@@ -2,44 +2,92 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-import orjson
+from typing import TYPE_CHECKING, Any
 
 from goldgate.core.finding import limit_length
+from goldgate.core.marked_values import BOTH, GOLD, PREDICTED, MarkedValue, NormalizedText, mark_values
 from goldgate.core.page import (
     Block,
     Cell,
     Column,
     LabelList,
     LabelRow,
-    MeasuredValue,
     Name,
     Paragraph,
     Table,
     count_text,
 )
-from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, marked_text
+from goldgate.core.unit_page import RIGHT, MarkedText, UnitPage, UnitSection
+from goldgate.core.value_text import normalize
+from goldgate.response.answer_page import AnswerView, answer_blocks, thought_spans
+from goldgate.response.parsed import Status, ThoughtState
 from goldgate.suites.extraction.events.event import Unit
 from goldgate.suites.extraction.explain import SampleView, Side, sample_summary, stored_unit, view_sample
-from goldgate.suites.extraction.explain.marked_text import marked_source, marked_thought, unit_label
-from goldgate.suites.extraction.response import Parsed
-from goldgate.suites.extraction.response.parsed import (
-    METHOD_MEANINGS,
-    MOST_PLACES,
-    REASON_MEANINGS,
-    STATUS_MEANINGS,
-    STEP_MEANINGS,
-    Status,
-    ThoughtState,
-)
-from goldgate.suites.extraction.response.thoughts import cut_thoughts
 
-MOST_ROWS = 500
-RIGHT = "right"
+if TYPE_CHECKING:
+    from goldgate.suites.extraction.contracts import (
+        CotRecord,
+        FoundViolation,
+        HallucinationRecord,
+        SampleRecord,
+    )
+
+MAX_ROWS = 500
 _NO_ARGUMENTS = "(without arguments)"
+
+
+def unit_label(unit: Unit) -> str:
+    """An event type and a role, as they are shown together."""
+    event_type, role, _ = unit
+    return f"{event_type} · {role}"
+
+
+def marked_source(sample: SampleView, text: str) -> MarkedText:
+    """The source text with the values of both sides: at the offsets of gold where they are right, else wherever they
+    are in it under the normalization of scoring."""
+    normalized = NormalizedText(text)
+    values = [
+        value._replace(spans=[span for span in value.spans if normalized.holds(span, value.normalized)])
+        for value in _values(sample)
+    ]
+    return mark_values(normalized, values, named=True)
+
+
+def marked_thought(sample: SampleView, thought: str) -> MarkedText:
+    """A thought with the predicted values that it names."""
+    values = [value._replace(spans=()) for value in _values(sample) if value.kind != GOLD]
+    return mark_values(NormalizedText(thought), values, named=False)
+
+
+def _values(sample: SampleView) -> list[MarkedValue]:
+    """The units of both sides, each once, errors first; of event types without arguments, their triggers."""
+    gold, predicted, wrong = sample.gold, sample.predicted, sample.wrong
+    values = [*_trigger_values(sample)]
+    for unit, written in gold.units.items():
+        kind = BOTH if unit in predicted.units else GOLD
+        error = "" if kind == BOTH else wrong.get((GOLD, unit), "")
+        values.append(MarkedValue(unit[2], gold.text(unit), kind, unit_label(unit), error, written.spans))
+    for unit, written in predicted.units.items():
+        if unit not in gold.units:
+            error = wrong.get((PREDICTED, unit), "")
+            text = predicted.text(unit)
+            values.append(MarkedValue(unit[2], text, PREDICTED, unit_label(unit), error, written.spans))
+    return sorted(values, key=lambda value: not value.wrong)
+
+
+def _trigger_values(sample: SampleView) -> Iterator[MarkedValue]:
+    gold, predicted = sample.triggers[GOLD], sample.triggers[PREDICTED]
+    for event_type, trigger in {**gold, **predicted}:
+        key = event_type, trigger
+        kind = PREDICTED if key not in gold else BOTH if key in predicted else GOLD
+        wrong = ""
+        if kind == GOLD and event_type not in sample.predicted.types:
+            wrong = "missing"
+        elif kind == PREDICTED and event_type not in sample.gold.types:
+            wrong = "spurious"
+        if argument := normalize(trigger):
+            yield MarkedValue(argument, trigger, kind, unit_label((event_type, "trigger", argument)), wrong)
 
 
 def error_table(sample: SampleView) -> tuple[Block, ...]:
@@ -60,27 +108,21 @@ def error_table(sample: SampleView) -> tuple[Block, ...]:
 
 def argument_table(sample: SampleView) -> tuple[Block, ...]:
     """Every argument of both sides, type by type; an argument that is meant for another is in one row with it."""
-    several = any(count > 1 for side in (sample.gold, sample.predicted) for count in side.events.values())
-    columns = (
-        Column("event type"),
-        Column("role"),
-        *(Column(title, group=side) for side in ("gold", "predicted") for title in ("value", "event")[: 1 + several]),
-        Column("result"),
-    )
-    rows = []
+    columns = (*map(Column, ("event type", "role", "gold", "predicted", "result")),)
+    rows: list[tuple[Cell, ...]] = []
     for result, predicted, gold in _argument_rows(sample):
-        values = (*_value_cells(gold, sample.gold, several), *_value_cells(predicted, sample.predicted, several))
-        rows.append((*_name_cells(gold, predicted), *values, Name(result)))
+        unit = gold or predicted or ("", "", "")  # one of the two is there
+        values = _value_text(gold, sample.gold), _value_text(predicted, sample.predicted, unit)
+        rows.append((Name(unit[0]), Name(unit[1]), *values, Name(result)))
     for event_type, result in _bare_types(sample):
         sides = [_NO_ARGUMENTS if event_type in side.types else "" for side in (sample.gold, sample.predicted)]
-        cells = [part for text in sides for part in (text, "")[: 1 + several]]
-        rows.append((Name(event_type), "", *cells, Name(result)))
-    return _table(columns, rows, "argument")
+        rows.append((Name(event_type), "", *sides, Name(result)))
+    return _table(columns, rows, "argument", shared=3)
 
 
 def _error_rows(sample: SampleView) -> Iterator[tuple[str, Unit | None, Unit | None]]:
     """Error, predicted and gold unit; a pair, which both sides are blamed for, comes once."""
-    named = {
+    pairs = {
         (stored_unit(error["unit"]), stored_unit(error["paired_with"]))
         for error in sample.record["errors"]
         if error["side"] == "predicted" and error["paired_with"] is not None
@@ -90,7 +132,7 @@ def _error_rows(sample: SampleView) -> Iterator[tuple[str, Unit | None, Unit | N
         partner = None if error["paired_with"] is None else stored_unit(error["paired_with"])
         if error["side"] == "predicted":
             yield error["error"], unit, partner
-        elif partner is None or (partner, unit) not in named:
+        elif partner is None or (partner, unit) not in pairs:
             yield error["error"], partner, unit
 
 
@@ -123,129 +165,68 @@ def _unit_cells(unit: Unit | None, side: Side) -> tuple[Cell, Cell]:
     return ("", "") if unit is None else (Name(unit_label(unit)), limit_length(side.text(unit)))
 
 
-def _name_cells(gold: Unit | None, predicted: Unit | None) -> tuple[Cell, Cell]:
-    """The type and the role of gold, and what they were predicted as where that is another."""
-    one = gold or predicted
-    assert one is not None  # a row is of one of the two
-    other = predicted or one
-    return tuple(  # type: ignore[return-value]  # two
-        Name(here) if here == there else f"{here} (predicted: {there})"
-        for here, there in zip(one[:2], other[:2], strict=True)
-    )
+def _value_text(unit: Unit | None, side: Side, row: Unit | None = None) -> str:
+    """The value; with its events, where the side has several of the type, and as what it stands in another row."""
+    if unit is None:
+        return ""
+    written = side.units.get(unit)
+    events = ", ".join(map(str, written.events[:9])) if written is not None and side.events.get(unit[0], 0) > 1 else ""
+    more = [f"as {unit_label(unit)}"] if row is not None and row[:2] != unit[:2] else []
+    more += [f"event {events}"] if events else []
+    return limit_length(side.text(unit)) + (f" ({', '.join(more)})" if more else "")
 
 
-def _value_cells(unit: Unit | None, side: Side, with_events: bool) -> tuple[Cell, ...]:
-    written = side.units.get(unit) if unit is not None else None
-    text = "" if unit is None else limit_length(side.text(unit))
-    events = ", ".join(map(str, written.events[:9])) if written is not None else ""
-    return (text, events) if with_events else (text,)
-
-
-def _table(columns: tuple[Column, ...], rows: Sequence[tuple[Cell, ...]], thing: str) -> tuple[Block, ...]:
-    table = Table(columns, tuple(rows[:MOST_ROWS]))
-    more = len(rows) - MOST_ROWS
+def _table(
+    columns: tuple[Column, ...], rows: Sequence[tuple[Cell, ...]], thing: str, shared: int = 0
+) -> tuple[Block, ...]:
+    table = Table(columns, tuple(rows[:MAX_ROWS]), shared=shared)
+    more = len(rows) - MAX_ROWS
     return (table,) if more <= 0 else (table, Paragraph(f"And {count_text(more, f'more {thing}')}."))
 
 
-READ, REPAIR, LEFT_OUT, THOUGHT = "read", "repair", "left out", "thought"
-
-_PREDICTION_MISSING = "The prediction is not there any more, or has changed since."
-_NO_PLACES = "Where each repair was made is not known: the protocol is not there any more, or has changed since."
-_READ_DIFFERENTLY = (
-    "This version of goldgate reads the answer otherwise than the report did, so repairs are not marked."
-)
-
-
-def answer_blocks(sample: SampleView) -> tuple[Block | MarkedText, ...]:
+def _answer_view(sample: SampleView) -> AnswerView:
     """The answer and how it was read."""
-    parse = sample.record["parse"]
-    if parse is None:
-        return (Paragraph("There is no prediction for this sample."),)
-    blocks: list[Block | MarkedText] = [_reading_pairs(sample)]
-    if not sample.has_prediction:
-        return (*blocks, Paragraph(_PREDICTION_MISSING))
-    if sample.response is None:
-        text = orjson.dumps(sample.events, option=orjson.OPT_INDENT_2).decode()
-        return (*blocks, marked_text(text, ()))
-    if parse["repairs"] and sample.parsed is None:
-        blocks.append(Paragraph(_READ_DIFFERENTLY if sample.read_otherwise else _NO_PLACES))
-    notes = ["The response is empty."] if not sample.response else []
-    if sample.parsed is not None and len(sample.parsed.places) >= MOST_PLACES:
-        notes.append(f"Of the repairs about {MOST_PLACES:,} are marked.")
-    blocks.append(marked_text(sample.response, _answer_marks(sample, sample.response), notes))
-    if sample.parsed is not None and sample.parsed.places:
-        blocks.append(_repair_table(sample.parsed))
-    return tuple(blocks)
+    parse, reader, response = sample.record["parse"], sample.reader, sample.response
+    thoughts: list[tuple[int, int]] = []
+    if parse is not None and parse["thought"] != ThoughtState.NONE and reader is not None and response is not None:
+        thoughts = thought_spans(response, reader.form.prefixed(response), reader.settings.response.thought_tags)
+    return AnswerView(
+        parse,
+        () if parse is None else [(entry["start"], entry["end"], entry["reason"]) for entry in parse["left_out"]],
+        sample.has_prediction,
+        response,
+        sample.events,
+        sample.parsed,
+        thoughts,
+        sample.parse_changed,
+    )
 
 
-def _reading_pairs(sample: SampleView) -> LabelList:
-    parse = sample.record["parse"]
-    rows = [
-        LabelRow("read", (f"{parse['status']}: {STATUS_MEANINGS.get(parse['status'], '')}",)),
-        LabelRow("found", (f"{parse['method']}: {METHOD_MEANINGS.get(parse['method'], '')}",)),
-    ]
-    if parse["repairs"]:
-        rows.append(LabelRow("repairs", tuple(parse["repairs"])))
-    reasons = dict.fromkeys(entry["reason"] for entry in parse["left_out"])
-    if reasons:
-        rows.append(LabelRow("left out", tuple(f"{reason}: {REASON_MEANINGS.get(reason, '')}" for reason in reasons)))
-    return LabelList(tuple(rows))
-
-
-def _answer_marks(sample: SampleView, response: str) -> Iterator[Mark]:
-    parse = sample.record["parse"]
-    if parse["start"] is not None:
-        wrong = "not decoded" if parse["status"] == Status.ERROR else ""
-        yield Mark(parse["start"], parse["end"], READ, "read as the answer", wrong)
-    for entry in parse["left_out"]:
-        yield Mark(entry["start"], entry["end"], LEFT_OUT, entry["reason"])
-    if sample.parsed is not None:
-        for place in sample.parsed.places:
-            yield Mark(place.at, place.at + 1, REPAIR, str(place.step))
-    if parse["thought"] != ThoughtState.NONE and sample.reader is not None:
-        for start, end in _thought_spans(sample, response):
-            yield Mark(start, end, THOUGHT, "thought")
-
-
-def _thought_spans(sample: SampleView, response: str) -> Iterator[tuple[int, int]]:
-    """Where the thoughts stand, without the prefix that the prompt holds."""
-    assert sample.reader is not None  # asked before
-    prompted = sample.reader.form.prefixed(response)
-    before = len(prompted) - len(response)
-    thoughts = cut_thoughts(prompted, sample.reader.settings.response.thought_tags)
-    tail = () if thoughts.tail is None else ((thoughts.tail, len(prompted)),)
-    for start, end in (*thoughts.spans, *tail):
-        if end > before and end > start:
-            yield max(0, start - before), end - before
-
-
-def _repair_table(parsed: Parsed) -> Table:
-    """Each step with what it means and how often it was done."""
-    steps = Counter(place.step for place in parsed.places)
-    rows = tuple((Name(str(step)), STEP_MEANINGS[step], MeasuredValue(count)) for step, count in sorted(steps.items()))
-    return Table((Column("repair"), Column("what was done"), Column("times")), rows)
-
-
-_NO_GOLD = "The gold record is not there any more, or has changed since: its text is not shown."
+_NO_GOLD = "The gold record is gone or has changed; its text is not shown."
+_ERRORS = "Errors"  # the table of arguments has them too
 _NO_TEXT = "The gold record has no source text."
 
 
-def sample_page(record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
+def sample_page(record: SampleRecord, inputs: Mapping[str, Any]) -> UnitPage:
     """Errors first, then the texts that explain them. A paragraph says what is missing now."""
-    sample = view_sample(record, given)
-    sections = [UnitSection(title, blocks) for title, blocks in _sections(sample) if blocks]
-    return UnitPage(record["id"], tuple(sections))
+    return page_of_view(view_sample(record, inputs))
+
+
+def page_of_view(sample: SampleView) -> UnitPage:
+    """The page of a sample that was looked up already."""
+    sections = [UnitSection(title, blocks, title != _ERRORS) for title, blocks in _sections(sample) if blocks]
+    return UnitPage(sample.record["id"], tuple(sections))
 
 
 def _sections(sample: SampleView) -> Iterator[tuple[str, tuple[Block | MarkedText, ...]]]:
     record = sample.record
-    yield "Result", (Paragraph(sample_summary(record).word or "Nothing went wrong."),)
+    yield "Result", (Paragraph(sample_summary(record).word or "No errors."),)
     unread = record["parse"] is None or record["parse"]["status"] == Status.ERROR
-    yield "Answer", answer_blocks(sample) if unread else ()  # it explains all the rest
-    yield "Errors", error_table(sample) if record["errors"] else ()
+    yield "Answer", answer_blocks(_answer_view(sample)) if unread else ()  # it explains all the rest
+    yield _ERRORS, error_table(sample) if record["errors"] else ()
     yield "Source text", (_source_block(sample),)
     yield "Arguments", argument_table(sample) if record["gold"] or record["predicted"] else ()
-    yield "Answer", () if unread else answer_blocks(sample)
+    yield "Answer", () if unread else answer_blocks(_answer_view(sample))
     yield "Thought", _thought_blocks(sample)
     yield "Unsupported values", _unsupported_blocks(record["hallucination"])
     yield "Not in the expected form", _violation_blocks(record["violations"])
@@ -269,7 +250,7 @@ def _thought_blocks(sample: SampleView) -> tuple[Block | MarkedText, ...]:
     return tuple(blocks)
 
 
-def _thought_check_pairs(check: Mapping[str, Any]) -> Iterator[LabelRow]:
+def _thought_check_pairs(check: CotRecord) -> Iterator[LabelRow]:
     yield LabelRow("check", (check["bucket"],))
     if check["mentioned"] is None:
         return
@@ -281,17 +262,17 @@ def _thought_check_pairs(check: Mapping[str, Any]) -> Iterator[LabelRow]:
         "arguments as in the answer", (("yes" if check["argument_consistent"] else "no") + limit_length(first),)
     )
     if check["copied"]:
-        yield LabelRow("copied", ("the thought is the answer over again",))
+        yield LabelRow("copied", ("the thought repeats the answer",))
 
 
-def _unsupported_blocks(check: Mapping[str, Any] | None) -> tuple[Block, ...]:
+def _unsupported_blocks(check: HallucinationRecord | None) -> tuple[Block, ...]:
     if check is None or not check["unsupported"]:
         return ()
     columns = (Column("event type"), Column("role"), Column("value"))
     rows = [(Name(event_type), Name(role), limit_length(text)) for event_type, role, text in check["unsupported"]]
-    return (Table(columns, tuple(rows[:MOST_ROWS])),)
+    return (Table(columns, tuple(rows[:MAX_ROWS])),)
 
 
-def _violation_blocks(violations: list[Mapping[str, Any]]) -> tuple[Block, ...]:
-    rows = tuple((Name(entry["violation"]), Name(limit_length(entry["path"]))) for entry in violations[:MOST_ROWS])
+def _violation_blocks(violations: list[FoundViolation]) -> tuple[Block, ...]:
+    rows = tuple((Name(entry["violation"]), Name(limit_length(entry["path"]))) for entry in violations[:MAX_ROWS])
     return (Table((Column("violation"), Column("path")), rows),) if rows else ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from goldgate.core.suite import Measure
-from goldgate.suites.extraction.measures.answers import HintCounts, ParseRates, SchemaCompliance
+from goldgate.response.parse_rates import ParseRates
+from goldgate.suites.extraction.measures.answers import HintCounts, SchemaCompliance
 from goldgate.suites.extraction.measures.chain_of_thought import ThoughtRates
 from goldgate.suites.extraction.measures.hallucination import Hallucination
 from goldgate.suites.extraction.measures.matching import ErrorCounts, MatchRates, RelaxedExcess, TypeRates

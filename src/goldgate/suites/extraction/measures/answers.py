@@ -4,62 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from goldgate.core.measure import NO_TOTALS, UNITS_COLUMN, RatioMeasure, count_names, over
-from goldgate.core.metric import Count, Metrics
+from goldgate.core.metric import Metrics
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
+from goldgate.core.value_text import normalize
 from goldgate.errors import as_yaml
+from goldgate.response import Status
 from goldgate.suites.extraction.events.answer_form import Form, form_of, is_plain_value
-from goldgate.suites.extraction.events.argument_text import normalize
 from goldgate.suites.extraction.events.event import Violation, ViolationPlace
-from goldgate.suites.extraction.response import Status
-from goldgate.suites.extraction.response.parsed import Method
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ResponseSettings
 
-_METRIC_OF = {
-    Status.RAW: "parse_raw_success",
-    Status.REPAIRED: "parse_repair_success",
-    Status.ERROR: "parse_errors",
-}
-_PARSE_COUNTS: dict[tuple[str, bool], Counts] = {  # by status, and whether there is no JSON at all
-    (status, no_json): (0, *(int(status == other) for other in _METRIC_OF), int(no_json), 1)
-    for status in _METRIC_OF
-    for no_json in (False, True)
-}
-_MISSING_PREDICTION = (1, *_PARSE_COUNTS[Status.ERROR, False][1:])  # an error, for nothing was parsed
-
-
-class ParseRates(RatioMeasure[Facts]):
-    """raw + repaired + errors = all samples; a missing prediction is an error, for nothing was parsed."""
-
-    table = "parse"
-    columns = ("missing_predictions", *_METRIC_OF.values(), "parse_extraction_failures", UNITS_COLUMN)
-    single = frozenset(columns)
-    counted = {name: name for name in columns[:-1]}
-
-    def units(self, facts: Facts) -> Counts:
-        parsed = facts.parsed
-        if parsed is None:
-            return _MISSING_PREDICTION
-        return _PARSE_COUNTS[parsed.status, parsed.method == Method.NO_JSON_FOUND]
-
-    def totals(self, facts: Facts) -> Mapping[str, int]:
-        parsed = facts.parsed
-        if parsed is None:
-            return {"total_samples": 1}
-        totals = {"total_samples": 1, "method." + parsed.method: 1, "thought." + parsed.thought_state: 1}
-        if parsed.status == Status.REPAIRED:
-            totals |= count_names([f"repair.{step}" for step in parsed.repairs])
-        return totals
-
-    def metrics(self, tally: Tally) -> Metrics:
-        return {"total_samples": Count(tally.counts["total_samples"]), **super().metrics(tally)}
-
+if TYPE_CHECKING:
+    from goldgate.suites.extraction.contracts import Hint
 
 _SAMPLES = {violation: f"violation_samples.{violation}" for violation in Violation}
 _OCCURRENCES = {violation: f"violation.{violation}" for violation in Violation}
@@ -126,10 +88,10 @@ def answer_hints(facts: Facts, form: Form) -> set[str]:
 
 def only_value_violations(violations: Sequence[ViolationPlace], form: Form) -> bool:
     """Whether every violation is of a value or a name in an event that has our own layout: no hint comes from such."""
-    return form.unchanged and _VALUE_VIOLATIONS.issuperset([found.violation for found in violations])
+    return form.unchanged and _VALUE_VIOLATIONS.issuperset([entry.violation for entry in violations])
 
 
-def hint_section(tally: Tally, form: Form) -> list[dict[str, Any]]:
+def hint_section(tally: Tally, form: Form) -> list[Hint]:
     """The hints that enough answers speak for, in a fixed order."""
     counts = tally.counts
     answers = counts["total_samples"] - counts["missing_predictions"]
@@ -154,9 +116,9 @@ def hint_section(tally: Tally, form: Form) -> list[dict[str, Any]]:
 def hint_names(value: Any, form: Form) -> Iterator[str]:
     """The names under which an answer with violations is counted."""
     if isinstance(value, dict):
-        listed = form.events_key(value)
-        if listed is not None:
-            value = value[listed]
+        events_key = form.events_key(value)
+        if events_key is not None:
+            value = value[events_key]
         elif _key_of_part(value, "event_type", form) and _key_of_part(value, "arguments", form):
             value = [value]
     if isinstance(value, list):
@@ -196,7 +158,7 @@ def _key_of_part(value: dict[str, Any], name: str, form: Form) -> str | None:
 def _other_key(value: dict[str, Any], name: str, form: Form) -> Iterator[str]:
     declared: tuple[str, ...] = getattr(form.names, name)
     key = _key_of_part(value, name, form)
-    if key is not None and not any(known in value for known in declared):
+    if key is not None and not any(each in value for each in declared):
         yield f"hint.keys.{name}.{key}"
 
 

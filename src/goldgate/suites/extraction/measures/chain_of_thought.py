@@ -14,7 +14,7 @@ from goldgate.core.metric import Count, Metrics
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
 from goldgate.core.text import SEGMENT_STARTERS, starts_segment
-from goldgate.suites.extraction.events.argument_text import (
+from goldgate.core.value_text import (
     ASCII_SIGNS,
     FEW_NEEDLES,
     LATIN,
@@ -23,11 +23,11 @@ from goldgate.suites.extraction.events.argument_text import (
     normalize,
     normalize_all,
 )
+from goldgate.response import Status
+from goldgate.response.parsed import ThoughtState
 from goldgate.suites.extraction.events.event import Events, Unit
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.relaxed_matching import common_prefix_length, common_suffix_length
-from goldgate.suites.extraction.response import Status
-from goldgate.suites.extraction.response.parsed import ThoughtState
 from goldgate.suites.extraction.sample import Facts, ThoughtCheck
 from goldgate.suites.extraction.settings import CotSettings
 
@@ -283,14 +283,14 @@ def _lines_with_roles(roles: set[str], thought: str, counted: Sequence[str] | No
     """The lines that name any role, normalized, each with the roles that it names."""
     lines = thought.split("\n")
     folded = [line.casefold() for line in lines]
-    named: dict[int, set[str]] = {}
+    roles_by_line: dict[int, set[str]] = {}
     for automaton in automata(roles, max(map(len, folded)), len(thought)):
         for number, line in enumerate(folded):
             if roles_here := automaton.found_in(line, as_words=True):
-                named.setdefault(number, set()).update(roles_here)
+                roles_by_line.setdefault(number, set()).update(roles_here)
     return [
         (normalize(lines[number]) if counted is None else counted[number], roles_here)
-        for number, roles_here in sorted(named.items())
+        for number, roles_here in sorted(roles_by_line.items())
     ]
 
 

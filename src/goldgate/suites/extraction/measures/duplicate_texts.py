@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from goldgate.core.tally import Tally
-from goldgate.suites.extraction.events.argument_text import ASCII_SIGNS, normalize
+from goldgate.core.value_text import ASCII_SIGNS, normalize
 from goldgate.suites.extraction.sample import Facts
+
+if TYPE_CHECKING:
+    from goldgate.suites.extraction.contracts import DistinctCounts
 
 _UNIT_BITS = 32
 _LEAST_ARGUMENTS = 3  # in gold without a text: documents with fewer may well have the same ones
@@ -32,7 +36,7 @@ def text_fingerprint(facts: Facts) -> int | None:
     return text << _UNIT_BITS | unit
 
 
-def text_counts(tally: Tally) -> dict[str, int]:
+def text_counts(tally: Tally) -> DistinctCounts:
     """Different texts among those looked at, and the units that have them."""
     pairs = tally.sketch.kept
     return {"distinct": len({pair >> _UNIT_BITS for pair in pairs}), "units": len(pairs)}

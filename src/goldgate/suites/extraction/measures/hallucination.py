@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from goldgate.core.measure import NO_TOTALS, UNITS_COLUMN, RatioMeasure, over
 from goldgate.core.sums import Counts
-from goldgate.suites.extraction.events.argument_text import Haystack, contained_values
+from goldgate.core.value_text import Haystack, contained_values
 from goldgate.suites.extraction.events.event import Events, Span, Unit, Value
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import HallucinationSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from goldgate.core.measure import NO_TOTALS, Over, RatioMeasure, count_names, over, precision_recall_f1
 from goldgate.core.metric import Metrics
@@ -14,6 +14,9 @@ from goldgate.core.tally import Tally, UnitCounts
 from goldgate.suites.extraction.events.event import Unit, Units
 from goldgate.suites.extraction.events.match import COLUMNS, Mistake, UnitPair, unpack_counts
 from goldgate.suites.extraction.sample import Facts
+
+if TYPE_CHECKING:
+    from goldgate.suites.extraction.contracts import Confusions
 
 TABLE = "matching"
 
@@ -109,7 +112,7 @@ def _count_stubs(extra: set[Unit], pairs: list[UnitPair]) -> int:
     return len(stubs)
 
 
-MOST_PAIRS = 200  # of each kind in a report; a model can invent any number of types
+MAX_PAIRS = 200  # confusions of each kind in a report; a model can invent any number of types
 
 _CONFUSION_PREFIX = "confused."
 _CONFUSION_KEYS = {"event_types": ("gold", "predicted"), "roles": ("event_type", "gold", "predicted")}
@@ -136,18 +139,18 @@ def bare_confusion_name(gold: Units, predicted: Units) -> str | None:
     return _CONFUSION_PREFIX + json.dumps([missing[0], extra[0]]) if len(missing) == len(extra) == 1 else None
 
 
-def confusions(tally: Tally) -> dict[str, Any]:
+def confusions(tally: Tally) -> Confusions:
     """The pairs of each kind, the most frequent first, then by name; and how many are left out."""
     counted = [*_confusion_counts(tally.counts)]
-    found = {}
+    kinds = {}
     for kind, keys in _CONFUSION_KEYS.items():
         pairs = sorted((-count, names) for names, count in counted if len(names) == len(keys))
-        rest = pairs[MOST_PAIRS:]
-        found[kind] = {
-            "pairs": [{**dict(zip(keys, names, strict=True)), "count": -count} for count, names in pairs[:MOST_PAIRS]],
+        rest = pairs[MAX_PAIRS:]
+        kinds[kind] = {
+            "pairs": [{**dict(zip(keys, names, strict=True)), "count": -count} for count, names in pairs[:MAX_PAIRS]],
             "left_out": {"pairs": len(rest), "count": -sum(count for count, _ in rest)},
         }
-    return found
+    return cast("Confusions", kinds)
 
 
 def _confusion_counts(counts: Mapping[str, int]) -> Iterator[tuple[list[str], int]]:

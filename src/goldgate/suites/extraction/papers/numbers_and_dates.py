@@ -116,7 +116,7 @@ PARTS = {
 SHARES = {"百分之": Fraction(1), "千分之": Fraction(1, 10), "万分之": Fraction(1, 100)}
 
 
-MOST_DIGITS = 60  # a longer number is not a quantity, and takes long to multiply
+MAX_DIGITS = 60  # a longer number is not a quantity, and takes long to multiply
 
 _SCALES = {
     **SCALES,
@@ -135,9 +135,9 @@ _SCALE_MARKS = "".join(SCALES)
 _RANGE = re.compile(r"\s*(?:[-~–—至到]|to\b)\s*")
 
 
-def _word_pattern(listed: Iterable[str]) -> str:
+def _word_pattern(words: Iterable[str]) -> str:
     """One of these words, the longest first; one in Latin letters ends where its letters do."""
-    ordered = sorted(listed, key=lambda word: (-len(word), word))
+    ordered = sorted(words, key=lambda word: (-len(word), word))
     return "|".join(
         re.escape(word) + (r"(?![a-z])" if word[-1].isascii() and word[-1].isalpha() else "") for word in ordered
     )
@@ -209,7 +209,7 @@ def _unit(after: str | None, before: str | None) -> str | None:
 
 
 def _arabic(match: re.Match[str]) -> Fraction | None:
-    if len(match["number"]) > MOST_DIGITS or len(match["more"] or "") > MOST_DIGITS:
+    if len(match["number"]) > MAX_DIGITS or len(match["more"] or "") > MAX_DIGITS:
         return None
     number = Fraction(match["number"].replace(",", ""))
     if match["short"]:
@@ -227,7 +227,7 @@ def _arabic(match: re.Match[str]) -> Fraction | None:
 def _chinese(match: re.Match[str]) -> Fraction | None:
     """Characters for numbers are part of many names: they are a number with a unit, as a share, or up to 万 or 亿."""
     text = match["chinese"]
-    if len(text) > MOST_DIGITS or (match["unit"] is None and not match["share"] and text[-1] not in LARGE):
+    if len(text) > MAX_DIGITS or (match["unit"] is None and not match["share"] and text[-1] not in LARGE):
         return None
     return chinese_number(text)
 
@@ -295,7 +295,7 @@ def date_of(match: re.Match[str]) -> Date | None:
 
 def _whole_number(text: str) -> int | None:
     """A number in digits or Chinese characters; None where it is neither, or too long."""
-    if len(text) > MOST_DIGITS:
+    if len(text) > MAX_DIGITS:
         return None
     value = int(text) if text.isdecimal() else chinese_number(text)
     return None if value is None else int(value)

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.sums import Counts
 from goldgate.core.tally import UnitCounts
+from goldgate.core.value_text import normalize
+from goldgate.response import Status
 from goldgate.suites.extraction.events.answer_form import Form
-from goldgate.suites.extraction.events.argument_text import normalize
 from goldgate.suites.extraction.events.event import Events, event_list
 from goldgate.suites.extraction.events.relaxed_matching import BitIndex, largest_count, largest_matching, set_bits
-from goldgate.suites.extraction.response import Status
 from goldgate.suites.extraction.sample import Facts
 
 # Where a trigger begins: in our own form, and in DuEE 1.0, which does not say where it ends.
@@ -54,7 +54,7 @@ class PaperEvent(NamedTuple):
 def gold_events(facts: Facts) -> list[PaperEvent]:
     """The events of the gold record."""
     gold = facts.sample.gold
-    return paper_events(gold.events, gold.listed)
+    return paper_events(gold.events, gold.event_list)
 
 
 def predicted_events(facts: Facts, form: Form) -> list[PaperEvent]:
@@ -65,13 +65,13 @@ def predicted_events(facts: Facts, form: Form) -> list[PaperEvent]:
     value = parsed.value
     if sample.response is None and isinstance(value, list):
         value = form.decoded(value)
-    listed = event_list(form.to_canonical(value, tuple(sample.gold.events.units)))
-    return paper_events(facts.predicted, () if listed is None else listed.items)
+    events = event_list(form.to_canonical(value, tuple(sample.gold.events.units)))
+    return paper_events(facts.predicted, () if events is None else events.items)
 
 
-def paper_events(events: Events, listed: Sequence[Any]) -> list[PaperEvent]:
+def paper_events(events: Events, items: Sequence[Any]) -> list[PaperEvent]:
     """Events with the triggers that the list has for them. An event without a type is none, and has none."""
-    typed = [item for item in listed if _has_type(item)]
+    typed = [item for item in items if _has_type(item)]
     with_triggers = []
     for number, (event_type, roles, texts, normalized, spans) in enumerate(events.columns):
         arguments = tuple(
@@ -98,9 +98,9 @@ def _triggers(item: dict[str, Any]) -> tuple[Mention, ...]:
 
 def _without_unit(item: dict[str, Any]) -> tuple[PaperArgument, ...]:
     """The arguments that a published scorer counts by their offsets, although they give no unit."""
-    listed = item.get("arguments")
+    entries = item.get("arguments")
     arguments = []
-    for argument in listed if type(listed) is list else ():
+    for argument in entries if type(entries) is list else ():
         if type(argument) is dict and type(argument.get("role")) is str:
             role, mention = argument["role"].strip(), _mention(argument, "argument")
             if mention is not None and not (role and mention.text):
@@ -264,7 +264,7 @@ def doc2edag_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord])
 
 
 def doc2edag_role_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> dict[str, Counts]:
-    """Of each role, the arguments that are right as Doc2EDAG assigns records, those predicted, and those of gold."""
+    """By role, the arguments that are right as Doc2EDAG assigns records, those predicted, and those of gold."""
     hits: Counter[str] = Counter()
     for record, other in assign_as_doc2edag(predicted, gold):
         hits.update({role: len(values & other.get(role, frozenset())) for role, values in record.items()})

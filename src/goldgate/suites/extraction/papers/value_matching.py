@@ -10,7 +10,7 @@ from unicodedata import normalize as unicode_normalize
 
 from goldgate.core.measure import precision_recall_f1
 from goldgate.core.sums import Counts
-from goldgate.suites.extraction.events.argument_text import normalize
+from goldgate.core.value_text import normalize
 from goldgate.suites.extraction.events.event import Events, Span
 from goldgate.suites.extraction.events.relaxed_matching import (
     FEW_PAIRS,

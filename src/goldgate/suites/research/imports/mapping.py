@@ -49,8 +49,8 @@ def look_up(value: Any, paths: str) -> Any:
 
 @lru_cache(maxsize=1024)  # a mapping has some dozens, and each is looked up in every span
 def _alternatives(paths: str) -> list[tuple[str, tuple[str, ...]]]:
-    listed = [path.strip() for path in paths.split(_OR)]
-    return [(path, tuple(path.split(".")) if path not in ("", ".") else ()) for path in listed]
+    alternatives = [path.strip() for path in paths.split(_OR)]
+    return [(path, tuple(path.split(".")) if path not in ("", ".") else ()) for path in alternatives]
 
 
 @lru_cache(maxsize=4096)
@@ -174,14 +174,18 @@ def load_mapping(path: str) -> Mapping:
     sections = tree.value
     if not isinstance(sections, dict):
         raise ConfigError(
-            f"{_CODE}.wrong_value", "this is no mapping", place=tree.place(""), expected="sections", found="no sections"
+            f"{_CODE}.wrong_value",
+            "this is not a mapping",
+            place=tree.place(""),
+            expected="sections",
+            found="no sections",
         )
     base = sections.get("extends")
     if base is not None:
         if base not in READY_MAPPINGS:
             raise ConfigError(
                 f"{_CODE}.wrong_value",
-                "there is no such ready mapping",
+                "there is no built-in mapping of this name",
                 place=tree.place("extends"),
                 expected=" or ".join(READY_MAPPINGS),
                 found=str(base),
@@ -217,7 +221,7 @@ def _require_targets(rule: Rule, tree: YamlTree, path: str) -> None:
             continue
         raise ConfigError(
             f"{_CODE}.wrong_value",
-            "this is no field that can be filled",
+            "this field cannot be filled",
             place=tree.place(f"{path}.{name}"),
             expected="a name, or names with dots between them; either the field itself, or fields in it",
             found=describe_value(name),

@@ -20,7 +20,7 @@ _FENCED = re.compile(r"\A```[A-Za-z]*\n(.*)\n```\Z", re.DOTALL)
 
 
 class ChatMessage(NamedTuple):
-    """Who said what."""
+    """Role and text of a message."""
 
     role: str
     text: str

@@ -37,7 +37,7 @@ from goldgate.suites.research.imports.mapping import (
 )
 from goldgate.suites.research.imports.rules import RuleMatch, decode_nested, first_match, is_list, is_text
 from goldgate.suites.research.imports.spans import Trace, TraceSpan, build_trace
-from goldgate.suites.research.imports.trace_files import SpanStore, TraceFlaw, folder_name, gather_spans
+from goldgate.suites.research.imports.trace_files import SpanStore, folder_name, gather_spans
 from goldgate.suites.research.run.files import CHUNKS, EVENTS, IMPORT_NOTES, MANIFEST_LINES, OUTPUT
 from goldgate.suites.research.run.log import normalize_stop_reason
 
@@ -96,7 +96,7 @@ def _add_stop_reason(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
     other = first_match(trace, mapping.stop_reason[::-1], is_text)
     why = _missing_reason(trace, mapping.stop_reason, "a word")
     if other is not None:
-        why = f"{other.value[:_MAX_CHARACTERS]!r} is none of the five reasons; say with `words` which one it is"
+        why = f"{other.value[:_MAX_CHARACTERS]!r} is not one of the five reasons; map it with `words`"
     run.note_missing("stop_reason", why)
 
 
@@ -110,10 +110,10 @@ def _add_list(run: ImportedRun, trace: Trace, name: str, rules: Sequence[Rule]) 
 
 def _add_chunks(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
     match = first_match(trace, mapping.chunks, is_list)
-    listed = decode_nested(match.value) if match is not None else []
+    items = decode_nested(match.value) if match is not None else []
     seen: set[bytes] = set()
     unfit = 0
-    for item in listed:
+    for item in items:
         item = _with_text_ids(item)
         if next(iter(problems(Chunk, item)), None) is not None:
             unfit += 1
@@ -123,7 +123,7 @@ def _add_chunks(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
             seen.add(key)
             run.chunks.append(item)
     if unfit:
-        run.note_missing("chunks", f"{unfit} of {len(listed)} have no id, no text or no source")
+        run.note_missing("chunks", f"{unfit} of {len(items)} have no id, no text or no source")
     stored = {chunk["chunk_id"] for chunk in run.chunks}
     records = [record for record in run.output.get("evidence", ()) if isinstance(record, dict)]
     absent = sum(record.get("chunk_id") not in stored for record in records if isinstance(record.get("chunk_id"), str))
@@ -179,14 +179,14 @@ def _manifest_fields(span: TraceSpan, rule: ManifestRule) -> dict[str, Any] | No
 def _note_misfits(run: ImportedRun) -> None:
     """Claims and records that lack something: they stay as they are, and the suite judges them so."""
     absent = {missing["what"] for missing in run.missing}
-    listed = [
+    misfits = [
         MissingPart(what=problem.pointer.removeprefix("/"), why=problem.message)
         for problem in problems(ResearchOutput, run.output)
         if problem.pointer and problem.pointer.split("/")[1] not in absent
     ]
-    run.missing += listed[:_MAX_NAMED]
-    if len(listed) > _MAX_NAMED:
-        run.note_missing("…", f"{len(listed) - _MAX_NAMED} more entries do not fit")
+    run.missing += misfits[:_MAX_NAMED]
+    if len(misfits) > _MAX_NAMED:
+        run.note_missing("…", f"{len(misfits) - _MAX_NAMED} more entries do not fit")
 
 
 def _is_stop_reason(value: Any) -> bool:
@@ -355,10 +355,6 @@ def _run_findings(name: str, trace: Trace, run: ImportedRun) -> list[Finding]:
         code, pointer = (f"missing_{what}", "") if is_part else ("misfit", f"/{what}")
         findings.append(Finding(code, "error" if _fails(missing) else "warning", name, None, pointer, missing["why"]))
     return findings + [Finding("odd_spans", "hint", name, None, "", problem) for problem in trace.problems]
-
-
-def _unread_finding(flaw: TraceFlaw) -> Finding:
-    return Finding("unread", "error", flaw.file, flaw.line, "", flaw.reason)
 
 
 def run_import(traces: Sequence[str], out: str, options: Options) -> CheckResult:

@@ -108,8 +108,8 @@ def _printed_objects(file: RecordFile) -> Iterator[tuple[int, bytes]]:
             depth += marks.count(b"{") - marks.count(b"}")
         offset += len(line)
         if offset - begin > file.limit and lines:
-            found = f"an object of at least {offset - begin:,} bytes"
-            raise too_large_error(TRACE_KIND, RecordStore([file]).place(begin), found, file.limit)
+            actual = f"an object of at least {offset - begin:,} bytes"
+            raise too_large_error(TRACE_KIND, RecordStore([file]).place(begin), actual, file.limit)
     if lines:
         yield begin, _join_lines(file, begin, lines)
 
@@ -173,12 +173,12 @@ def folder_name(run_id: str) -> str:
     if _PLAIN_NAME.fullmatch(run_id) and ".." not in run_id:
         return f"run_{run_id}"
     digest = hashlib.sha256(run_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    shown = _UNSAFE_CHARACTERS.sub("_", run_id)[:_MAX_NAME].strip("_")
-    return f"run_{shown}~{digest}" if shown else f"run_~{digest}"  # a plain id has no ~
+    safe_id = _UNSAFE_CHARACTERS.sub("_", run_id)[:_MAX_NAME].strip("_")
+    return f"run_{safe_id}~{digest}" if safe_id else f"run_~{digest}"  # a plain id has no ~
 
 
 _MAX_FLAWS = 20  # flaws with their places; of the rest the number is enough
-_TRACE_RECORDS = 4  # a trace, which is built in memory, may be so many times as large as a record
+_TRACE_RECORDS = 4  # a trace, which is built in memory, may have 4 times the size of a record
 _MAX_KEYS = 6  # of a record that no format recognizes
 
 
@@ -280,11 +280,13 @@ def gather_spans(paths: Sequence[str], format: TraceFormat | None) -> SpanStore:
                 continue
             for line, value in read_documents(path):
                 if not isinstance(value, dict):
-                    reason = value.reason if isinstance(value, InvalidSpan) else f"{describe_value(value)} is no object"
+                    reason = (
+                        value.reason if isinstance(value, InvalidSpan) else f"{describe_value(value)} is not an object"
+                    )
                     flaws.add(path, line, reason)
                     continue
                 if gathered is None:
-                    chosen = format or _recognize(value)
+                    chosen = format or next((each for each in FORMATS.values() if each.recognizes(value)), None)
                     if chosen is None:
                         seen = value if seen is None else seen
                         flaws.add(path, line, "a record of a form that is not known")
@@ -308,24 +310,20 @@ def gather_spans(paths: Sequence[str], format: TraceFormat | None) -> SpanStore:
     return gathered
 
 
-def _recognize(record: dict[str, Any]) -> TraceFormat | None:
-    return next((format for format in FORMATS.values() if format.recognizes(record)), None)
-
-
 def _no_spans_error(
     paths: Sequence[str], seen: dict[str, Any] | None, flaws: TraceFlaws, format: TraceFormat | None
 ) -> InputError:
     """The error for files without a single span: it says what is there instead."""
     first = flaws.first[0] if flaws.first else None
-    found = first.reason if first is not None else "nothing"
+    actual = first.reason if first is not None else "nothing"
     if seen is not None:
-        found = "an object with " + ", ".join(sorted(seen)[:_MAX_KEYS]) if seen else "an empty object"
-    known = "; ".join(f"{each.name}: {each.about}" for each in FORMATS.values())
+        actual = "an object with " + ", ".join(sorted(seen)[:_MAX_KEYS]) if seen else "an empty object"
+    formats = "; ".join(f"{each.name}: {each.about}" for each in FORMATS.values())
     return InputError(
         f"{TRACE_KIND}.no_spans",
         "there is no trace in what was given" if format is None else f"there is no trace of the form {format.name}",
         place=Place(first.file, first.line) if first is not None else Place(paths[0]),
-        expected=known if format is None else format.about,
-        found=found,
+        expected=formats if format is None else format.about,
+        found=actual,
         advice="name the form with --from, or write a mapping (--mapping)",
     )

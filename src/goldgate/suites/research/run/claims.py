@@ -32,8 +32,8 @@ from goldgate.suites.research.run.text import (
 _chunk_fits = type_test(Chunk)
 
 _FEW_CHARACTERS = 3  # letters and digits: the quote "a" is in every source
-_NEARLY_ALL = 0.8  # of a chunk: a quote of so much of it points at nothing
-_BOILERPLATE_CHUNKS = 4  # a short text that is quoted from so many chunks is a heading or a footer
+_NEARLY_ALL = 0.8  # a quote of this share of a chunk points at nothing
+_BOILERPLATE_CHUNKS = 4  # a short text that is quoted from 4 chunks is a heading or a footer
 _SHORT_QUOTE = 24  # characters of a quote that is looked at more closely
 
 
@@ -179,7 +179,7 @@ _MANY_CLAIMS = 16
 
 
 class CountedClaim(NamedTuple):
-    """A claim as it counts."""
+    """What a claim counts for."""
 
     statement: str
     status: str
@@ -200,13 +200,13 @@ class Claims:
     read: list[CountedClaim] = field(default_factory=list)
 
 
-def check_claims(listed: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings) -> Claims:
+def check_claims(entries: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings) -> Claims:
     """Count the claims that the output lists, and those that only the log shows."""
     claims = Claims()
-    names = [claim.get("claim_id") if type(claim) is dict else None for claim in listed]
+    names = [claim.get("claim_id") if type(claim) is dict else None for claim in entries]
     names = [name if type(name) is str else None for name in names]  # None: it has none that can be read
-    conflicting, copies = _repeated_ids(listed, names, findings)
-    for number, (name, claim) in enumerate(zip(names, listed, strict=True)):
+    conflicting, copies = _repeated_ids(entries, names, findings)
+    for number, (name, claim) in enumerate(zip(names, entries, strict=True)):
         if number in copies:
             continue
         status = _claim_status(claim, name, number, log, findings)
@@ -221,14 +221,14 @@ def check_claims(listed: list[Any], log: EventLog | None, ledger: Ledger, findin
             continue
         _count_claim(claims, status, cited)
         if status == "verified":
-            _count_coverage(claims, cited, number, ledger, findings, named=name is not None and name.strip() != "")
+            _count_coverage(claims, cited, number, ledger, findings, has_id=name is not None and name.strip() != "")
     _add_unlisted(claims, {*names}, log, findings)
     _note_repetition(claims, ledger, findings)
     return claims
 
 
 def _repeated_ids(
-    listed: list[Any], names: list[str | None], findings: RunFindings
+    entries: list[Any], names: list[str | None], findings: RunFindings
 ) -> tuple[dict[str, bool], set[int]]:
     """Ids under which claims differ, and whether one of them is verified; and the numbers of equal copies."""
     first: dict[str, int] = {}
@@ -236,13 +236,13 @@ def _repeated_ids(
     copies: set[int] = set()
     if len(set(names)) == len(names):  # as nearly always
         return conflicting, copies
-    for number, (name, claim) in enumerate(zip(names, listed, strict=True)):
+    for number, (name, claim) in enumerate(zip(names, entries, strict=True)):
         if name is None or not name.strip():
             continue
         original = first.setdefault(name, number)
         if original == number:
             continue
-        equal = equal_values(listed[original], claim)
+        equal = equal_values(entries[original], claim)
         if equal and name not in conflicting:
             copies.add(number)
             message = f"the claim {name} is there twice and is counted once"
@@ -252,7 +252,7 @@ def _repeated_ids(
             message = f"the claim {name} is there twice, with different content: none of them is covered"
             findings.add("conflicting_claim", "error", OUTPUT, message, f"/claims/{number}")
     if conflicting:
-        for name, claim in zip(names, listed, strict=True):
+        for name, claim in zip(names, entries, strict=True):
             if name in conflicting:
                 conflicting[name] |= normalize_status(claim.get("status")) in ("verified", None)
         # Copies of what is in conflict are no proof of anything: they count as well.
@@ -289,7 +289,7 @@ def _count_claim(claims: Claims, status: str, cited: list[str]) -> None:
 
 
 def _count_coverage(
-    claims: Claims, cited: list[str], number: int, ledger: Ledger, findings: RunFindings, *, named: bool
+    claims: Claims, cited: list[str], number: int, ledger: Ledger, findings: RunFindings, *, has_id: bool
 ) -> None:
     """Count a verified claim as covered if it has an id and cites a valid record."""
     valid, failed = ledger.valid, ledger.failed
@@ -300,19 +300,19 @@ def _count_coverage(
         elif identity not in failed:
             message = f"{identity} is not in this run's ledger"
             findings.add("dangling_ref", "error", OUTPUT, message, f"/claims/{number}/evidence_ids")
-    if named and covered:
+    if has_id and covered:
         claims.covered += 1
     else:
-        words = "a verified claim without a valid evidence record" if named else "a verified claim without a claim_id"
+        words = "a verified claim without a valid evidence record" if has_id else "a verified claim without a claim_id"
         findings.add("claim_not_covered", "error", OUTPUT, words, f"/claims/{number}")
 
 
-def _add_unlisted(claims: Claims, listed: set[str | None], log: EventLog | None, findings: RunFindings) -> None:
+def _add_unlisted(claims: Claims, names: set[str | None], log: EventLog | None, findings: RunFindings) -> None:
     """Verified claims that the log shows and the output does not list are uncovered claims."""
     if log is None:
         return
     for name in log.own.statuses | log.foreign.statuses:
-        if name not in listed and "verified" in log.statuses(name):
+        if name not in names and "verified" in log.statuses(name):
             claims.verified += 1
             claims.unreadable += 1
             message = f"the log has the claim {name} verified; the output does not list it"
@@ -349,7 +349,7 @@ def cited_ids(claim: dict[str, Any]) -> list[str]:
 
 
 ABSTAINED = "NO_EVIDENCE"
-_RECORDS_PER_REQUIRED = 8  # one required id among so many records is a heap, not a selection
+_RECORDS_PER_REQUIRED = 8  # one required id among 8 records is a heap, not a selection
 
 
 @dataclass
@@ -367,7 +367,7 @@ class JudgedRun:
     torn: bool  # whether its log breaks off
 
     @cached_property
-    def found(self) -> list[str]:
+    def found_ids(self) -> list[str]:
         """The required ids that are in the ledger as valid records."""
         return [identity for identity in self.query.required if identity in self.ledger.valid] if self.query else []
 
@@ -399,7 +399,7 @@ def note_empty_claims(run: JudgedRun, findings: RunFindings) -> int:
 
 def note_suspicions(run: JudgedRun, findings: RunFindings) -> None:
     """Findings of severity `warning`: they never change a verdict."""
-    records, required = len(run.ledger), len(run.found)
+    records, required = len(run.ledger), len(run.found_ids)
     if records >= MANY_RECORDS and run.uncited * 4 >= records * 3:
         message = f"{run.uncited} of {records} evidence records are cited by no claim: is this the whole corpus?"
         findings.add("uncited_ledger", "warning", OUTPUT, message, "/evidence")

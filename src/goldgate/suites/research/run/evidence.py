@@ -48,8 +48,8 @@ FAILURES = (
 )
 
 CHUNK_SEPARATOR = "\x00"  # between chunks in the text of all chunks: no quote reaches across
-FOLD_COST = 40  # folding a character takes as long as searching so many
-MARK_COST = 40  # marking a character as a letter or not takes as long as searching so many
+FOLD_COST = 40  # folding a character takes as long as searching 40
+MARK_COST = 40  # marking a character as a letter or not takes as long as searching 40
 _FIRST_CHARACTERS = 64  # characters of a span that are looked at first
 
 # Characters that a run may have searched, for each that it stores: far more than honest runs need, and an end for

@@ -7,6 +7,7 @@ another run. Runs that answer nothing resemble each other, so for them everythin
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -41,6 +42,7 @@ from goldgate.suites.research.run.files import (
     decode_lines,
     decode_run_json,
     duplicate_key,
+    ignored_reason,
     read_run,
 )
 from goldgate.suites.research.run.log import STATUSES, EventLog, count_steps, parse_log
@@ -69,7 +71,7 @@ class ContentDigests(NamedTuple):
 
 
 def fingerprints(run: JudgedRun) -> tuple[bytes, bytes]:
-    """Of what is verified and of the whole run, fast: equal runs have the same, others nearly never.
+    """Fast digests of what is verified and of the whole run: equal runs have the same, others nearly never.
 
     Comparing contents takes as long as judging, so it is done only where these are equal. A run that verifies nothing
     has one fingerprint.
@@ -114,7 +116,7 @@ def _head(run: JudgedRun) -> tuple[object, ...]:
     Without the counts, a run that failed could vanish as a copy of one that did not.
     """
     claims, steps = run.claims, run.steps
-    counts = (claims.verified, claims.covered, claims.candidate, len(run.ledger), len(run.found), run.uncited)
+    counts = (claims.verified, claims.covered, claims.candidate, len(run.ledger), len(run.found_ids), run.uncited)
     return match_key(run.objective or ""), run.stop_reason, *counts, steps.total, steps.with_manifest, run.torn
 
 
@@ -193,7 +195,7 @@ def _short_digest(value: object) -> bytes:
 
 
 NO_QUERY = -1
-_MOST_PROBLEMS = 1_000  # that are looked for in the claims, the evidence and the steps of one output
+_MAX_PROBLEMS = 1_000  # that are looked for in the claims, the evidence and the steps of one output
 _NO_CONTENT = ContentDigests(b"", b"")
 _STOP_REASONS: dict[str | None, str] = {reason: reason for reason in get_args(StopReason)}  # one text for all runs
 
@@ -225,7 +227,7 @@ class RunFacts(NamedTuple):
     retracted: int
     unreadable_claims: int
     claims_unknown: bool  # the output does not show them, or not all of them
-    found: int  # required ids in the ledger as valid records
+    found_ids: int  # required ids in the ledger as valid records
     cited: int  # and cited by verified claims
     ledger: int
     uncited: int
@@ -271,12 +273,15 @@ def judge_run(
     else:
         files = read_run(root, name, settings.limits)
     if files is None:
-        return RunResult(folder, None, [], [(f"{folder}/", "a directory with none of a run's files")])
+        reason = ignored_reason(root, os.path.join(root, name), "a directory with none of a run's files")
+        return RunResult(folder, None, [], [(f"{folder}/", reason)])
     findings = RunFindings(folder)
     for unread in files.unread:
         findings.add(unread.code, "error", unread.file, unread.message)
     facts = _Judge(folder, files, golden, settings, findings).facts(with_content)
-    return RunResult(folder, facts, findings.listed(), [(f"{folder}/{file}", reason) for file, reason in files.ignored])
+    return RunResult(
+        folder, facts, findings.to_list(), [(f"{folder}/{file}", reason) for file, reason in files.ignored]
+    )
 
 
 class _Judge:
@@ -336,8 +341,8 @@ class _Judge:
             retracted=claims.retracted,
             unreadable_claims=claims.unreadable,
             claims_unknown=self.claims_unknown,
-            found=len(run.found),
-            cited=sum(identity in claims.cited_by_verified for identity in run.found),
+            found_ids=len(run.found_ids),
+            cited=sum(identity in claims.cited_by_verified for identity in run.found_ids),
             ledger=len(run.ledger),
             uncited=run.uncited,
             structural=levels.count("structural"),
@@ -382,12 +387,12 @@ class _Judge:
 
     def _note_contract_problems(self, value: object) -> None:
         """What is wrong inside a claim or a record costs that one, which gets its own finding later; the rest all."""
-        for number, problem in enumerate(problems(ResearchOutput, value, most=_MOST_PROBLEMS), 1):
+        for number, problem in enumerate(problems(ResearchOutput, value, most=_MAX_PROBLEMS), 1):
             inside = problem.pointer.count("/") > 1 or problem.pointer in ("/corpus_id", "/index_id", "/chunker")
             self.findings.add("contract", "warning" if inside else "error", OUTPUT, problem.message, problem.pointer)
             if not inside:
                 self.broken = self.broken or "output_unreadable"
-            if number == _MOST_PROBLEMS:
+            if number == _MAX_PROBLEMS:
                 self.findings.count("contract", "warning", 0, at_least=True)
 
     def _count_unknown(self, claims: Claims) -> None:

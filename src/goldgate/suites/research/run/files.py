@@ -28,6 +28,9 @@ ARTIFACTS = "artifacts"
 IMPORT_NOTES = "import.json"  # what `goldgate import-runs` did not find in a trace: for people, not judged
 RUN_FILES = frozenset({OUTPUT, EVENTS, MANIFEST_LINES, MANIFESTS, CHUNKS, ARTIFACTS})
 
+RUN_LIES_DEEPER = "a run lies deeper"  # how the reason begins that names one
+_MAX_FOLDERS = 1_000  # of a directory that is not a run, in search of one
+
 FolderEntry = os.DirEntry[str] | RemoteEntry
 _BOM = b"\xef\xbb\xbf"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -94,6 +97,25 @@ def read_run(root: str, name: str, limits: ReadLimits) -> RunFiles | None:
     return _Reader(root, limits).read(os.path.join(root, name))
 
 
+def ignored_reason(root: str, path: str, reason: str) -> str:
+    """Why a folder of the outputs is not read: because of a run under it, which is named, or for this reason.
+
+    A run that was moved into another folder would be missed by nothing else. Only names are read.
+    """
+    folders = [] if is_url(root) else [path]
+    for folder in folders:  # the list grows on the way, up to its limit
+        try:
+            with os.scandir(folder) as listing:
+                entries = {entry.name: entry.is_dir(follow_symlinks=False) for entry in listing}
+        except OSError:
+            continue
+        if not entries.keys().isdisjoint((OUTPUT, EVENTS)):
+            return f"{RUN_LIES_DEEPER}: {escape_name(os.path.relpath(folder, root))}"
+        inside = [os.path.join(folder, name) for name in sorted(entries) if entries[name]]
+        folders += inside[: _MAX_FOLDERS - len(folders)]
+    return reason
+
+
 def _list_folder(folder: str) -> list[FolderEntry]:
     """What lies in a folder; OSError if it cannot be listed, an InputError if it is elsewhere."""
     if is_url(folder):
@@ -139,6 +161,8 @@ class _Reader:
                 files.artifacts[entry.name] = Artifact(data, sha256)
         for name in sorted(entries.keys() - RUN_FILES):
             reason = "notes of an import, not judged" if name == IMPORT_NOTES else "not a file of a run"
+            if entries[name].is_dir() and not entries[name].is_symlink():
+                reason = ignored_reason(self.root, os.path.join(folder, name), reason)
             files.ignored.append((escape_name(name), reason))
         files.digest = self.hash.digest()
         return files
@@ -220,7 +244,7 @@ class _Reader:
             raise _RefusedError("too_large", f"with this file of {size:,} bytes the run is too large; {limit}")
 
     def _require_memory(self, data: bytes, *, lines: bool) -> None:
-        """Refuse a file of so many small values that decoding it takes far more memory than its bytes.
+        """Refuse a file with too many small values: decoding it takes far more memory than its bytes.
 
         Files are weighed only when nothing but braces in them would be too much: weighing takes 8 % of judging a run.
         """

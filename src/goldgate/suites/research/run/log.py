@@ -158,8 +158,8 @@ def _note_bad_line(log: EventLog, line: int, event: object, findings: RunFinding
 
 _manifest_fits = type_test(Manifest)
 _MAX_NAMED_STEPS = 5
-_MOST_PROBLEMS = 1_000  # that are looked for in each list of a manifest
-_MOST_STEPS = 2**64 - 1  # as JSON readers take them; a step number above it is a mistake
+_MAX_PROBLEMS = 1_000  # that are looked for in each list of a manifest
+_MAX_STEPS = 2**64 - 1  # as JSON readers take them; a step number above it is a mistake
 
 
 class StepCounts(NamedTuple):
@@ -167,7 +167,7 @@ class StepCounts(NamedTuple):
 
     total: int
     orphans: int  # manifests of steps that the run did not have
-    manifests: list[dict[str, Any]]  # of the run's steps, in their order
+    manifests: list[dict[str, Any]]  # manifests of the steps, in order
 
     @property
     def with_manifest(self) -> int:
@@ -177,7 +177,7 @@ class StepCounts(NamedTuple):
 def count_steps(
     files: RunFiles,
     log: EventLog | None,
-    listed: object,
+    executed: object,
     run_id: str | None,
     findings: RunFindings,
     *,
@@ -186,7 +186,7 @@ def count_steps(
     """Steps are those of the log and those that the output lists, and the gaps between them."""
     steps = set(log.steps) if log is not None else set()
     lost = _has_lost_steps(files, log, findings)
-    lost |= _add_listed(listed, steps, log, findings)
+    lost |= _add_listed(executed, steps, log, findings)
     manifests = _manifest_by_step(files, run_id, findings)
     gaps = _count_gaps(steps, findings)
     if not steps and not lost:
@@ -200,7 +200,7 @@ def count_steps(
     if missing and manifests_kept:
         findings.add("manifest_missing", "error", EVENTS, f"no manifest of {_step_names(missing)}")
     recorded = [manifests[step][1] for step in in_order if step in manifests and manifests[step][1] is not None]
-    return StepCounts(min(len(steps) + gaps + lost, _MOST_STEPS), len(orphans), recorded)
+    return StepCounts(min(len(steps) + gaps + lost, _MAX_STEPS), len(orphans), recorded)
 
 
 def _has_lost_steps(files: RunFiles, log: EventLog | None, findings: RunFindings) -> bool:
@@ -211,12 +211,12 @@ def _has_lost_steps(files: RunFiles, log: EventLog | None, findings: RunFindings
     return log.torn or log.damaged
 
 
-def _add_listed(listed: object, steps: set[int], log: EventLog | None, findings: RunFindings) -> bool:
+def _add_listed(executed: object, steps: set[int], log: EventLog | None, findings: RunFindings) -> bool:
     """The output's own list of steps can only add; the result says whether one of its entries cannot be read."""
-    if type(listed) is not list:
+    if type(executed) is not list:
         return False
     unreadable = False
-    for number, entry in enumerate(listed):
+    for number, entry in enumerate(executed):
         step = entry.get("step_id") if type(entry) is dict else entry
         if type(step) is not int or step < 0:
             unreadable = True
@@ -238,9 +238,9 @@ def _manifest_by_step(files: RunFiles, run_id: str | None, findings: RunFindings
             elif findings.is_full("bad_manifest", "error"):
                 findings.count("bad_manifest", "error", at_least=True)  # its fields and lists may have several
             else:
-                for number, problem in enumerate(problems(Manifest, value, most=_MOST_PROBLEMS), 1):
+                for number, problem in enumerate(problems(Manifest, value, most=_MAX_PROBLEMS), 1):
                     findings.add("bad_manifest", "error", file, problem.message, problem.pointer, line)
-                    if number == _MOST_PROBLEMS:
+                    if number == _MAX_PROBLEMS:
                         findings.count("bad_manifest", "error", 0, at_least=True)
             continue
         if run_id is not None and value["run_id"] != run_id:

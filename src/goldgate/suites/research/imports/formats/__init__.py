@@ -21,14 +21,14 @@ def _recognizes(record: dict[str, Any]) -> bool:
 
 
 def _spans(record: dict[str, Any]) -> Iterator[TraceSpan | InvalidSpan]:
-    identity = next((found for key in _ID_KEYS if (found := id_text(record.get(key))) is not None), None)
+    identity = next((text for key in _ID_KEYS if (text := id_text(record.get(key))) is not None), None)
     if identity is None:
         yield InvalidSpan("a record needs a run_id, an id or a trace_id")
         return
     yield TraceSpan(identity, identity, None, "run", None, True, record)
 
 
-RECORDS = TraceFormat("records", "one object a run, read by a mapping of your own", _recognizes, _spans)
+RECORDS = TraceFormat("records", "one object per run, read by a mapping of your own", _recognizes, _spans)
 
 
 # In the order in which a file is tried.

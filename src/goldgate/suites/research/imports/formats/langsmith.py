@@ -13,14 +13,14 @@ from goldgate.suites.research.imports.spans import InvalidSpan, TraceFormat, Tra
 
 
 def _recognizes(record: dict[str, Any]) -> bool:
-    runs = _listed(record)
+    runs = _items(record)
     if runs is not None:
         return any(isinstance(run, dict) and "run_type" in run and "id" in run for run in runs)
     return "run_type" in record and "id" in record
 
 
 def _spans(record: dict[str, Any]) -> Iterator[TraceSpan | InvalidSpan]:
-    runs = _listed(record)
+    runs = _items(record)
     waiting: list[tuple[Any, str | None, str | None]] = [
         (run, None, None) for run in reversed([record] if runs is None else runs)
     ]
@@ -46,12 +46,12 @@ def _spans(record: dict[str, Any]) -> Iterator[TraceSpan | InvalidSpan]:
         yield TraceSpan(identity, trace, parent, name if isinstance(name, str) else "", start, end is not None, fields)
 
 
-def _listed(record: dict[str, Any]) -> list[Any] | None:
+def _items(record: dict[str, Any]) -> list[Any] | None:
     """The runs in the answer of an API, old or new."""
     for key in ("runs", "items"):
         if isinstance(record.get(key), list) and "run_type" not in record:
-            found: list[Any] = record[key]
-            return found
+            items: list[Any] = record[key]
+            return items
     return None
 
 

@@ -1,0 +1,132 @@
+"""An answer as it was read, for the page of a unit: the response with marks, and each repair with what it means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.core.page import Block, Column, LabelList, LabelRow, MeasuredValue, Name, Paragraph, Table
+from goldgate.core.unit_page import Mark, MarkedText, marked_text
+from goldgate.response import cut_thoughts
+from goldgate.response.parsed import (
+    MAX_PLACES,
+    METHOD_MEANINGS,
+    REASON_MEANINGS,
+    STATUS_MEANINGS,
+    STEP_MEANINGS,
+    Method,
+    Parsed,
+    Status,
+)
+
+PARSED = "parsed as"  # the facet of units by how their answers were read
+MISSING_ANSWER = "missing"  # the value of that facet where there is no answer
+READ, REPAIR, LEFT_OUT, THOUGHT = "read", "repair", "left out", "thought"
+
+_NO_PREDICTION = "no prediction"
+_NO_JSON = "no answer read: nothing in it looks like one"
+_NOT_DECODED = "no answer read: not readable as JSON"
+_PREDICTION_MISSING = "The prediction is gone or has changed."
+_NO_PLACES = "Repairs are not marked: the protocol is gone or has changed."
+_READ_DIFFERENTLY = "Repairs are not marked: this version of goldgate parses the answer differently."
+
+
+class AnswerView(NamedTuple):
+    """Stored parse result and the response, if still available."""
+
+    parse: Mapping[str, Any] | None  # status, method, repairs, start, end; None without a prediction
+    left_out: Sequence[tuple[int, int, str]] = ()  # start, end and reason
+    has_prediction: bool = False  # whether the stored file still has it
+    response: str | None = None
+    value: Any = None  # a prediction that is not a text
+    parsed: Parsed | None = None  # the response parsed again; None if that is not possible or gives another result
+    thoughts: Sequence[tuple[int, int]] = ()
+    parse_changed: bool = False
+
+
+def describe_unread(parse: Mapping[str, Any] | None) -> str:
+    """Why no answer could be read; empty if one was read."""
+    if parse is None:
+        return _NO_PREDICTION
+    if parse["status"] != Status.ERROR:
+        return ""
+    return _NO_JSON if parse["method"] == Method.NO_JSON_FOUND else _NOT_DECODED
+
+
+def answer_facets(parse: Mapping[str, Any] | None) -> dict[str, tuple[str, ...]]:
+    """Facets to filter units by: how the answer was parsed, and its repairs."""
+    if parse is None:
+        return {PARSED: (MISSING_ANSWER,)}
+    facets: dict[str, tuple[str, ...]] = {PARSED: (parse["status"],), "answer form": (parse["method"],)}
+    return {**facets, "repair": (*parse["repairs"],)} if parse["repairs"] else facets
+
+
+def answer_blocks(view: AnswerView) -> tuple[Block | MarkedText, ...]:
+    """The answer and how it was read."""
+    if view.parse is None:
+        return (Paragraph("There is no prediction for this sample."),)
+    blocks: list[Block | MarkedText] = [_reading_pairs(view)]
+    if not view.has_prediction:
+        return (*blocks, Paragraph(_PREDICTION_MISSING))
+    if view.response is None:
+        text = orjson.dumps(view.value, option=orjson.OPT_INDENT_2).decode()
+        return (*blocks, marked_text(text, ()))
+    if view.parse["repairs"] and view.parsed is None:
+        blocks.append(Paragraph(_READ_DIFFERENTLY if view.parse_changed else _NO_PLACES))
+    notes = ["The response is empty."] if not view.response else []
+    if view.parsed is not None and len(view.parsed.places) >= MAX_PLACES:
+        notes.append(f"Of the repairs about {MAX_PLACES:,} are marked.")
+    blocks.append(marked_text(view.response, _answer_marks(view, view.parse), notes))
+    if view.parsed is not None and view.parsed.places:
+        blocks.append(_repair_table(view.parsed))
+    return tuple(blocks)
+
+
+def thought_spans(response: str, prompted: str, tags: Sequence[str]) -> list[tuple[int, int]]:
+    """Where the thoughts are in a response; `prompted` is the response after the prefix that the prompt holds."""
+    before = len(prompted) - len(response)
+    thoughts = cut_thoughts(prompted, tuple(tags))
+    tail = () if thoughts.tail is None else ((thoughts.tail, len(prompted)),)
+    return [
+        (max(0, start - before), end - before)
+        for start, end in (*thoughts.spans, *tail)
+        if end > before and end > start
+    ]
+
+
+def _reading_pairs(view: AnswerView) -> LabelList:
+    parse = view.parse or {}
+    rows = [
+        LabelRow(PARSED, (f"{parse['status']}: {STATUS_MEANINGS.get(parse['status'], '')}",)),
+        LabelRow("answer form", (f"{parse['method']}: {METHOD_MEANINGS.get(parse['method'], '')}",)),
+    ]
+    if parse["repairs"]:
+        rows.append(LabelRow("repairs", tuple(parse["repairs"])))
+    reasons = dict.fromkeys(reason for _, _, reason in view.left_out)
+    if reasons:
+        meanings: Mapping[str, str] = REASON_MEANINGS
+        rows.append(LabelRow("left out", tuple(f"{reason}: {meanings.get(reason, '')}" for reason in reasons)))
+    return LabelList(tuple(rows))
+
+
+def _answer_marks(view: AnswerView, parse: Mapping[str, Any]) -> Iterator[Mark]:
+    if parse["start"] is not None and parse["end"] is not None:
+        wrong = "not decoded" if parse["status"] == Status.ERROR else ""
+        yield Mark(parse["start"], parse["end"], READ, "read as the answer", wrong)
+    for start, end, reason in view.left_out:
+        yield Mark(start, end, LEFT_OUT, reason)
+    if view.parsed is not None:
+        for place in view.parsed.places:
+            yield Mark(place.at, place.at + 1, REPAIR, str(place.step))
+    for start, end in view.thoughts:
+        yield Mark(start, end, THOUGHT, "thought")
+
+
+def _repair_table(parsed: Parsed) -> Table:
+    """Each step with what it means and how often it was done."""
+    steps = Counter(place.step for place in parsed.places)
+    rows = tuple((Name(str(step)), STEP_MEANINGS[step], MeasuredValue(count)) for step, count in sorted(steps.items()))
+    return Table((Column("repair"), Column("what was done"), Column("times")), rows)

@@ -1,0 +1,477 @@
+"""The candidates for the answer: fenced blocks, and values from each bracket that could open one.
+
+An answer may be wrapped in a JSON string, a tool call, or a list of lists: it is taken out.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from goldgate.core.text import LazyPattern
+from goldgate.response.form import AnswerForm
+from goldgate.response.parsed import Method, Step, TolerantReading
+from goldgate.response.repair import decode_answer, decode_exactly, repair_value, scan_json, with_number_texts
+from goldgate.response.strings import KEY_AHEAD, QUOTES, StepBudget
+from goldgate.response.structure import first_opening, next_opening
+
+_CALLS = ("tool_calls", "function_call", "tool_call", "function")  # what holds a call
+_PARAMETERS = ("arguments", "parameters", "input", "args")  # what holds the arguments of a call
+_DEEPEST = 4  # {"tool_calls": [{"function": {"arguments": "…"}}]}
+
+
+class UnwrappedAnswer(NamedTuple):
+    """An answer that was taken out, and what had to be done."""
+
+    value: Any
+    steps: AbstractSet[Step]
+
+
+def unwrap_string(text: str) -> UnwrappedAnswer | None:
+    """An answer that was encoded twice: a JSON string that holds JSON."""
+    content = text.strip()
+    if content[:1] not in ("[", "{"):
+        return None
+    decoded = decode_exactly(content)
+    if decoded is not None:
+        return UnwrappedAnswer(decoded.value, frozenset({Step.UNWRAPPED_STRING}))
+    reading = repair_value(content, 0, len(content), StepBudget(len(content)))
+    return None if reading.value is None else UnwrappedAnswer(reading.value, reading.steps | {Step.UNWRAPPED_STRING})
+
+
+def unwrap_tool_call(value: Any, source: str | None, form: AnswerForm) -> UnwrappedAnswer | None:
+    """The answer that is the argument of a tool call, `{"name": …, "arguments": {…}}`, or encoded under its key."""
+    if isinstance(value, dict):
+        for key in form.list_keys:
+            inner = unwrap_string(value[key]) if isinstance(value.get(key), str) else None
+            if inner is not None and form.is_answer(inner.value):
+                return inner
+    if not any(map(_is_call, value if isinstance(value, list) else [value])):
+        return None
+    return _answer_of_calls(with_number_texts(value, source), form, _DEEPEST)
+
+
+def flatten_answer(value: Any, source: str | None, form: AnswerForm) -> Any:
+    """The answer with a list of lists of events made one list, or the only flat answer of a list; None for others."""
+    if form.flat and isinstance(value, list) and len(value) == 1 and _is_flat(value[0], form):
+        return with_number_texts(value, source)[0]
+    if isinstance(value, dict):
+        key = form.events_key(value)
+        if key is None or list not in map(type, value[key]):
+            return None
+        value = with_number_texts(value, source)
+        flat = _flatten(value[key])
+        return {**value, key: flat} if flat and form.is_answer(flat) else None
+    if not isinstance(value, list) or list not in map(type, value):
+        return None
+    flat = _flatten(with_number_texts(value, source))
+    return flat if flat and form.is_answer(flat) else None
+
+
+def _is_flat(value: Any, form: AnswerForm) -> bool:
+    """Whether an object is a flat answer without doubt: none of its keys is one of our own form's."""
+    return isinstance(value, dict) and form.is_answer(value) and not (form.keys & value.keys())
+
+
+def _flatten(items: list[Any]) -> list[Any]:
+    """The items, with those of inner lists, however deep, in place of the lists."""
+    flat: list[Any] = []
+    rest = items[::-1]
+    while rest:
+        item = rest.pop()
+        if isinstance(item, list):
+            rest += item[::-1]
+        else:
+            flat.append(item)
+    return flat
+
+
+def events_of(value: Any, form: AnswerForm) -> list[Any]:
+    """The events of an answer: the list itself, the list under its key, or the only event or flat answer."""
+    key = form.events_key(value) if isinstance(value, dict) else None
+    events = value if key is None else value[key]
+    return events if isinstance(events, list) else [events]
+
+
+def _is_call(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return any(key in value for key in _CALLS) or ("name" in value and any(key in value for key in _PARAMETERS))
+
+
+def _answer_of_calls(value: Any, form: AnswerForm, depth: int) -> UnwrappedAnswer | None:
+    """The answer of one call, or those of several joined; of several flat ones the first."""
+    if depth == 0:
+        return None
+    if isinstance(value, list):
+        parts = [part for item in value if (part := _answer_of_calls(item, form, depth - 1)) is not None]
+        if len(parts) < 2 or (form.flat and form.is_answer(parts[0].value)):
+            return parts[0] if parts else None
+        events = [event for part in parts for event in events_of(part.value, form)]
+        return UnwrappedAnswer(events, frozenset({Step.JOINED_OBJECTS}).union(*(part.steps for part in parts)))
+    if not _is_call(value):
+        return None
+    for key in (*_CALLS, *_PARAMETERS):
+        inner = value.get(key)
+        answer: UnwrappedAnswer | None = UnwrappedAnswer(inner, frozenset())
+        if key in _CALLS:
+            answer = _answer_of_calls(inner, form, depth - 1)
+        elif isinstance(inner, str):
+            answer = unwrap_string(inner)
+        if answer is not None and (form.is_answer(answer.value) or form.is_event(answer.value)):
+            return UnwrappedAnswer(answer.value, answer.steps | {Step.UNWRAPPED_CALL})
+    return None
+
+
+@dataclass(slots=True, eq=False)
+class Candidate:
+    """A stretch of text that may be the answer, and what was read there."""
+
+    start: int
+    end: int
+    method: str
+    value: Any
+    decoded: bool
+    source: str | None = None
+    places: list[tuple[Step, int]] = field(default_factory=list)
+    complete: bool = True
+    code: bool = False  # it stands in a block of a programming language
+    exact: Any = None  # the value with numbers as their text, where the tolerant reader read it
+    unread: bool = False  # the rest of a text that takes too many steps
+    continues: bool = False  # it is what follows in a value that could not be read to its end
+    is_event: bool = False  # what its value is meant as: see `understand`
+    is_answer: bool = False
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads as events."""
+        return self.is_event or self.is_answer
+
+    def understand(self, form: AnswerForm) -> Candidate:
+        """Ask the form what the value is meant as; once it is final, for the answer may cost as much as reading it."""
+        self.is_event = self.decoded and form.is_event(self.value)
+        self.is_answer = self.decoded and form.is_answer(self.value)
+        return self
+
+    def unwrap(self, value: Any, steps: AbstractSet[Step], form: AnswerForm) -> None:
+        """Replace the value by one that was taken out of it."""
+        self.value, self.source, self.exact = value, None, None
+        self.places = [*self.places, *((step, self.start) for step in sorted(steps))]
+        self.understand(form)
+
+
+_FENCE = re.compile(r"(?:`{3,}|~{3,})([^\s`~\[{｛［\"'“]*)")
+_OPENING_FENCE = re.compile(r"`{3,}\w*+[ \t]*+\n\s*+")
+_CODE_LANGUAGES = frozenset(
+    "python py python3 javascript js typescript ts java c cpp c++ c# cs csharp go rust ruby php perl r sql "
+    "bash sh shell zsh console powershell html css xml swift kotlin scala lua matlab diff mermaid".split()
+)
+_FARTHEST_KEY = 81  # characters from where a mark below begins to the key behind it
+_UNOPENED = re.compile(rf"(?:\A|\n|[>\]#`:：,])\s{{0,80}}(?={KEY_AHEAD.pattern}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b))")
+_INDENT = 40  # how many blanks may stand between the line's beginning and a fence
+_QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
+_ARGUMENTS = LazyPattern(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
+_KEY_AFTER_COMMA = re.compile(rf"\s*[,，]\s*{KEY_AHEAD.pattern}")
+_CONTINUATION = LazyPattern(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
+_MAX_FAILURES = 12  # values that do not decode as they stand: each may look at all of the text
+_STRAY_CLOSER = re.compile(r"\s*[\]}］｝]")
+_LONGEST_LINE = 400  # characters before an answer that are searched for a bracket that encloses it
+
+
+@dataclass(slots=True)
+class _Segment:
+    start: int
+    end: int
+    method: str
+    code: bool = False
+
+
+def find_candidates(text: str, form: AnswerForm) -> list[Candidate]:
+    """What may be the answer, in the order of the text."""
+    whole = whole_candidate(text, form)
+    if whole is not None:
+        return [whole]
+    budget = StepBudget(len(text), _MAX_FAILURES)
+    candidates: list[Candidate] = []
+    for segment in _segments(text):
+        candidates += _segment_candidates(text, segment, budget)
+        if budget.steps < 0:
+            break
+    for candidate in candidates:
+        _unwrap_candidate(candidate, form)
+    return candidates
+
+
+def whole_candidate(text: str, form: AnswerForm) -> Candidate | None:
+    """All of the text as one JSON value, or None if it is not one as it stands."""
+    whole = decode_stretch(text, 0, len(text), Method.WHOLE)
+    if whole is not None:
+        _unwrap_candidate(whole, form)
+    return whole
+
+
+def unopened_object(text: str, candidates: list[Candidate], form: AnswerForm, *, any_object: bool) -> Candidate | None:
+    """An object whose opening bracket is missing, from its first key on, outside all candidates.
+
+    It must read as events; `any_object`: or at least be closed, where nothing else in the text decodes.
+    """
+    if not any_object and not form.flat and not any(f'{key}"' in text for key in form.part_keys):
+        return None
+    if len(candidates) == 1 and _is_all_there_is(text, candidates[0]):
+        return None
+    ends = [candidate.end for candidate in candidates]
+    blanks = len(text) - len(text.lstrip())
+    mark = _UNOPENED.search(text, max(0, blanks - _FARTHEST_KEY))
+    budget = StepBudget(len(text) // 2)
+    while mark is not None:
+        start = mark.end()
+        inside = bisect_right(ends, start)
+        if inside < len(candidates) and candidates[inside].start <= start:
+            mark = _UNOPENED.search(text, candidates[inside].end)
+            continue
+        reading = repair_value(text, start, len(text), budget, unopened=True)
+        value = reading.value
+        reads = isinstance(value, dict) and (form.is_event(value) or form.is_answer(value))
+        if reads or (any_object and value and reading.complete):
+            return Candidate(start, reading.end, Method.EMBEDDED, value, True, None, reading.places, False).understand(
+                form
+            )
+        if budget.steps < 0:
+            return _unread_rest(text, reading.end, Method.EMBEDDED)
+        mark = _UNOPENED.search(text, reading.end)
+    return None
+
+
+def _is_all_there_is(text: str, candidate: Candidate) -> bool:
+    """Whether nothing but blanks and an opening fence stands outside: no key begins there."""
+    before = text[: candidate.start].lstrip()
+    return not text[candidate.end :].strip() and (not before or _OPENING_FENCE.fullmatch(before) is not None)
+
+
+def _segments(text: str) -> list[_Segment]:
+    """The text cut into fenced blocks and what is between them, in order; without what is blank."""
+    segments: list[_Segment] = []
+    begin, language = 0, None  # language is None outside a fence
+    quoted, counted = False, 0  # whether a quotation mark of the line is still open, up to where that was counted
+    for fence in _fences_in(text):
+        info = fence.group(1).lower()
+        start, end = fence.span()
+        line = text.rfind("\n", counted, start) + 1
+        before = text[line or counted : start].replace("\\\\", "")
+        quotes = before.count('"') - before.count('\\"')
+        quoted, counted = (quoted and not line) ^ (quotes % 2 == 1), start
+        if not _is_fence(text, begin, fence, opens=language is None or info != "", quoted=quoted):
+            continue
+        if not text[begin:start].isspace():
+            segments.append(_segment(begin, start, language))
+        begin = end
+        # A fence with a language always opens: ```json after an unclosed ``` is a new block.
+        language = info if language is None or info else None
+    if begin < len(text):
+        segments.append(_segment(begin, len(text), language))
+    return segments
+
+
+def _fences_in(text: str) -> Iterator[re.Match[str]]:
+    if "~~~" in text:
+        yield from _FENCE.finditer(text)
+        return
+    at = text.find("```")
+    while at >= 0:
+        fence = _FENCE.match(text, at)
+        assert fence is not None  # the pattern begins with these marks
+        yield fence
+        at = text.find("```", fence.end())
+
+
+def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool, quoted: bool) -> bool:
+    """Whether these marks are a fence; in the middle of a line they may be part of a string."""
+    start, end = fence.span()
+    if text[end : end + 1] in ("", "\n", "\r"):
+        return True
+    before = text[max(begin, start - _INDENT) : start].rstrip(" \t")
+    if not before or before[-1] == "\n":
+        return True
+    if quoted:
+        return False
+    if opens:
+        return fence.group(1) != "" or text[end] in "[{｛［"
+    return before[-1] in "]}］｝"
+
+
+def _segment(start: int, end: int, language: str | None) -> _Segment:
+    if language is None:
+        return _Segment(start, end, Method.EMBEDDED)
+    return _Segment(start, end, Method.FENCED, language in _CODE_LANGUAGES)
+
+
+def _segment_candidates(text: str, segment: _Segment, budget: StepBudget) -> list[Candidate]:
+    if segment.method == Method.FENCED:
+        whole = decode_stretch(text, segment.start, segment.end, Method.FENCED, code=segment.code)
+        if whole is not None:
+            return [whole]
+    opening = first_opening(text, segment.start, segment.end)
+    if opening is None:
+        return []
+    value = _value_to_last_bracket(text, segment, opening.start())
+    if value is None:
+        return _bracketed_values(text, segment, opening, budget)
+    return [] if value.value == [] and _is_argument_list(text, value.start) else [value]
+
+
+def decode_stretch(text: str, start: int, end: int, method: str, *, code: bool = False) -> Candidate | None:
+    """The stretch as one JSON value, or None if it is not one as it stands."""
+    content = text[start:end].strip()
+    if content[:1] not in ("[", "{", '"'):
+        return None
+    decoded = decode_answer(content)
+    if decoded is None:
+        return None
+    begin = text.index(content[0], start)
+    stop = begin + len(content)
+    if isinstance(decoded.value, str):
+        inner = unwrap_string(decoded.value)
+        if inner is None:
+            return None
+        places = [(step, begin) for step in sorted(inner.steps)]
+        return Candidate(begin, stop, method, inner.value, True, None, places, code=code)
+    return Candidate(begin, stop, method, decoded.value, True, decoded.source, code=code)
+
+
+def _value_to_last_bracket(text: str, segment: _Segment, start: int) -> Candidate | None:
+    """The value from the first bracket to the last one: prose after an answer seldom has brackets.
+
+    None if it is not JSON or more follows; without a try if the brackets are not a pair, or if this is all of a
+    stretch that was tried as a whole.
+    """
+    limit = segment.end
+    last = max(text.rfind("]", segment.start, limit), text.rfind("}", segment.start, limit)) + 1
+    if text[start] + text[last - 1] not in ("[]", "{}"):
+        return None
+    was_tried = segment.method == Method.FENCED or (segment.start == 0 and limit == len(text))
+    if was_tried and not text[segment.start : start].strip() and not text[last:limit].strip():
+        return None
+    value = decode_stretch(text, start, last, segment.method, code=segment.code)
+    if value is None or _KEY_AFTER_COMMA.match(text, last, limit) or first_opening(text, last, limit) is not None:
+        return None
+    return value
+
+
+def _bracketed_values(
+    text: str, segment: _Segment, opening: re.Match[str] | None, budget: StepBudget
+) -> list[Candidate]:
+    """The values from each outermost bracket of a segment that could open an answer, in order."""
+    candidates: list[Candidate] = []
+    unreadable: Candidate | None = None  # the last one: thousands of them say no more than one
+    in_remains = False  # what follows may belong to an answer that could not be read to its end
+    limit = segment.end
+    while opening is not None:
+        start = opening.start()
+        if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
+            opening = next_opening(text, start + 1, limit)
+            continue
+        reading = _read_value(text, start, limit, budget)
+        if reading.value is None:
+            unreadable = Candidate(
+                start, reading.end, segment.method, None, False, None, reading.places, False, segment.code
+            )
+        elif reading.value != [] or not (in_remains or _is_argument_list(text, start)):
+            candidates.append(_tolerant_candidate(text, start, reading, segment, continues=in_remains))
+        in_remains = in_remains or (not reading.complete and Step.CUT_AT_ERROR in reading.steps)
+        position = max(reading.end, start + 1)
+        if budget.steps < 0:
+            candidates.append(_unread_rest(text, position, segment.method))
+            break
+        if reading.value is None:
+            while position < limit and text[position] == text[start]:
+                position += 1  # a run of brackets is looked at once
+        opening = next_opening(text, position, limit)
+        if opening is not None and "\n\n" in text[position : opening.start()]:
+            in_remains = False  # a new paragraph
+    if unreadable is not None and unreadable.start >= (candidates[-1].end if candidates else 0):
+        candidates.append(unreadable)
+    return candidates
+
+
+def _read_value(text: str, start: int, limit: int, budget: StepBudget) -> TolerantReading:
+    """The value from the bracket at `start`, decoded as it stands where that is possible and failures are left."""
+    budget.steps -= 4  # what a candidate costs, beside a mark that is read
+    reading = _read_sound(text, start, limit) if budget.failures > 0 else None
+    if reading is None:
+        budget.failures -= 1
+        reading = repair_value(text, start, limit, budget)
+    return reading
+
+
+def _read_sound(text: str, start: int, limit: int) -> TolerantReading | None:
+    """The value from the bracket at `start`, if it is JSON as it stands and what follows does not go on with it."""
+    sound = scan_json(text, start, limit)
+    if sound is None or not sound[0] or _CONTINUATION.match(text, sound[1], limit):
+        return None
+    return TolerantReading(*sound, [], complete=True)
+
+
+def _unread_rest(text: str, start: int, method: str) -> Candidate:
+    """The rest of a text that takes more steps than its length allows."""
+    return Candidate(start, len(text), method, None, False, complete=False, unread=True)
+
+
+def _tolerant_candidate(
+    text: str, start: int, reading: TolerantReading, segment: _Segment, *, continues: bool
+) -> Candidate:
+    """A candidate for what the tolerant reader read; it counts as sound only if it decodes as it stands."""
+    value, source, places = reading.value, None, reading.places
+    if not places:
+        sound = decode_answer(text[start : reading.end])
+        if sound is not None:
+            value, source = sound
+        else:  # such as a space that JSON does not know
+            places = [(Step.LENIENT_SYNTAX, start)]
+    if reading.complete:
+        stray = _STRAY_CLOSER.match(text, reading.end, segment.end)
+        if stray is not None and not _is_enclosed(text, start, segment.start):
+            places = [*places, (Step.STRAY_BRACKETS, stray.end() - 1)]
+    if continues:
+        places = [*places, (Step.CUT_AT_ERROR, start)]
+    return Candidate(
+        start,
+        reading.end,
+        segment.method,
+        value,
+        True,
+        source,
+        places,
+        reading.complete,
+        segment.code,
+        reading.value,
+        continues=continues,
+    )
+
+
+def _is_enclosed(text: str, start: int, begin: int) -> bool:
+    """Whether a bracket of the prose before a value is still open: [the answer is {…}]."""
+    before = text[max(begin, start - _LONGEST_LINE) : start]
+    return any(before.count(opening) > before.count(closing) for opening, closing in ("[]", "{}", "［］", "｛｝"))
+
+
+def _is_argument_list(text: str, start: int) -> bool:
+    """Whether the list is the arguments of something that is not JSON, such as YAML."""
+    return _ARGUMENTS.search(text[max(0, start - _INDENT) : start]) is not None
+
+
+def _unwrap_candidate(candidate: Candidate, form: AnswerForm) -> None:
+    """Take an answer out of what it was wrapped in: a tool call, a list of lists."""
+    candidate.understand(form)
+    if not candidate.decoded or not candidate.value:
+        return
+    if not candidate.reads:
+        inner = unwrap_tool_call(candidate.value, candidate.source, form)
+        if inner is not None:
+            candidate.unwrap(inner.value, inner.steps, form)
+    flat = flatten_answer(candidate.value, candidate.source, form) if form.flattens() else None
+    if flat is not None:
+        candidate.unwrap(flat, {Step.FLATTENED_LIST}, form)

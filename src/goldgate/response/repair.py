@@ -1,0 +1,429 @@
+"""JSON read strictly, and by a tolerant reader that names each repair and its place, in one pass over the text.
+
+Numbers are kept as their text where that is needed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.core.value_text import NumberText, number_text
+from goldgate.response.parsed import Step, TolerantReading
+from goldgate.response.strings import ITEM_AHEAD, KEY_AHEAD, QUOTES, NoValue, Slot, StepBudget
+from goldgate.response.structure import (
+    FARTHEST_LANDMARK,
+    STRUCTURE,
+    Cursor,
+    OpenContainer,
+    key_name,
+    opens_answer,
+)
+
+MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
+
+_TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
+_OPENS_STRING = frozenset(QUOTES + "\\")
+_MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
+
+
+def repair_value(text: str, start: int, limit: int, budget: StepBudget, *, unopened: bool = False) -> TolerantReading:
+    """Read one value from the bracket at `start`, not looking at `limit` or beyond, as far as the budget goes.
+
+    `unopened`: the object's opening bracket is missing, and its first key stands at `start`.
+    """
+    reader = ValueReader(text, start, limit, budget)
+    if unopened:
+        reader.note(Step.OPENED_BRACKETS, start)
+        reader.stack.append(OpenContainer({}))
+    return reader.read()
+
+
+class ValueReader(Cursor):
+    """Reads one value, mark by mark: the third layer of the tolerant reader."""
+
+    def __init__(self, text: str, start: int, limit: int, budget: StepBudget) -> None:
+        super().__init__(text, start, limit, budget)
+        self.failures = 0  # containers that are not JSON as they stand
+        self.result: TolerantReading | None = None  # once reading has ended
+
+    def read(self) -> TolerantReading:
+        while self.result is None:
+            self.budget.steps -= 1
+            if self.budget.steps < 0 and self.stack:
+                self._break_off(Step.CUT_AT_ERROR)
+            else:
+                self._read_next()
+        return self.result
+
+    def _read_next(self) -> None:
+        """Read the next mark of structure, or value with its key."""
+        character = self.next_character()
+        if character is None:
+            dropped = self.is_value_due() or not self.stack[-1].value
+            self._break_off(Step.DROPPED_TRUNCATED_VALUE if dropped else None)
+            return
+        structure = STRUCTURE.get(character)
+        if structure is not None and structure != character:
+            self.note(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION, self.pos)
+        if self.after_value and self._has_ended(character, structure):
+            self.note(Step.CLOSED_BRACKETS, self.pos)
+            self._finish(self.stack[0].value, complete=True)
+        elif structure is None:
+            self._read_unstructured(character)
+        elif structure in "}]":
+            self._close(structure)
+        elif structure in "{[":
+            self._open(structure)
+        elif structure == ",":
+            self._read_comma()
+        elif self.is_value_due():
+            self.note(Step.SKIPPED_TEXT, self.pos)  # "key":: "value"
+            self.pos += 1
+        else:
+            self._find_landmark()
+
+    def _read_unstructured(self, character: str) -> None:
+        """Read what is not structure to JSON: a string, a bare value, a parenthesis, or words to be skipped."""
+        if character == "(" and self._is_tuple():
+            self.note(Step.TUPLES, self.pos)
+            self._open("[")
+        elif character == ")" and self.stack and isinstance(self.stack[-1].value, list):
+            self._close("]")
+        elif self.after_value and character not in _OPENS_STRING:
+            self._skip_unreadable()
+        else:
+            self._read_key_or_value(character)
+
+    def _finish(self, value: Any, *, complete: bool) -> None:
+        self.result = TolerantReading(value, self.pos, self.places, complete)
+
+    def _has_ended(self, character: str, structure: str | None) -> bool:
+        """Whether the outermost bracket is missing: its last value ended with a line, and prose goes on."""
+        if len(self.stack) != 1 or structure not in (None, "["):
+            return False
+        if character in _OPENS_STRING or (structure and opens_answer(self.text, self.pos, self.limit)):
+            return False
+        lines = self.line_breaks_before()
+        return lines > 1 or (lines == 1 and not self.begins_bare_key())
+
+    def _is_tuple(self) -> bool:
+        """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
+        due = self.is_value_due() or (isinstance(self.stack[-1].value, list) and not self.after_value)
+        return due and self.match(_TUPLE, self.pos) is not None
+
+    def _read_comma(self) -> None:
+        if self.is_value_due():
+            self.note(Step.MISSING_VALUES, self.pos)
+            self.stack[-1].put(None)
+        elif not self.after_value:
+            self.note(Step.EXTRA_COMMAS, self.pos)
+        ended_value, self.after_value, self.comma = self.after_value, False, self.pos
+        self.pos += 1
+        if ended_value:
+            self._read_next()  # in the same step
+
+    def _begin_value(self) -> None:
+        """Note a comma that is missing before the key or value that begins here."""
+        if self.after_value:
+            self.note(Step.MISSING_COMMAS, self.pos)
+        self.after_value, self.comma = False, -1
+
+    def _open(self, bracket: str) -> None:
+        """An opening bracket: a value begins, or one that was left open has ended."""
+        self._begin_value()
+        if len(self.stack) >= MAX_DEPTH:
+            self._break_off(Step.CUT_AT_ERROR)
+        elif self.is_key_due():
+            self._open_for_key(bracket)
+        elif self.stack and self._read_sound_part():
+            self.after_value = True
+        else:
+            self.stack.append(OpenContainer({} if bracket == "{" else []))
+            self.pos += 1
+
+    def _open_for_key(self, bracket: str) -> None:
+        """An opening bracket where a key is due: a bracket before it is missing."""
+        top = self.stack[-1]
+        outermost = len(self.stack) == 1
+        if bracket == "[":
+            self._find_landmark()
+        elif isinstance(top.last_value, dict) and not self.begins_another():
+            self._open_list_of_last()  # "arguments": {…}, {…}]: the list was not opened
+        elif outermost and not top.value and not self.places:  # {{"a": 1}}
+            self.note(Step.STRAY_BRACKETS, self.pos)
+            self.pos += 1
+        elif outermost and top.value:  # {"a": 1 {"a": 2}: two objects in a row, the first not closed
+            self.note(Step.CLOSED_BRACKETS, self.pos)
+            self._finish(top.value, complete=True)
+        elif not outermost and isinstance(self.stack[-2].value, list):  # [{"a": 1, {"a": 2}]
+            self.note(Step.CLOSED_BRACKETS, self.pos)
+            self.stack.pop()
+            if top.value:
+                self.stack[-1].put(top.value)
+        else:
+            self._find_landmark()
+
+    def _read_sound_part(self) -> bool:
+        """Read the container that begins here the fast way, if it is JSON as it stands: most of a broken answer is.
+
+        The number of failures and what each looks at are bounded, so that reading stays linear.
+        """
+        part = scan_part(self.text, self.pos, self.limit) if self.failures < _MAX_FAILURES else None
+        if part is None:
+            self.failures += 1
+            return False
+        value, self.pos = part
+        self.stack[-1].put(value)
+        return True
+
+    def _close(self, bracket: str) -> None:
+        """Close the innermost container that this bracket fits, and those left open inside it."""
+        if self.comma >= 0:
+            self.note(Step.TRAILING_COMMA, self.comma)
+        self.after_value, self.comma = True, -1
+        at, stack = self.pos, self.stack
+        self.pos += 1
+        if bracket == "]" and self.is_value_due():  # "arguments": ]
+            self.note(Step.OPENED_BRACKETS, at)
+            stack[-1].put([])
+            return
+        kind: type = dict if bracket == "}" else list
+        depth = innermost = len(stack) - 1
+        while depth >= 0 and type(stack[depth].value) is not kind:
+            depth -= 1
+        if bracket == "]" and depth < innermost and self.closes_unopened_list():
+            self.note(Step.OPENED_BRACKETS, at)
+            stack[-1].wrap_last()
+        elif depth < 0 or self.is_stray(bracket, depth):
+            self.note(Step.STRAY_BRACKETS, at)
+        else:
+            if depth < innermost:
+                self.note(Step.CLOSED_BRACKETS, at)
+            self._close_down_to(depth, at)
+
+    def _close_down_to(self, depth: int, at: int) -> None:
+        """Close the open containers from the innermost to the one at `depth`; reading ends with the outermost."""
+        while len(self.stack) > depth:
+            closed = self.stack.pop()
+            if closed.key is not None:
+                self.note(Step.MISSING_VALUES, at)
+                closed.put(None)
+            if self.stack:
+                self.stack[-1].put(closed.value)
+            else:
+                self._finish(closed.value, complete=True)
+
+    def _break_off(self, step: Step | None) -> None:
+        """End reading here: keep what is complete, drop what is not, close what holds something."""
+        if step is not None:
+            self.note(step, self.pos)
+        end = self.pos
+        while self.text[end - 1].isspace():  # the bracket before it is not blank
+            end -= 1
+        self.note(Step.CLOSED_BRACKETS, end)
+        value: list[Any] | dict[str, Any] | None = None
+        while self.stack:
+            value = self.stack.pop().value
+            if self.stack and value:
+                self.stack[-1].put(value)
+        self._finish(value or None, complete=False)
+
+    def _read_key_or_value(self, character: str) -> None:
+        """Read a key, or a value that is not a container."""
+        self._begin_value()
+        opens_string = self.opens_string()
+        if opens_string and isinstance(self.stack[-1].value, list):
+            key = self.match(KEY_AHEAD, self.pos)
+            if key is not None:
+                self._put_key_in_list(key_name(key[0]))
+        if self.is_key_due() and not self._goes_on_as_list():
+            self._read_key(character)
+            return
+        top = self.stack[-1]
+        slot = Slot.ITEM if top.key is None else Slot.VALUE
+        if opens_string:
+            value: object = self.read_string(slot)
+        else:
+            value = self.read_bare(slot, surely=self.is_json_without_doubt())
+        if value is NoValue.TRUNCATED:
+            self._break_off(Step.DROPPED_TRUNCATED_VALUE)
+        elif value is NoValue.UNREADABLE:
+            self.budget.steps -= 8
+            self._skip_unreadable()
+        else:
+            if value is not NoValue.SKIPPED:
+                top.put(value)
+            self.after_value = True
+
+    def _goes_on_as_list(self) -> bool:
+        """Whether a string where a key is due is one more value of the last key: `"argument": "x", "y"]`."""
+        if not isinstance(self.stack[-1].last_value, str) or self.match(ITEM_AHEAD, self.pos) is None:
+            return False
+        self._open_list_of_last()
+        return True
+
+    def _open_list_of_last(self) -> None:
+        """Make the last value of an object the first item of a list whose opening bracket is missing."""
+        self.note(Step.OPENED_BRACKETS, self.pos)
+        top = self.stack[-1]
+        top.key = top.last
+        self.stack.append(OpenContainer([top.last_value]))
+
+    def _put_key_in_list(self, key: str) -> None:
+        """A key where an item is due: the list was not closed, or the object not opened, or closed too early."""
+        top = self.stack[-1]
+        last = top.value[-1] if top.value else None
+        in_object = len(self.stack) > 1 and isinstance(self.stack[-2].value, dict)
+        repeats = isinstance(last, dict) and key in last
+        if isinstance(last, dict) and not repeats and (not in_object or key in ("role", "argument")):
+            self.note(Step.STRAY_BRACKETS, self.pos)  # [{"event_type": "A"}, "arguments": …
+            self.stack.append(OpenContainer(top.value.pop()))
+        elif top.value and in_object and not repeats:
+            self.note(Step.CLOSED_BRACKETS, self.pos)  # "arguments": [{…}, "trigger": …
+            self.stack.pop()
+            self.stack[-1].put(top.value)
+        else:
+            self.note(Step.OPENED_BRACKETS, self.pos)  # ["role": …
+            self.stack.append(OpenContainer({}))
+
+    def _read_key(self, character: str) -> None:
+        """Read `"key":` into the open object."""
+        at = self.pos
+        key: str | NoValue | None
+        if self.opens_string():
+            key = self.read_string(Slot.KEY)
+        elif character in ".…":
+            if self.read_bare(Slot.KEY, surely=True) is not NoValue.SKIPPED:
+                self._find_landmark()
+            return
+        else:
+            key = self.read_bare_key()
+        if key is None:
+            self._find_landmark()
+            return
+        colon = None if key is NoValue.TRUNCATED else self.next_character()
+        if colon is None:
+            self._break_off(Step.DROPPED_TRUNCATED_VALUE)
+        elif self._read_colon(colon):
+            top = self.stack[-1]
+            if key in top.value:
+                self.note(Step.REPEATED_KEYS, at)
+                if key == next(iter(top.value)):
+                    top.value.clear()  # two objects run together: what follows must not mix with what came before
+            top.key = str(key)
+            self._read_next()  # its value, in the same step
+        else:
+            self._find_landmark()
+
+    def _read_colon(self, character: str) -> bool:
+        """Move behind what stands for the colon after a key; False if neither that nor a value stands here."""
+        if character in ":：=":
+            if character != ":":
+                self.note(Step.EQUALS_SIGNS if character == "=" else Step.FULLWIDTH_PUNCTUATION, self.pos)
+            self.pos += 2 if self.text.startswith("=>", self.pos) else 1
+        elif character in QUOTES or STRUCTURE.get(character) in ("[", "{") or character in "-0123456789ntfN":
+            self.note(Step.MISSING_COLONS, self.pos)
+        else:
+            return False
+        return True
+
+    def _skip_unreadable(self) -> None:
+        """Skip a few words, or all up to the next structure; reading ends here if there is none near."""
+        if not self.skip_words():
+            self._find_landmark()
+
+    def _find_landmark(self) -> None:
+        """Go on at the next structure after something unreadable, or end reading here if there is none near."""
+        mark = -1
+        if self.is_json_without_doubt():
+            mark = self.next_landmark()
+            end = mark if mark >= 0 else self.pos + FARTHEST_LANDMARK
+            self.budget.steps -= 4 + (end - self.pos) // 16 + self.text.count('"', self.pos, end) // 2
+        if mark < 0:
+            self._break_off(Step.CUT_AT_ERROR)
+            return
+        self.note(Step.SKIPPED_TEXT, self.pos)
+        self.stack[-1].key = None
+        self.pos = mark
+        self.after_value = STRUCTURE.get(self.text[mark]) in ("}", "]", ",")
+        self.comma = -1
+
+
+class DecodedValue(NamedTuple):
+    """A value, and the text that it can be read from again (None where its numbers are texts already)."""
+
+    value: Any
+    source: str | None
+
+
+def _not_json(constant: str) -> object:
+    raise ValueError(constant)
+
+
+_exact = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_constant=_not_json)
+scan_exact = _exact.raw_decode  # one value at a position, and where it ends; numbers keep their text
+
+# No JSON begins so: its first key stands in other marks, or no colon follows it.
+_NOT_SOUND = re.compile(r"""(?:\[[ \t\r\n]*+)*+\{[ \t\r\n]*+(?:[^"} \t\r\n]|"[^"\\]*+"[ \t\r\n]*+[^: \t\r\n])""")
+_LONGEST_PART = 8_192  # characters; a larger part is read in smaller ones
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def decode_answer(text: str) -> DecodedValue | None:
+    """The value of a JSON text, or None if it is not JSON. Blanks may stand around it."""
+    try:
+        return DecodedValue(orjson.loads(text), text)
+    except orjson.JSONDecodeError as error:
+        # JSON that orjson does not read: `1e400` is a number, though no double holds it
+        return decode_exactly(text) if str(error).startswith("number is infinity") else None
+
+
+def decode_exactly(text: str) -> DecodedValue | None:
+    """The value of a JSON text with every number as its text, or None if it is not JSON."""
+    try:
+        value = _exact.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return None if _has_lone_surrogate(text, value) else DecodedValue(value, None)
+
+
+def with_number_texts(value: Any, source: str | None) -> Any:
+    """The value with every number as its text: what is taken out of it has no source to read them from again."""
+    decoded = None if source is None else decode_exactly(source)
+    return value if decoded is None else decoded.value
+
+
+def scan_json(text: str, start: int, limit: int) -> tuple[Any, int] | None:
+    """The JSON value that begins at `start`, numbers as their text, and where it ends; None if it is not JSON.
+
+    A failure may look at all of the text (and its error counts the lines): callers bound how many there are.
+    """
+    try:
+        value, end = scan_exact(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return None if end > limit or _has_lone_surrogate(text[start:end], value) else (value, end)
+
+
+def scan_part(text: str, start: int, limit: int) -> tuple[Any, int] | None:
+    """What `scan_json` gives for a container of at most 8,192 characters; a failure looks at no more than these."""
+    end = min(limit, start + _LONGEST_PART)
+    if _NOT_SOUND.match(text, start, end) is not None:
+        return None
+    part = scan_json(text[start:end], 0, end - start)
+    return None if part is None else (part[0], start + part[1])
+
+
+def _has_lone_surrogate(text: str, value: Any) -> bool:
+    """Whether an escape in the text left half of a surrogate pair in the value: no file can hold it."""
+    if _SURROGATE.search(text) is None:
+        return False
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return True
+    return False

@@ -1,0 +1,231 @@
+"""The structure around values: opening, missing and stray brackets, blanks and comments.
+
+`Cursor` is the second layer of the tolerant reader, between `StringReader` and `ValueReader`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from goldgate.core.text import LazyPattern
+from goldgate.response.parsed import Step
+from goldgate.response.strings import DOUBLE_QUOTES, KEY_AHEAD, QUOTES, StepBudget, StringReader
+
+BRACKETS = "[{｛［【"
+
+# A bracket that could open an answer: behind it, blanks and comments aside, stands another bracket, a quotation
+# mark, a key with its colon, or its own closing bracket. All others are prose.
+_INSIDE = rf"[\[{{｛［【({QUOTES}]|\\\""
+# Bounded, and blanks taken at once: a bracket in a comment must not look at all the comments that follow.
+_REMARKS = r"(?:\s++|\\[nrt]|(?://|(?<=\s)\#)[^\n\]}]{0,400}\n|/\*.{0,400}?\*/){0,64}"
+_OPENING = re.compile(
+    rf"""
+      [\[［]{_REMARKS}(?:{_INSIDE}|[\]］]|\Z)
+    | [{{｛](?!\s*[{{｛]\s*[^\s{QUOTES}\[\]{{}}])               # {{{{ template }}}} is none
+      {_REMARKS}(?:{_INSIDE}|[}}｝]|[^\W\d][\w./-]{{0,40}}\s{{0,8}}(?:[:：](?!//)|=>?(?!=))
+        |[^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}}[{QUOTES}]\s{{0,8}}[:：]|\Z)
+    | 【\s{{0,8}}[{{｛{QUOTES}]
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_BRACKET = re.compile(rf"[{re.escape(BRACKETS)}]")
+
+
+def opens_answer(text: str, at: int, limit: int) -> bool:
+    """Whether the bracket at this place could open an answer."""
+    return _OPENING.match(text, at, limit) is not None
+
+
+def first_opening(text: str, start: int, limit: int) -> re.Match[str] | None:
+    """The first bracket of a stretch that could open an answer.
+
+    It asks for each bracket by itself, which is far faster where there are none, and only bearable once a stretch.
+    """
+    places = [at for bracket in BRACKETS if (at := text.find(bracket, start, limit)) >= 0]
+    return next_opening(text, min(places), limit) if places else None
+
+
+def next_opening(text: str, position: int, limit: int) -> re.Match[str] | None:
+    """The next bracket that could open an answer."""
+    bracket = _BRACKET.search(text, position, limit)  # from one to the next: far faster than searching for the pattern
+    while bracket is not None:
+        opening = _OPENING.match(text, bracket.start(), limit)
+        if opening is not None:
+            return opening
+        bracket = _BRACKET.search(text, bracket.end(), limit)
+    return None
+
+
+# Structure in its ASCII form. 、 separates items in Chinese; 【】 are brackets to some models.
+STRUCTURE = dict(zip("{}[],:｛｝［］【】，、；;：", "{}[],:{}[][],,,,:", strict=True))
+
+
+class OpenContainer:
+    """A container whose closing bracket has not come yet."""
+
+    __slots__ = ("key", "last", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value  # a list or a dict
+        self.key: str | None = None  # for a dict: the key whose value is being read
+        self.last: str | None = None  # for a dict: the key whose value was read last
+
+    def put(self, item: Any) -> None:
+        """Add an item, or the value of the key that is due one."""
+        if isinstance(self.value, list):
+            self.value.append(item)
+        elif self.key is not None:
+            self.value[self.key] = item
+            self.key, self.last = None, self.key
+
+    @property
+    def last_value(self) -> Any:
+        """The value of a dict that was read last; None for a list."""
+        return self.value.get(self.last) if isinstance(self.value, dict) else None
+
+    def wrap_last(self) -> None:
+        """Make the value that was read last a list of one."""
+        self.value[self.last] = [self.value[self.last]]
+
+
+_OBJECT = re.compile(rf"[\s,，]*[{{｛]\s*({KEY_AHEAD.pattern})")
+_KEY_AFTER_COMMA = LazyPattern(rf"\s*[,，]\s*({KEY_AHEAD.pattern})")
+_OBJECT_GOES_ON = LazyPattern(rf"\s*(?:[}}｝]|[,，]\s*{KEY_AHEAD.pattern})")
+_CLOSERS = re.compile(r"(?:\s*[}\]]){1,20}")
+_COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_WORDS = LazyPattern(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60}}(?=[,，;；}}\]｝］{{｛])")
+# Where reading can go on after something unreadable.
+_LANDMARK = LazyPattern(
+    rf"[}}\]｝］】]|[{{｛](?=\s*[{QUOTES}}}{{\[])|\[(?=\s*[{{\[{QUOTES}])|{KEY_AHEAD.pattern}|[,，](?=\s*[{QUOTES}{{\[])"
+)
+_INDENT = 200  # blanks before a place that are looked at for line breaks
+FARTHEST_LANDMARK = 400  # characters that are skipped in search of one
+_GAP = re.compile(r"[ \t\r\n]*+")
+_MARKS = frozenset((*STRUCTURE, *QUOTES))  # neither blank nor the beginning of a comment
+
+
+class Cursor(StringReader):
+    """The place of one reading and the containers that are open there."""
+
+    def __init__(self, text: str, start: int, limit: int, budget: StepBudget) -> None:
+        super().__init__(text, start, limit, budget)
+        self.stack: list[OpenContainer] = []
+        self.after_value = False  # a value is complete: a comma or a closing bracket is due
+        self.comma = -1  # where the comma stands that was read last, if nothing came after it
+
+    def next_character(self) -> str | None:
+        """Go to the next character that is neither blank nor in a comment; None at the limit."""
+        at = _GAP.match(self.text, self.pos, self.limit).end()  # type: ignore[union-attr]  # it always matches
+        if at < self.limit and self.text[at] in _MARKS:
+            self.pos = at
+            return self.text[at]
+        self._skip_blanks(comments=self.is_json_without_doubt() or not (self.stack and self.stack[0].value))
+        return self.text[self.pos] if self.pos < self.limit else None
+
+    def _skip_blanks(self, *, comments: bool) -> None:
+        """Go to the next character that is neither blank nor, if `comments`, in a comment."""
+        while self.pos < self.limit:
+            character = self.text[self.pos]
+            if character in " \n\t\r":
+                self.pos = self.behind_blanks(self.pos)
+            elif character in "\ufeff\u200b" or character.isspace():
+                self.pos += 1
+            elif character == "\\" and self.text[self.pos + 1 : self.pos + 2] in ("n", "r", "t"):
+                self.note(Step.LENIENT_SYNTAX, self.pos)  # an escape where a line break is meant
+                self.pos += 2
+            else:
+                comment = self.match(_COMMENT, self.pos) if comments and character in "/#" else None
+                if comment is None:
+                    return
+                self.note(Step.COMMENTS, self.pos)
+                self.pos = comment.end()
+
+    def is_json_without_doubt(self) -> bool:
+        """Whether what was read holds a key with its colon, or a container: then # begins a comment."""
+        if len(self.stack) != 1:
+            return len(self.stack) > 1
+        outermost = self.stack[0]
+        if isinstance(outermost.value, dict):
+            return bool(outermost.value) or outermost.key is not None
+        return bool(outermost.value) and isinstance(outermost.value[-1], (dict, list))
+
+    def is_key_due(self) -> bool:
+        """Whether the innermost container is an object that waits for its next key."""
+        return bool(self.stack) and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None
+
+    def is_value_due(self) -> bool:
+        """Whether a key was read and its value was not."""
+        return bool(self.stack) and self.stack[-1].key is not None
+
+    def is_stray(self, bracket: str, depth: int) -> bool:
+        """Whether the closing bracket before this place is one too many, though it would close all down to `depth`.
+
+        It is, if what follows goes on with what the bracket would close.
+        """
+        top = self.stack[-1].value
+        if bracket == "}" and depth < len(self.stack) - 1 and isinstance(top, list):
+            # [{"role": …}}, {"role": …}]: the next object is of the kind that this list holds
+            return _is_one_more(top, self._key_of_next_object()) or (
+                self._closers_fit(self.stack) and not self._closers_fit(self.stack[:depth])
+            )
+        if len(self.stack) > 1:
+            return False
+        if bracket == "}":  # {"event_type": "A"}, "arguments": […]}
+            following = self.match(_KEY_AFTER_COMMA, self.pos)
+            return following is not None and key_name(following[1]) not in top
+        following = self.match(_OBJECT, self.pos)  # [{…}], {…}]
+        return following is not None and following[0].lstrip()[0] in ",，" and _is_one_more(top, key_name(following[1]))
+
+    def begins_another(self) -> bool:
+        """Whether the object ahead is of the same kind as the one that is open: its first key is one of that one's."""
+        return self._key_of_next_object() in self.stack[-1].value
+
+    def closes_unopened_list(self) -> bool:
+        """Whether the `]` before this place ends a list of one object that was not opened: `"arguments": {…}]}`."""
+        top = self.stack[-1]
+        return (
+            isinstance(top.last_value, dict) and top.key is None and self.match(_OBJECT_GOES_ON, self.pos) is not None
+        )
+
+    def line_breaks_before(self) -> int:
+        """How many line breaks there are in the blanks before this place."""
+        before = self.text[max(0, self.pos - _INDENT) : self.pos]
+        return before[len(before.rstrip()) :].count("\n")
+
+    def skip_words(self) -> bool:
+        """Skip a few words between values of something that is JSON without doubt: `"x" (about)`, `{…}, and {…}`."""
+        if not self.is_json_without_doubt() or self.is_value_due():
+            return False  # [see above] is prose
+        words = self.match(_WORDS, self.pos)
+        if words is None:
+            return False
+        self.note(Step.SKIPPED_TEXT, self.pos)
+        self.pos = words.end()
+        return True
+
+    def next_landmark(self) -> int:
+        """Where structure begins again after something unreadable; -1 if that is not near, or in a new paragraph."""
+        mark = _LANDMARK.search(self.text, self.pos + 1, min(self.limit, self.pos + 1 + FARTHEST_LANDMARK))
+        return -1 if mark is None or "\n\n" in self.text[self.pos : mark.start()] else mark.start()
+
+    def _key_of_next_object(self) -> str | None:
+        following = self.match(_OBJECT, self.pos)
+        return None if following is None else key_name(following[1])
+
+    def _closers_fit(self, stack: list[OpenContainer]) -> bool:
+        """Whether the closing brackets that follow close just what is open, innermost first."""
+        run = self.match(_CLOSERS, self.pos)
+        brackets = "" if run is None else "".join(run[0].split())
+        expected = ["}" if isinstance(part.value, dict) else "]" for part in reversed(stack)]
+        return list(brackets) == expected[: len(brackets)]
+
+
+def key_name(written: str) -> str:
+    """The name in `"key":`."""
+    return written.rstrip(":：=> \t\r\n").strip(QUOTES + "\\")
+
+
+def _is_one_more(items: Any, key: str | None) -> bool:
+    """Whether an object that begins with this key is one of the kind that the list holds."""
+    return bool(items) and isinstance(items[-1], dict) and key in items[-1]

@@ -1,0 +1,378 @@
+"""When two values are alike: the comparators that a path can have.
+
+Equal normalized texts are alike under all of them but `exact`; readings as a number or a date only add.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from goldgate.core.value_text import NumberText, normalize
+from goldgate.suites.fields.dates import DateReading, read_date
+from goldgate.suites.fields.settings import PathSettings
+
+Key = Hashable  # equal keys are alike
+Function = Callable[[Any, Any], object]
+_LONGEST_MEMO = 200  # characters of a text whose key is kept
+_MAX_KEPT = 65_536
+_LARGEST_EXPONENT = 400  # beyond, a number is written with an exponent
+_MOST_DIGITS = 10_000  # beyond, a number is compared as text
+_LONGEST_PLAIN = 17  # characters of a number that is its own key
+_LARGEST_PLAIN = 10**16
+_DEFAULT_THRESHOLD = Decimal("0.85")
+_DEFAULT_SHARE = Decimal("0.5")
+_WORD = re.compile(r"\w+")
+
+
+def number_of(value: Any) -> Decimal | int | None:
+    """The exact value of a JSON number; None for anything else. Booleans are not numbers."""
+    if type(value) is int:
+        return value
+    if type(value) is float:
+        return Decimal(repr(value)) if value == value and abs(value) != float("inf") else None
+    if isinstance(value, NumberText) and len(value.text) <= _MOST_DIGITS:
+        try:
+            return Decimal(value.text)
+        except InvalidOperation:  # an exponent that no decimal has
+            return None
+    return None
+
+
+def decimal_text(number: Decimal | int) -> str:
+    """The canonical decimal: 5.0, 5.00 and 5 are all `5`."""
+    if isinstance(number, int):
+        if number.bit_length() < _LARGEST_EXPONENT:
+            return str(number)
+        number = Decimal(number)
+    if not number:
+        return "0"
+    if abs(number.adjusted()) > _LARGEST_EXPONENT:
+        digits, _, exponent = f"{number:E}".partition("E")
+        return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits}E{exponent}"
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+class LongNumber(NamedTuple):
+    """The key of a number with many digits: hashes of texts, unlike those of numbers, cannot be made to collide."""
+
+    text: str
+
+
+def number_key(number: Decimal | int) -> Decimal | int | LongNumber:
+    """Equal for equal numbers."""
+    if type(number) is int and -_LARGEST_PLAIN < number < _LARGEST_PLAIN:
+        return number
+    text = decimal_text(number)
+    return number if len(text) <= _LONGEST_PLAIN else LongNumber(text)
+
+
+def magnitude(number: Decimal | int) -> Decimal:
+    """A number without its sign, however large it is: abs() of a decimal rounds, and may overflow."""
+    return Decimal(number).copy_abs()
+
+
+def leaf_text(value: Any) -> str:
+    """A leaf as text: a boolean as JSON writes it, a number as its canonical decimal."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    number = number_of(value)
+    return str(getattr(value, "text", value)) if number is None else decimal_text(number)
+
+
+_SYMBOL = r"(?:[$€£¥₹]|usd|eur|gbp|jpy|chf|cny|inr|cad|aud)"
+_NUMBER = re.compile(
+    rf"(?P<open>\()?(?P<sign>[-+])?{_SYMBOL}?(?P<inner>-)?(?P<digits>[0-9](?:[0-9.,']*[0-9])?|[.,][0-9]+)"
+    rf"(?:{_SYMBOL}|%)?(?P<close>\))?"
+)
+_LONGEST_NUMBER = 400  # characters of a text that may be a number
+
+
+def read_number(text: str, decimal: str | None = None) -> Decimal | int | None:
+    """The number that a text is after normalization, where there is one reading: `1,240.00`, `$ 12`, `(45.00)`, `12 %`.
+
+    One mark before exactly three digits may be a decimal mark or not: `decimal` decides, else there is no reading.
+    """
+    text = normalize(text)
+    match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
+    if match is None or bool(match["open"]) != bool(match["close"]):
+        return None
+    digits = _plain_digits(match["digits"], decimal)
+    if digits is None:
+        return None
+    number = Decimal(digits) if "." in digits else int(digits)
+    return -number if match["open"] or match["sign"] == "-" or match["inner"] else number
+
+
+def _plain_digits(digits: str, decimal: str | None) -> str | None:
+    """Digits with at most one point, from digits with marks; None where they have no reading, or two."""
+    marks = [character for character in digits if character in ".,"]
+    is_quoted = "'" in digits  # 1'240.50
+    if not marks and not is_quoted:
+        return digits
+    if is_quoted:
+        if len(marks) > 1 or (decimal is not None and marks and marks[0] != decimal):
+            return None
+        decimal = marks[0] if marks else "."
+    elif decimal is None:
+        if len(marks) == 1 and digits[-4:-3] == marks[0]:
+            return None
+        is_group = len(marks) > 1 and len({*marks}) == 1  # 1,240,000
+        decimal = _OTHER_MARK[marks[0]] if is_group else marks[-1]
+    head, _, tail = digits.partition(decimal)
+    groups = head.split("'" if is_quoted else _OTHER_MARK[decimal])
+    is_even = len(groups) == 1 or (1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:]))
+    if not is_even or not (tail or "0").isdigit():
+        return None
+    return "".join(groups) + (f".{tail}" if tail else "")
+
+
+_OTHER_MARK = {".": ",", ",": "."}
+
+
+class Comparator:
+    """Values whose keys are equal are alike. `text`, `boolean` and `enum` say no more than that."""
+
+    equivalence = True  # False: values with different keys may be alike too
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.memo: dict[str | float, Key] = {}
+
+    def key(self, value: Any) -> Key:
+        """Equal for values that are alike. Booleans and numbers have the key of their text."""
+        if type(value) is not str:
+            return self._key_of_other(value)
+        key = self.memo.get(value)
+        if key is None:
+            key = self._key_of_text(value)
+            if len(value) <= _LONGEST_MEMO:
+                self._keep(value, key)
+        return key
+
+    def _keep(self, value: str | float, key: Key) -> None:
+        if len(self.memo) >= _MAX_KEPT:
+            self.memo.clear()
+        self.memo[value] = key
+
+    @cached_property
+    def identity(self) -> str:
+        """The same for comparators of one kind with the same settings."""
+        return repr(self.__reduce__())
+
+    def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
+        """Whether a predicted value is alike a gold one; both come with their keys."""
+        return gold_key == predicted_key
+
+    def is_loose(self, key: Key) -> bool:
+        """Whether a value with this key may be alike one with another key."""
+        return not self.equivalence
+
+    def _key_of_text(self, text: str) -> Key:
+        return normalize(text)
+
+    def _key_of_other(self, value: Any) -> Key:
+        return leaf_text(value)
+
+
+class ExactComparator(Comparator):
+    """The same characters."""
+
+    def _key_of_text(self, text: str) -> Key:
+        return text
+
+
+class NumberComparator(Comparator):
+    """Equal as decimals, or within `abs` or `rel` of gold. A text without a number is compared as text."""
+
+    def __init__(self, name: str, absolute: Decimal | None, relative: Decimal | None, decimal: str | None) -> None:
+        super().__init__(name)
+        self.absolute, self.relative, self.decimal = absolute, relative, decimal
+        self.equivalence = not absolute and not relative
+
+    def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
+        if gold_key == predicted_key:
+            return True
+        if self.equivalence or isinstance(gold_key, str) or isinstance(predicted_key, str):
+            return False
+        low, high = self.bounds(gold_key)
+        number: Any = Decimal(predicted_key.text) if isinstance(predicted_key, LongNumber) else predicted_key
+        return bool(low <= number <= high)
+
+    def key(self, value: Any) -> Key:
+        kind = type(value)
+        if kind is int:
+            return number_key(value)
+        if kind is not float and kind is not str:
+            return self._key_of_other(value)
+        key = self.memo.get(value)
+        if key is None:
+            key = self._key_of_text(value) if kind is str else self._key_of_other(value)
+            self._keep(value, key)
+        return key
+
+    def bounds(self, gold_key: Any) -> tuple[Any, Any]:
+        """The least and the largest number that is alike a gold one."""
+        gold = Decimal(gold_key.text if isinstance(gold_key, LongNumber) else gold_key)
+        room = max(self.absolute or Decimal(0), (self.relative or Decimal(0)) * abs(gold))
+        return gold - room, gold + room
+
+    def _key_of_text(self, text: str) -> Key:
+        number = read_number(text, self.decimal)
+        return normalize(text) if number is None else number_key(number)
+
+    def _key_of_other(self, value: Any) -> Key:
+        number = number_of(value)
+        return leaf_text(value) if number is None else number_key(number)
+
+
+class DateComparator(Comparator):
+    """The same day, month or year; date-times the same moment, or against a date the written day."""
+
+    equivalence = False
+
+    def __init__(self, name: str, formats: tuple[str, ...]) -> None:
+        super().__init__(name)
+        self.formats = formats
+
+    def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
+        if gold_key == predicted_key:
+            return True
+        if not isinstance(gold_key, DateReading) or not isinstance(predicted_key, DateReading):
+            return False
+        return (
+            gold_key.is_time != predicted_key.is_time and gold_key.day is not None and gold_key.day == predicted_key.day
+        )
+
+    def is_loose(self, key: Key) -> bool:
+        return isinstance(key, DateReading) and key.is_time
+
+    def _key_of_text(self, text: str) -> Key:
+        return read_date(text, self.formats) or normalize(text)
+
+    def _key_of_other(self, value: Any) -> Key:
+        text = leaf_text(value)
+        return (read_date(text, self.formats) or text) if type(value) is int else text
+
+
+class FuzzyComparator(Comparator):
+    """Similar enough after normalization: 1 - edit distance / length of the longer text."""
+
+    equivalence = False
+
+    def __init__(self, name: str, threshold: Decimal | None = None) -> None:
+        super().__init__(name)
+        self.threshold = _DEFAULT_THRESHOLD if threshold is None else threshold
+
+    def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
+        one, other = str(gold_key), str(predicted_key)
+        if one == other:
+            return True
+        longer = max(len(one), len(other))
+        most = int((1 - self.threshold) * longer)
+        return abs(len(one) - len(other)) <= most and edit_distance(one, other, most) <= most
+
+
+class ContainsComparator(Comparator):
+    """One text contains the other as whole words, and the shorter has at least a share of the longer."""
+
+    equivalence = False
+
+    def __init__(self, name: str, share: Decimal | None = None) -> None:
+        super().__init__(name)
+        self.share = _DEFAULT_SHARE if share is None else share
+
+    def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
+        if gold_key == predicted_key:
+            return True
+        shorter, longer = sorted((words_of(gold), words_of(predicted)), key=lambda words: sum(map(len, words)))
+        if not contains_words(longer, shorter):
+            return False
+        return sum(map(len, shorter)) >= self.share * sum(map(len, longer))
+
+
+class FunctionComparator(Comparator):
+    """A function of the caller decides: it gets the gold value and the predicted one."""
+
+    equivalence = False
+
+    def __init__(self, name: str, function: Function) -> None:
+        super().__init__(name)
+        self.function = function
+
+    @cached_property
+    def identity(self) -> str:
+        """Functions may be written alike and differ."""
+        return str(id(self))
+
+    def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
+        return gold_key == predicted_key or bool(self.function(gold, predicted))
+
+
+def make_comparator(name: str, settings: PathSettings) -> Comparator | None:
+    """The comparator of a path; None for `ignore`."""
+    match name:
+        case "ignore":
+            return None
+        case "exact":
+            return ExactComparator(name)
+        case "number":
+            return NumberComparator(name, settings.abs, settings.rel, settings.decimal)
+        case "date":
+            return DateComparator(name, settings.formats)
+        case "fuzzy":
+            return FuzzyComparator(name, settings.threshold)
+        case "contains":
+            return ContainsComparator(name, settings.share)
+    return Comparator(name)
+
+
+TEXT: Final = Comparator("text")
+
+
+def words_of(value: Any) -> list[str]:
+    """The words of a value, case folded."""
+    return _WORD.findall(leaf_text(value).casefold())
+
+
+def contains_words(longer: list[str], shorter: list[str]) -> bool:
+    """Whether the words of one text stand in the other, in this order and without a gap."""
+    if not shorter:
+        return False
+    return f"\0{chr(0).join(shorter)}\0" in f"\0{chr(0).join(longer)}\0"
+
+
+def edit_distance(one: str, other: str, most: int) -> int:
+    """Insertions, deletions and replacements between two texts; any number above `most` if there are more.
+
+    Myers' algorithm with the texts' length as the width of a word: one pass over the longer text.
+    """
+    if len(one) > len(other):
+        one, other = other, one
+    if not one:
+        return len(other)
+    masks: dict[str, int] = {}
+    for position, character in enumerate(one):
+        masks[character] = masks.get(character, 0) | 1 << position
+    full, last = (1 << len(one)) - 1, 1 << len(one) - 1
+    positive, negative, distance = full, 0, len(one)
+    for read, character in enumerate(other, 1):
+        equal = masks.get(character, 0)
+        diagonal = (((equal & positive) + positive) ^ positive) | equal | negative
+        up, down = negative | (full & ~(diagonal | positive)), positive & diagonal
+        if up & last:
+            distance += 1
+        elif down & last:
+            distance -= 1
+        if distance - (len(other) - read) > most:
+            return distance
+        up = (up << 1 | 1) & full
+        down = down << 1 & full
+        positive, negative = down | (full & ~(diagonal | up)), up & diagonal
+    return distance

@@ -1,0 +1,185 @@
+"""Files of other programs in our own form: schemas that say how fields are compared, and gold of annotation tools.
+
+Answers of other programs need no conversion: `goldgate fields` reads batch outputs, chat logs and the like as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import IO, Any
+
+import orjson
+
+from goldgate.core.page import count_text
+from goldgate.core.suite import Options
+from goldgate.errors import InputError
+from goldgate.files.parsing import parse_json
+from goldgate.files.reading import read_text_file
+from goldgate.readers.dialects import OWN_FORM
+from goldgate.readers.gold_files import GoldOpener
+from goldgate.readers.id_index import require_id
+from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate_records, require_unchanged_files
+from goldgate.report.escape import visible
+from goldgate.suites.fields.schema import EXTENSION
+from goldgate.suites.fields.settings import WEIGHT_DECIMALS
+from goldgate.suites.fields.source import parse_document
+
+LISTED = 20  # of what could not be kept
+_STICKLER = "x-aws-stickler-"
+_BENCH = "evaluation_config"  # of extract-bench
+_WRAPPED = "schema_definition"  # where extract-bench has the schema itself
+_STICKLER_COMPARE = {
+    "ExactComparator": "text",
+    "LevenshteinComparator": "fuzzy",
+    "FuzzyComparator": "fuzzy",
+    "NumericComparator": "number",
+    "DateComparator": "date",
+}
+_STICKLER_THRESHOLD = 0.5  # where none is written
+_BENCH_COMPARE = {
+    "string_exact": "exact",
+    "string_case_insensitive": "text",
+    "string_fuzzy": "fuzzy",
+    "integer_exact": "number",
+    "number_exact": "number",
+    "boolean_exact": "boolean",
+}
+# Label Studio: the key of a region's value, by its type; a label's text is listed under the label.
+_REGIONS = ("choices", "text", "number", "rating", "datetime", "taxonomy")
+
+
+def run_fields_convert(paths: Sequence[str], out: IO[bytes], options: Options) -> tuple[str, str]:
+    """`goldgate convert --suite fields`: what was written, and lines on what is not kept."""
+    schema = _schema_in(paths[0]) if len(paths) == 1 and paths[0].endswith(".json") else None
+    if schema is None:
+        return _convert_gold(paths, out, options)
+    lost: list[str] = []
+    converted = _convert_schema(schema.get(_WRAPPED, schema), "$", lost)
+    out.write(orjson.dumps(converted, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return "a schema", _lost_text(lost)
+
+
+def _schema_in(path: str) -> dict[str, Any] | None:
+    """The JSON Schema that a file is; None if it holds anything else."""
+    text, _ = read_text_file(path, "gold")
+    if not text.lstrip().startswith("{"):
+        return None
+    document = parse_json(text, path, "gold")
+    inner = document.get(_WRAPPED, document) if isinstance(document, dict) else None
+    return document if isinstance(inner, dict) and ("properties" in inner or "$defs" in inner) else None
+
+
+def _convert_schema(schema: Any, place: str, lost: list[str], *, is_names: bool = False) -> Any:
+    """The schema with our words beside each path in place of theirs."""
+    if isinstance(schema, list):
+        return [_convert_schema(item, f"{place}[{number}]", lost) for number, item in enumerate(schema)]
+    if not isinstance(schema, dict):
+        return schema
+    if is_names:  # its keys are names of fields, whatever they are called
+        return {key: _convert_schema(item, f"{place}.{key}", lost) for key, item in schema.items()}
+    kept = {
+        key: _convert_schema(item, f"{place}.{key}", lost, is_names=key in ("properties", "$defs"))
+        for key, item in schema.items()
+        if key != _BENCH and not key.startswith(_STICKLER)
+    }
+    settings = {**_from_bench(schema, place, lost), **_from_stickler(schema, place, lost)}
+    return {EXTENSION: settings, **kept} if settings else kept  # what is there in our words already goes first
+
+
+def _from_bench(schema: Mapping[str, Any], place: str, lost: list[str]) -> dict[str, Any]:
+    """What extract-bench says of a field; how a language model would judge it cannot be kept."""
+    config = schema.get(_BENCH)
+    if config is None:
+        return {}
+    compare = _BENCH_COMPARE.get(config) if isinstance(config, str) else None
+    if compare is None:
+        lost.append(f"{place}: {_BENCH} {orjson.dumps(config).decode()}: the default comparator is used")
+        return {}
+    return {"compare": compare}
+
+
+def _from_stickler(schema: Mapping[str, Any], place: str, lost: list[str]) -> dict[str, Any]:
+    """Comparator, threshold and weight of stickler; its thresholds for pairing items and for clipping are not ours."""
+    theirs = {key.removeprefix(_STICKLER): value for key, value in schema.items() if key.startswith(_STICKLER)}
+    settings: dict[str, Any] = {}
+    comparator, threshold = theirs.pop("comparator", None), theirs.pop("threshold", None)
+    theirs.pop("model-name", None)  # the name of a Python class
+    compare = _STICKLER_COMPARE.get(comparator) if isinstance(comparator, str) else None
+    if compare is not None:
+        settings["compare"] = compare
+    elif comparator is not None:
+        lost.append(f"{place}: {comparator}: the default comparator is used")
+    if compare == "fuzzy":
+        settings["threshold"] = _STICKLER_THRESHOLD if threshold is None else threshold
+    elif threshold not in (None, 1, 1.0):
+        lost.append(f"{place}: threshold {threshold}: only fuzzy comparison has one")
+    weight = theirs.get("weight")
+    if type(weight) in (int, float) and round(Decimal(str(weight)), WEIGHT_DECIMALS) == Decimal(str(weight)):
+        settings["weight"] = theirs.pop("weight")
+    lost += [f"{place}: {_STICKLER}{key}: not used" for key in theirs]
+    return settings
+
+
+def _convert_gold(paths: Sequence[str], out: IO[bytes], options: Options) -> tuple[str, str]:
+    """Every gold record as `id`, `text`, `group` and `value`, one a line."""
+    store, lost, records = RecordStore([]), list[str](), 0
+    try:
+        for path in paths:
+            store.files.append(GoldOpener(OWN_FORM, id_field=options.get("id_field"))(path, "gold"))
+        with require_unchanged_files([store]):
+            for number, file in enumerate(store.files):
+                for offset, data in iterate_records(file):
+                    location = (number << OFFSET_BITS) + offset
+                    record = store.decode(location, data)
+                    identity = require_id(record, store, location)
+                    is_task = isinstance(record.get("data"), dict) and isinstance(record.get("annotations"), list)
+                    try:
+                        ours = _from_task(record, identity, lost) if is_task else record
+                        document = parse_document(ours, identity, None if is_task else options.get("value_field"))
+                    except InputError as error:
+                        raise store.at(error, location) from None
+                    whole = {"id": identity, "text": document.text, "group": document.group, "value": document.value}
+                    line = {name: value for name, value in whole.items() if value is not None}
+                    out.write(orjson.dumps(line, default=lambda number: orjson.Fragment(number.text)) + b"\n")
+                    records += 1
+    finally:
+        store.close()
+    return count_text(records, "record"), _lost_text(lost)
+
+
+def _from_task(task: Mapping[str, Any], identity: str, lost: list[str]) -> dict[str, Any]:
+    """A task of Label Studio: what its first annotation says by the names of its controls, and its longest text."""
+    finished = [each for each in task["annotations"] if isinstance(each, dict) and not each.get("was_cancelled")]
+    if len(finished) != 1:
+        lost.append(f"{identity}: {count_text(len(finished), 'annotation')}, of which the first is taken")
+    value: dict[str, Any] = {}
+    result = finished[0].get("result") if finished else None
+    for region in result if isinstance(result, list) else ():
+        for name, content in _region_values(region):
+            several = content if isinstance(content, list) else [content]
+            value.setdefault(name, []).extend(several)
+    texts = [text for text in task["data"].values() if isinstance(text, str)]
+    single = {name: content[0] if len(content) == 1 else content for name, content in value.items()}
+    return {"value": single, "text": max(texts, key=len, default=None)}
+
+
+def _region_values(region: Any) -> Iterator[tuple[str, Any]]:
+    value = region.get("value") if isinstance(region, dict) else None
+    if not isinstance(value, dict):
+        return
+    labels = next((value[key] for key in ("labels", "hypertextlabels", "paragraphlabels") if key in value), None)
+    if isinstance(labels, list):
+        yield from ((str(label), value.get("text")) for label in labels if value.get("text"))
+        return
+    key = next((key for key in _REGIONS if key in value), None)
+    if key is not None:
+        yield str(region.get("from_name")), value[key]
+
+
+def _lost_text(lost: list[str]) -> str:
+    if not lost:
+        return ""
+    lines = [f"  {visible(each)}\n" for each in lost[:LISTED]]
+    more = f"  and {len(lost) - LISTED} more\n" if len(lost) > LISTED else ""
+    return f"not kept ({len(lost)}):\n{''.join(lines)}{more}"

@@ -1,0 +1,271 @@
+"""A document of a stored result, explained: its errors, both values leaf by leaf, text and answer with marks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from goldgate.core.finding import limit_length
+from goldgate.core.marked_values import BOTH, GOLD, PREDICTED, MarkedValue, NormalizedText, Span, mark_values
+from goldgate.core.page import Block, Cell, Column, Name, Paragraph, Table, count_text
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Options
+from goldgate.core.unit_page import RIGHT, InputLookup, MarkedText, UnitPage, UnitSection, UnitSummary
+from goldgate.core.value_text import normalize
+from goldgate.errors import InputError
+from goldgate.report.responses import AnswerReader, ShownAnswer, value_lines
+from goldgate.response.answer_page import AnswerView, answer_blocks, answer_facets, describe_unread, thought_spans
+from goldgate.suites.fields.alignment import HIT, WRONG
+from goldgate.suites.fields.comparators import leaf_text, magnitude, number_of, read_number
+from goldgate.suites.fields.dates import DateReading, date_places
+from goldgate.suites.fields.leaves import Leaf, location
+from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument, document_record
+from goldgate.suites.fields.settings import FieldsSettings
+from goldgate.suites.fields.source import obtain_schema, parse_answer, parse_document
+from goldgate.suites.fields.support import number_places
+
+if TYPE_CHECKING:
+    from goldgate.suites.fields.contracts import DocumentRecord, LeafError, LeafPlace
+
+MOST_ROWS = 500
+_SHORTEST = 3  # characters of a text that is looked for: shorter ones are everywhere
+_NO_TEXT = "The gold record has no source text, or is not there any more."
+_OTHERWISE = "The inputs have changed since, or are scored otherwise now: what is below is what was scored then."
+
+
+class DocumentLookup:
+    """`gold` and `predictions` are the records as they are stored; `scorer` compares them again."""
+
+    def __init__(
+        self, records: InputLookup, make_scorer: Callable[[], FieldsScorer | None], value_field: str | None
+    ) -> None:
+        self._records = records
+        self._make_scorer = make_scorer
+        self._value_field = value_field
+
+    @cached_property
+    def _scorer(self) -> FieldsScorer | None:
+        """Made for the first page: a schema that was not given is derived from all gold."""
+        return self._make_scorer()
+
+    def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
+        return {**self._records.for_unit(record), "scorer": self._scorer, "value_field": self._value_field}
+
+
+def document_summary(record: DocumentRecord) -> UnitSummary:
+    """Its weight is the number of errors, and one more where there is no answer."""
+    errors, unread = record["errors"], describe_unread(record["parse"])
+    facets = answer_facets(record["parse"])
+    counts = Counter(error["error"] for error in errors)
+    words = [unread] if unread else []
+    if errors:
+        words.append(", ".join(f"{name} {count}" for name, count in counts.items()))
+        facets["error"] = (*counts, *sorted({f"wrong: {e['kind']}" for e in errors if e["error"] == WRONG}))
+        facets["path"] = (*dict.fromkeys(error["path"] for error in errors),)
+    if record["unsupported"]:
+        facets["unsupported values"] = ("yes",)
+    if record["compliant"] is False:
+        facets["schema"] = ("not compliant",)
+        words += [] if words else ["not as the schema has it"]
+    weight = len(errors) + record["errors_left_out"] + bool(unread)
+    return UnitSummary(record["id"], "; ".join(words), weight, facets)
+
+
+class DocumentView(NamedTuple):
+    """What a page shows. `facts` are None where the document cannot be compared as it was."""
+
+    record: DocumentRecord
+    text: str | None
+    answer: FieldsAnswer | None
+    facts: FieldFacts | None
+    differs: bool = False  # it was compared again, and came out otherwise
+    thought_tags: Sequence[str] = ()
+
+
+def view_document(record: DocumentRecord, inputs: Mapping[str, Any]) -> DocumentView:
+    """The document of a record, with what its inputs still say."""
+    scorer: FieldsScorer | None = inputs.get("scorer")
+    try:
+        gold = inputs.get("gold")
+        document = None if gold is None else parse_document(gold, record["id"], inputs.get("value_field"))
+        prediction = inputs.get("predictions")
+        answer = None if prediction is None else parse_answer(prediction)
+    except InputError:  # then a record was changed after scoring
+        return DocumentView(record, None, None, None)
+    text = None if document is None else document.text
+    if scorer is None or document is None:
+        return DocumentView(record, text, answer, None)
+    facts = scorer.facts(document, answer)
+    again = document_record(facts)
+    differs = any(again[name] != record[name] for name in ("errors", "leaves"))
+    return DocumentView(record, text, answer, None if differs else facts, differs, scorer.settings.thought_tags)
+
+
+def document_page(record: DocumentRecord, inputs: Mapping[str, Any]) -> UnitPage:
+    """Errors first, then the text and both values that explain them. A paragraph says what is missing now."""
+    return page_of_document(view_document(record, inputs))
+
+
+def page_of_document(view: DocumentView) -> UnitPage:
+    """The page of a document that is at hand."""
+    record = view.record
+    unread, summary = describe_unread(record["parse"]), document_summary(record)
+    result = [Paragraph(summary.word or "No errors."), *([Paragraph(_OTHERWISE)] if view.differs else [])]
+    answer = answer_blocks(_answer_view(view))
+    facts, left_out = view.facts, ", ".join(record["gold_left_out"])
+    text: Block | MarkedText = Paragraph(_NO_TEXT)
+    if view.text:
+        text = mark_values(NormalizedText(view.text), [*_marked_values(view)], named=True)
+    parts: list[tuple[str, tuple[Block | MarkedText, ...]]] = [
+        ("Result", tuple(result)),
+        ("Answer", answer if unread else ()),
+        ("Errors", _error_table(record)),
+        ("Source text", (text,)),
+        ("Values", () if facts is None else _value_table(facts)),
+        ("Answer", () if unread else answer),
+        ("Unsupported values", _unsupported(record)),
+        ("Gold that is left out", (Paragraph(limit_length(left_out)),) if left_out else ()),
+    ]
+    sections = (UnitSection(title, blocks, title != "Errors" or facts is None) for title, blocks in parts if blocks)
+    return UnitPage(record["id"], tuple(sections))
+
+
+def _answer_view(view: DocumentView) -> AnswerView:
+    parsed = None if view.facts is None else view.facts.parsed
+    response = None if view.answer is None else view.answer.response
+    return AnswerView(
+        view.record["parse"],
+        () if parsed is None else [(part.start, part.end, part.reason) for part in parsed.left_out],
+        view.answer is not None,
+        response,
+        None if view.answer is None else view.answer.value,
+        parsed,
+        () if response is None else thought_spans(response, response, view.thought_tags),
+        view.differs,
+    )
+
+
+def _error_table(record: DocumentRecord) -> tuple[Block, ...]:
+    """A row for each error: what was predicted, and what gold has in its place."""
+    columns = (Column("error"), Column("at", group="predicted"), Column("value", group="predicted"),
+               Column("at", group="gold"), Column("value", group="gold"))  # fmt: skip
+    rows = tuple(
+        (Name(_error_name(error)), *_place_cells(error["predicted"]), *_place_cells(error["gold"]))
+        for error in record["errors"][:MOST_ROWS]
+    )
+    more = len(record["errors"]) - len(rows) + record["errors_left_out"]
+    return () if not rows else (Table(columns, rows), *_more_rows(more, "error"))
+
+
+def _error_name(error: LeafError) -> str:
+    return error["error"] if error["kind"] is None else f"{error['error']}: {error['kind']}"
+
+
+def _place_cells(place: LeafPlace | None) -> tuple[Cell, Cell]:
+    return ("", "") if place is None else (Name(place["at"]), limit_length(leaf_text(place["value"])))
+
+
+def _more_rows(count: int, thing: str) -> list[Paragraph]:
+    return [Paragraph(f"And {count_text(count, f'more {thing}')}.")] if count > 0 else []
+
+
+def _value_table(facts: FieldFacts) -> tuple[Block, ...]:
+    """Every leaf of both sides in the order of gold; what only the answer has, after its neighbour there."""
+    rows: list[tuple[Cell, ...]] = []
+    for gold, predicted in _leaf_pairs(facts):
+        leaf = gold or predicted
+        assert leaf is not None  # a row is of at least one
+        elsewhere = gold is not None and predicted is not None and gold.shape.name != predicted.shape.name
+        written = "" if predicted is None else limit_length(leaf_text(predicted.value))
+        where = f" (at {location(predicted)})" if elsewhere and predicted is not None else ""
+        name = RIGHT if leaf.verdict == HIT else f"{leaf.verdict}: {leaf.detail}" if leaf.detail else leaf.verdict
+        rows.append((Name(location(leaf)), "" if gold is None else limit_length(leaf_text(gold.value)),
+                     written + where, Name(name)))  # fmt: skip
+    columns = (*map(Column, ("at", "gold", "predicted", "result")),)
+    table = Table(columns, tuple(rows[:MOST_ROWS]), shared=2, empty="neither has a value")
+    return table, *_more_rows(len(rows) - MOST_ROWS, "value")
+
+
+def _leaf_pairs(facts: FieldFacts) -> Iterator[tuple[Leaf | None, Leaf | None]]:
+    extra: dict[int, list[Leaf]] = {}  # after the gold leaf with this id, those that only the answer has
+    before = 0
+    for leaf in facts.predicted.leaves:
+        if leaf.partner is None:
+            extra.setdefault(before, []).append(leaf)
+        else:
+            before = id(leaf.partner)
+    yield from ((None, leaf) for leaf in extra.get(0, ()))
+    for leaf in facts.gold.leaves:
+        yield leaf, leaf.partner
+        yield from ((None, other) for other in extra.get(id(leaf), ()))
+
+
+def _unsupported(record: DocumentRecord) -> tuple[Block, ...]:
+    """Predicted values that the text does not have."""
+    leaves = record["unsupported"]
+    rows = tuple((Name(leaf["path"]), limit_length(leaf_text(leaf["value"]))) for leaf in leaves[:MOST_ROWS])
+    return (
+        (Table((Column("path"), Column("value")), rows), *_more_rows(len(leaves) - len(rows), "value")) if rows else ()
+    )
+
+
+def _marked_values(view: DocumentView) -> Iterator[MarkedValue]:
+    """The values of both sides, errors first; hits only where the document was compared again."""
+    text = view.text or ""
+    numbers: dict[Any, list[Span]] = {}
+    for number, span in number_places(text):
+        numbers.setdefault(number, []).append(span)
+    if view.facts is None:
+        for error in view.record["errors"]:
+            for kind, place in ((GOLD, error["gold"]), (PREDICTED, error["predicted"])):
+                if place is not None and not isinstance(place["value"], bool):
+                    yield _marked(place["value"], kind, place["at"], _error_name(error), numbers)
+        return
+    dates: dict[tuple[int, ...], list[Span]] = {}
+    leaves = [*facts_leaves(view.facts)]
+    formats = {text for leaf, _ in leaves for text in leaf.shape.settings.formats}
+    for reading, span in date_places(text, tuple(sorted(formats))):
+        dates.setdefault(reading.written, []).append(span)
+    for leaf, kind in leaves:
+        if isinstance(leaf.value, bool) or leaf.shape.is_enum:
+            continue
+        wrong = "" if leaf.verdict == HIT else f"{leaf.verdict}: {leaf.detail}" if leaf.detail else leaf.verdict
+        value = _marked(leaf.value, kind, location(leaf), wrong, numbers)
+        written = dates.get(leaf.key.written, ()) if isinstance(leaf.key, DateReading) else ()
+        yield value._replace(spans=[*dict.fromkeys((*written, *value.spans))])
+
+
+def facts_leaves(facts: FieldFacts) -> Iterator[tuple[Leaf, str]]:
+    """Leaves with whose they are, errors first; a hit once."""
+    yield from ((leaf, GOLD) for leaf in facts.gold.leaves if leaf.verdict != HIT)
+    yield from ((leaf, PREDICTED) for leaf in facts.predicted.leaves if leaf.verdict != HIT)
+    yield from ((leaf, BOTH) for leaf in facts.gold.leaves if leaf.verdict == HIT)
+
+
+def _marked(value: Any, kind: str, label: str, wrong: str, numbers: Mapping[Any, list[Span]]) -> MarkedValue:
+    """A value; a number is where the text has this number, and a text wherever its characters are."""
+    text = leaf_text(value)
+    number = read_number(text) if isinstance(value, str) else number_of(value)
+    spans = [] if number is None else numbers.get(magnitude(number), [])
+    normalized = normalize(text)
+    is_sought = isinstance(value, str) and len(normalized) >= _SHORTEST
+    return MarkedValue(normalized if is_sought else "", text, kind, label, wrong, spans)
+
+
+def open_fields_reader(plan: Plan, options: Options) -> AnswerReader:
+    """`goldgate read`: answers as the scorer reads them, by the schema where one is given."""
+    settings: FieldsSettings = plan.settings
+    schema = obtain_schema(options.get("schema") or {}, settings)
+    return AnswerReader(parse_answer, partial(_read_answer, FieldsScorer(settings, schema)))
+
+
+def _read_answer(scorer: FieldsScorer, identity: str | None, answer: FieldsAnswer) -> ShownAnswer:
+    if answer.response is None and answer.value is None:  # stored as null
+        answer = FieldsAnswer("")
+    facts = scorer.facts(GoldDocument("", {}), answer)
+    parsed, response = facts.parsed, answer.response or ""
+    assert parsed is not None  # there is an answer
+    sizes = (count_text(len(facts.predicted.leaves), "value"),)
+    return ShownAnswer(identity, response, parsed, sizes, partial(value_lines, response, parsed))

@@ -1,0 +1,259 @@
+"""A value as a tree of leaves: strings, numbers and booleans at their paths. What is absent is not in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from goldgate.core.value_text import NumberText, normalize
+from goldgate.suites.fields.comparators import Key
+from goldgate.suites.fields.schema import MAX_DEPTH, PathShape, step_text
+
+Step = str | int  # a key of an object, or a position in a list
+
+
+class Leaf:
+    """A string, a number or a boolean: where it is, how it is compared, and the leaf of the other side it is with."""
+
+    __slots__ = ("detail", "key", "parent", "partner", "shape", "step", "value", "verdict")
+
+    def __init__(self, shape: PathShape, value: Any, key: Key, parent: Node | None, step: Step) -> None:
+        self.shape = shape
+        self.value = value
+        self.key = key
+        self.parent = parent
+        self.step = step
+        self.partner: Leaf | None = None  # of the other side: aligned, alike or not
+        self.verdict = ""  # an error name, or "hit"
+        self.detail = ""  # of a wrong value: in which way
+
+
+class Branch:
+    """An object or a list. Its leaves are a slice of the tree's."""
+
+    __slots__ = ("end", "parent", "shape", "start", "step")
+
+    def __init__(self, shape: PathShape, parent: Node | None, step: Step, start: int) -> None:
+        self.shape = shape
+        self.parent = parent
+        self.step = step
+        self.start = self.end = start
+
+
+class ObjectNode(Branch):
+    """An object: its children by key; keys of a map are normalized."""
+
+    __slots__ = ("children",)
+
+    def __init__(self, shape: PathShape, parent: Node | None, step: Step, start: int) -> None:
+        super().__init__(shape, parent, step, start)
+        self.children: dict[str, Node] = {}
+
+
+class ListNode(Branch):
+    """A list: its items that hold a leaf, in their order."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, shape: PathShape, parent: Node | None, step: Step, start: int) -> None:
+        super().__init__(shape, parent, step, start)
+        self.items: list[Node] = []
+
+
+Node = Leaf | ObjectNode | ListNode
+
+
+@dataclass(slots=True)
+class LeafTree:
+    """All leaves of one side of a document, in the order of the value."""
+
+    root: Node | None = None
+    leaves: list[Leaf] = field(default_factory=list)
+    items: list[ObjectNode] = field(default_factory=list)  # objects in lists
+    has_loose: bool = False  # a leaf may be alike one with another key
+    wrapped: set[int] = field(default_factory=set)  # ids of lists of one, made where the schema has a list
+    left_out: list[str] = field(default_factory=list)  # undeclared paths of gold that are not counted
+    other_shape: list[str] = field(default_factory=list)  # paths where the value is not of the schema's shape
+
+
+def steps_to(node: Node) -> list[Step]:
+    """The keys and positions that lead to a node from the root."""
+    steps: list[Step] = []
+    while node.parent is not None:
+        steps.append(node.step)
+        node = node.parent
+    return steps[::-1]
+
+
+def location(node: Node) -> str:
+    """Where a node is in its value: `items[0].price`."""
+    return _joined(f"[{step}]" if isinstance(step, int) else step_text(step) for step in steps_to(node))
+
+
+def path_name(leaf: Leaf) -> str:
+    """The path of a leaf: the schema's, or where the schema has none, the one in the value."""
+    if leaf.shape.declared and not leaf.shape.is_free:
+        return leaf.shape.name
+    return _joined("[]" if isinstance(step, int) else step_text(step) for step in steps_to(leaf))
+
+
+def _joined(parts: Iterator[str]) -> str:
+    text = ""
+    for part in parts:
+        text += part if part.startswith("[") or not text else f".{part}"
+    return text or "$"
+
+
+class TreeBuilder:
+    """Makes trees of values by one schema. For gold, undeclared paths are left out unless they count."""
+
+    def __init__(self, null_words: frozenset[str], *, leave_out: bool) -> None:
+        self._null_words = null_words
+        self._leave_out = leave_out
+        self._tree = LeafTree()
+
+    def build(self, value: Any, shape: PathShape) -> LeafTree:
+        """The tree of a value."""
+        tree = self._tree = LeafTree()
+        tree.root = self._build(value, shape, None, "", 0)
+        return tree
+
+    def _build(self, value: Any, shape: PathShape, parent: Node | None, step: Step, depth: int) -> Node | None:
+        if value is None or shape.comparator is None:
+            return None
+        kind = "object" if type(value) is dict else "array" if type(value) is list else "scalar"
+        if shape.kinds and kind not in shape.kinds:
+            return self._of_other_shape(value, kind, shape, parent, step, depth)
+        if kind == "object":
+            return self._object(value, shape, parent, step, depth)
+        if kind == "array":
+            return self._list(value, shape, shape.item, parent, step, depth)
+        return self._leaf(value, shape, parent, step)
+
+    def _of_other_shape(
+        self, value: Any, kind: str, shape: PathShape, parent: Node | None, step: Step, depth: int
+    ) -> Node | None:
+        """A value that the schema does not have here; a list in place of a single value, or the other way round."""
+        node: Node | None
+        if kind == "array":
+            node = self._list(value, shape, shape, parent, step, depth)
+        elif "array" in shape.kinds:
+            node = self._list([value], shape, shape.item, parent, step, depth)
+            if node is not None:
+                self._tree.wrapped.add(id(node))
+        elif kind == "object":
+            node = self._object(value, shape.undeclared, parent, step, depth)
+        else:
+            node = self._leaf(value, shape.undeclared, parent, step)
+        if node is not None or (self._leave_out and value not in ("", [], {})):
+            self._tree.other_shape.append(shape.name)
+        return node
+
+    def _leaf(self, value: Any, shape: PathShape, parent: Node | None, step: Step) -> Leaf | None:
+        comparator = shape.comparator
+        assert comparator is not None  # what is ignored is not built
+        if type(value) is str and self._is_absent(value):
+            return None
+        if self._leave_out and not shape.declared:
+            self._tree.left_out.append(path_name(Leaf(shape, value, "", parent, step)))
+            return None
+        key = comparator.key(value)
+        if comparator.is_loose(key):
+            self._tree.has_loose = True
+        leaf = Leaf(shape, value, key, parent, step)
+        self._tree.leaves.append(leaf)
+        return leaf
+
+    def _is_absent(self, text: str) -> bool:
+        return not text or text.isspace() or (bool(self._null_words) and normalize(text) in self._null_words)
+
+    def _object(
+        self, value: dict[str, Any], shape: PathShape, parent: Node | None, step: Step, depth: int
+    ) -> Node | None:
+        if depth >= MAX_DEPTH:
+            return self._deep(value, shape, parent, step)
+        leaves = self._tree.leaves
+        node = ObjectNode(shape, parent, step, len(leaves))
+        children, shapes = node.children, shape.children
+        entries: dict[str, list[str]] = {}  # of a map: normalized key → keys
+        for key, entry in value.items():
+            below = shapes.get(key) or shape.child(key)
+            kind = type(entry)
+            child: Node | None
+            kept = below.kept_keys.get(entry) if kind is str or kind is float else None
+            if kept is not None:  # a value that was a leaf here before: not blank, and not a null word
+                child = Leaf(below, entry, kept, node, key)
+                leaves.append(child)
+            elif below.is_scalar and kind is not dict and kind is not list:
+                child = None if entry is None else self._leaf(entry, below, node, key)
+            else:
+                child = self._build(entry, below, node, key, depth + 1)
+            if child is not None:
+                children[key] = child
+                if below.is_entry:
+                    entries.setdefault(normalize(key) or key, []).append(key)
+        if entries:  # keys that are normalized alike stay apart
+            single = {keys[0]: name for name, keys in entries.items() if len(keys) == 1 and shape.child(name).is_entry}
+            node.children = {single.get(key, key): child for key, child in children.items()}
+        node.end = len(leaves)
+        return node if children else None
+
+    def _list(
+        self, value: list[Any], shape: PathShape, below: PathShape, parent: Node | None, step: Step, depth: int
+    ) -> ListNode | None:
+        if depth >= MAX_DEPTH:
+            return self._deep(value, shape, parent, step)
+        node = ListNode(shape, parent, step, len(self._tree.leaves))
+        for position, entry in enumerate(value):
+            child = self._build(entry, below, node, position, depth + 1)
+            if child is not None:
+                node.items.append(child)
+                if type(child) is ObjectNode and shape.has_items:
+                    self._tree.items.append(child)
+        node.end = len(self._tree.leaves)
+        return node if node.items else None
+
+    def _deep(self, value: Any, shape: PathShape, parent: Node | None, step: Step) -> ListNode | None:
+        """What is deeper than any gold: its leaves, in a list, without recursion."""
+        node = ListNode(shape, parent, step, len(self._tree.leaves))
+        waiting = [value]
+        while waiting:
+            entry = waiting.pop()
+            if type(entry) is dict:
+                waiting += reversed(entry.values())
+            elif type(entry) is list:
+                waiting += reversed(entry)
+            elif entry is not None:
+                leaf = self._leaf(entry, shape.undeclared, node, 0)
+                if leaf is not None:
+                    node.items.append(leaf)
+        node.end = len(self._tree.leaves)
+        return node if node.items else None
+
+
+def depth_of(value: Any) -> int:
+    """How many levels of objects and lists a value has; of more than the most, one more than that."""
+    depth = 0
+    for depth, _ in enumerate(containers_by_level(value), 1):
+        if depth > MAX_DEPTH:
+            break
+    return depth
+
+
+def containers_by_level(value: Any) -> Iterator[list[Any]]:
+    """The objects and lists of a value, level by level, without recursion."""
+    level = [value] if type(value) is dict or type(value) is list else []
+    while level:
+        yield level
+        level = [
+            entry
+            for container in level
+            for entry in (container.values() if type(container) is dict else container)
+            if type(entry) is dict or type(entry) is list
+        ]
+
+
+def plain(value: Any) -> Any:
+    """A leaf's value as JSON can write it."""
+    return value.text if isinstance(value, NumberText) else value

@@ -1,0 +1,295 @@
+"""The fields suite's own parts of a report: gold against the schema, errors, paths, review; and what stands out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any, cast
+
+import orjson
+
+from goldgate.core.contracts import StandsOut, SuiteReport
+from goldgate.core.gate import GateResult
+from goldgate.core.metric import Metrics, Rate
+from goldgate.core.page import count_text
+from goldgate.core.remarks import missing_answers, remark, same_files, share_percent
+from goldgate.core.suite import Outcome, whole_number
+from goldgate.core.tally import Tally
+from goldgate.readers.layouts.layout import FieldPaths
+from goldgate.response.parse_rates import parse_section
+from goldgate.stats.interval import GROUP, metric_with_interval
+from goldgate.suites.fields.confidence import SCALE, ReviewLevels
+from goldgate.suites.fields.contracts import FieldsReport
+from goldgate.suites.fields.measures import FieldRates, ItemRates
+from goldgate.suites.fields.schema import UNDECLARED_ROW, FieldSchema
+from goldgate.suites.fields.settings import FieldsSettings
+from goldgate.suites.fields.verdicts import GOLD_VERDICTS, PREDICTED_VERDICTS, WrongKind
+
+DOCUMENT = "document"
+ALIGNMENT_VERSION = 1  # in the signature; raised when the same values may be paired otherwise
+_MAX_PATHS = 200  # listed of each kind
+_MAX_NAMED = 3
+_ENOUGH_WRONG = 3  # wrong values at a path, from which on another comparator is named
+
+
+class FieldsOutcome(Outcome):
+    """What is known of the inputs, and the sections that a report of fields has beside its metrics."""
+
+    def __init__(self, settings: FieldsSettings) -> None:
+        super().__init__({"gold": [], "predictions": [], "schema": None}, {})
+        self._settings = settings
+        self._schema: FieldSchema | None = None
+        self._has_validator = True
+        self._by_order = False
+
+    def note_schema(self, schema: FieldSchema, *, has_validator: bool) -> None:
+        """Sign what can change a number: the schema, and every setting."""
+        self._schema, self._has_validator = schema, has_validator
+        self.inputs["schema"] = schema.sha256
+        settings = self._settings
+        self.settings.update(
+            alignment=ALIGNMENT_VERSION,
+            norm=settings.normalization,
+            shape="derived" if schema.is_derived else _digest(schema.document),
+            paths=_digest(asdict(settings)["paths"]) if settings.paths else "none",
+            outside=settings.outside_schema,
+            pair_share=f"{settings.pair_share.normalize():f}",
+            null_words=" ".join(sorted(settings.null_words)) or "none",
+            thoughts="+".join(settings.thought_tags) or "none",
+            max_error=f"{settings.review.max_error.normalize():f}",
+        )  # fmt: skip
+
+    def note_reading(self, paths: FieldPaths, value_field: str | None, *, by_order: bool) -> None:
+        """Sign where ids, responses and gold values were found, if not under our names, and what joined them."""
+        self._by_order = by_order
+        named = {
+            "id_field": paths.id,
+            "response_field": paths.response,
+            "value_field": value_field,
+            "joined": "by_order" if by_order else None,
+        }
+        self.settings.update({name: value for name, value in named.items() if value is not None})
+
+    def part_names(self) -> list[tuple[str, ...]]:
+        return [] if self._schema is None else [(shape.name,) for shape in self._schema.paths()]
+
+    def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
+        return {
+            "gold": self._gold_section(tally),
+            "errors": leaf_errors(tally),
+            "confusions": enum_confusions(tally),
+            "reading": answer_section(tally),
+            "breakdown": path_breakdown(tally),
+            "review": self._review_section(tally),
+        }
+
+    def _gold_section(self, tally: Tally) -> dict[str, Any]:
+        """What of gold does not fit the schema: paths that are left out or counted, and places of another shape."""
+        return {
+            "schema": "derived" if self._schema is not None and self._schema.is_derived else "given",
+            "outside_schema": self._settings.outside_schema,
+            "undeclared_paths": _named_counts(tally, "gold_left_out."),
+            "other_shapes": _named_counts(tally, "gold_shape."),
+            "value_fields": _named_counts(tally, "value_field."),
+        }
+
+    def _review_section(self, tally: Tally) -> dict[str, Any]:
+        levels = ReviewLevels(tally.counts)
+        passed, threshold = levels.straight_through(self._settings.review.max_error)
+        return {
+            "leaves": levels.leaves,
+            "wrong": levels.errors,
+            "straight_through": passed,
+            "threshold": None if threshold is None else threshold / SCALE,
+        }
+
+    def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
+        own = cast(FieldsReport, report)
+        yield from self._gold_remarks(own)
+        yield from same_files(own["inputs"]["gold"], own["inputs"]["predictions"])
+        if self._by_order:
+            message = "the predictions have no ids: they were joined with the gold by their order"
+            yield remark("joined_by_order", message)
+        if not self._has_validator:
+            message = "schema_compliance_rate needs the extra `fields`, which is not installed: "
+            message += "in goldgate's folder, pip install '.[fields]'"
+            yield remark("no_validator", message)
+        yield from _answer_remarks(own)
+        yield from _comparator_remarks(own)
+
+    def _gold_remarks(self, report: FieldsReport) -> Iterator[StandsOut]:
+        section = report["gold"]
+        if section["schema"] == "derived":
+            yield remark("derived_schema", "no schema was given: paths and types are those that gold has")
+        outside = section["undeclared_paths"]
+        if outside:
+            leaves = sum(outside.values())
+            message = (
+                f"{leaves} gold leaves are at paths that the schema does not have and are left out: {_few(outside)}"
+            )
+            yield remark("gold_outside_schema", message, leaves=leaves, paths=len(outside))
+        shapes = section["other_shapes"]
+        if shapes:
+            places = sum(shapes.values())
+            message = f"gold has another shape than the schema in {places} places: {_few(shapes)}"
+            yield remark("gold_of_other_shape", message, places=places, paths=len(shapes))
+        others = {name: count for name, count in section["value_fields"].items() if name != "value"}
+        if others:
+            message = f"gold has no `value`: the values under {_few(others)} were taken"
+            yield remark("value_field", message, documents=sum(others.values()))
+
+
+def leaf_errors(tally: Tally) -> dict[str, Any]:
+    """How many leaves of each side have each name, and in which way wrong values are wrong."""
+    counts, metrics = tally.counts, FieldRates().metrics(tally)
+    precision, recall = metrics["field_precision"], metrics["field_recall"]
+    assert isinstance(precision, Rate)
+    assert isinstance(recall, Rate)
+    sides = {}
+    for side, names, total in (
+        ("gold", GOLD_VERDICTS, recall),
+        ("predicted", PREDICTED_VERDICTS, precision),
+    ):
+        named = {name: counts[f"error.{side}.{name}"] for name in names[1:]}
+        sides[side] = {"leaves": total.denominator, "hit": total.numerator, **named}
+    return {**sides, "wrong": {kind.value: counts[f"wrong.{kind}"] for kind in WrongKind}}
+
+
+def enum_confusions(tally: Tally) -> dict[str, Any]:
+    """Values of enums that were taken for others, the most frequent first; of very many the first."""
+    counts = _named_counts(tally, "confused.", most=None)
+    pairs = [
+        {"path": path, "gold": gold, "predicted": predicted, "count": count}
+        for (path, gold, predicted), count in ((orjson.loads(name), count) for name, count in counts.items())
+    ]
+    rest = pairs[_MAX_PATHS:]
+    return {"pairs": pairs[:_MAX_PATHS], "left_out": {"pairs": len(rest), "count": sum(p["count"] for p in rest)}}
+
+
+def answer_section(tally: Tally) -> dict[str, Any]:
+    """How answers were found and mended, and what alignment could not do exactly."""
+    counts = tally.counts
+    return {
+        **parse_section(tally),
+        "repeated_keys": counts["repeated_keys"],
+        "shape_mended": counts["shape_mended"],
+        "pair_share_cost": counts["pair_share_cost"],
+        "greedy_lists": _named_counts(tally, "greedy."),
+    }
+
+
+def path_breakdown(tally: Tally) -> dict[str, Any]:
+    """Counts, rates and errors of every path, those of items of lists, and macro averages over paths."""
+    unit = GROUP if tally.is_grouped else DOCUMENT
+    paths = []
+    for path, metrics in _rows(tally, FieldRates()).items():
+        errors = {
+            side: {name: count for name in names[1:] if (count := tally.counts[f"row_error.{side}.{name}.{path}"])}
+            for side, names in (("gold", GOLD_VERDICTS), ("predicted", PREDICTED_VERDICTS))
+        }
+        would_hit = {
+            name: count
+            for name in ("text", "number", "date", "contains", "fuzzy")
+            if (count := tally.counts[f"would_hit.{name}.{path}"])
+        }
+        paths.append({"path": path, **_rates(metrics, "field_", unit), "errors": errors, "would_hit": would_hit})
+    items = [{"path": path, **_rates(metrics, "item_", unit)} for path, metrics in _rows(tally, ItemRates()).items()]
+    means = FieldRates().means(tally)
+    macro = {f"{name}_macro": metric_with_interval(mean, unit) for name, mean in means.items()}
+    return {"paths": paths, "items": items, "macro": macro}
+
+
+def _rows(tally: Tally, measure: FieldRates | ItemRates) -> dict[str, Metrics]:
+    keys = sorted(key for key in tally.tables if key[0] == measure.table and len(key) == 2)
+    return {key[1]: measure.metrics_of(tally, key) for key in keys}
+
+
+def _rates(metrics: Metrics, prefix: str, unit: str) -> dict[str, Any]:
+    precision, recall = metrics[f"{prefix}precision"], metrics[f"{prefix}recall"]
+    assert isinstance(precision, Rate)
+    assert isinstance(recall, Rate)
+    return {
+        "predicted": precision.denominator,
+        "gold": recall.denominator,
+        "hits": precision.numerator,
+        **{name: metric_with_interval(metric, unit) for name, metric in metrics.items()},
+    }
+
+
+def _named_counts(tally: Tally, prefix: str, most: int | None = _MAX_PATHS) -> dict[str, int]:
+    """Counts under names that begin alike, the largest first; of very many the first."""
+    found = {name.removeprefix(prefix): count for name, count in tally.counts.items() if name.startswith(prefix)}
+    return dict(sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))[:most])
+
+
+def _few(names: Mapping[str, int]) -> str:
+    return ", ".join([*names][:_MAX_NAMED]) + (", …" if len(names) > _MAX_NAMED else "")
+
+
+def _answer_remarks(report: FieldsReport) -> Iterator[StandsOut]:
+    main, reading = report["metrics"]["main"], report["reading"]
+    names = ("total_samples", "missing_predictions", "parse_errors")
+    total, missing, unread = (whole_number(main[name]["value"]) for name in names)
+    yield from missing_answers(missing, total)
+    if unreadable := unread - missing:
+        share = f"{unreadable} of {total} answers could not be read ({share_percent(unreadable, total)})"
+        yield remark(
+            "unreadable_answers", f"{share}: run goldgate read FILE --suite fields to see why", unreadable=unreadable
+        )
+    if unread and main["hallucination_rate"]["value"] is not None:
+        message = f"hallucination_rate counts {count_text(unread, 'document')} without a readable answer as free of it"
+        yield remark("hallucination_unread", message, unread=unread, samples=total)
+    undeclared = next((row for row in report["breakdown"]["paths"] if row["path"] == UNDECLARED_ROW), None)
+    if undeclared is not None and undeclared["predicted"]:
+        leaves = undeclared["predicted"]
+        size = count_text(leaves, "predicted leaf", "predicted leaves")
+        message = f"{size} at paths that the schema does not have, which makes them spurious"
+        yield remark("undeclared_leaves", message, leaves=leaves)
+    if greedy := reading["greedy_lists"]:
+        leaves = sum(greedy.values())
+        message = (
+            f"lists that would take too long to pair exactly were paired greedily: {_few(greedy)}, {leaves} leaves"
+        )
+        yield remark("greedy_lists", message, leaves=leaves)
+    confident, predicted = report["review"]["leaves"], report["errors"]["predicted"]["leaves"]
+    if 0 < confident < predicted:
+        message = (
+            f"{confident} of {predicted} predicted leaves have a confidence: the others count as leaves to review, and "
+            "what confidences are worth is undefined"
+        )
+        yield remark("partial_confidence", message, confident=confident, predicted=predicted)
+    if mended := reading["shape_mended"]:
+        size = count_text(mended, "value")
+        message = f"{size} in a list where gold has none, or the other way round: compared all the same"
+        yield remark("shape_mended", message, places=mended)
+    if repeated := reading["repeated_keys"]:
+        yield remark(
+            "repeated_keys", f"{count_text(repeated, 'answer')} with a key twice: the last one counts", answers=repeated
+        )
+
+
+def _comparator_remarks(report: FieldsReport) -> Iterator[StandsOut]:
+    """Paths where most wrong values would hit under another comparator."""
+    for row in report["breakdown"]["paths"]:
+        wrong = row["errors"]["gold"].get("wrong", 0)
+        if wrong < _ENOUGH_WRONG or not row["would_hit"]:
+            continue
+        name, hits = max(row["would_hit"].items(), key=lambda entry: entry[1])
+        if Fraction(hits, wrong) > Fraction(1, 2):
+            message = f"{hits} of {wrong} wrong at {row['path']} {_WHY[name]}: compare: {name} would hit"
+            yield remark("other_comparator", message, hits=hits, wrong=wrong)
+
+
+_WHY = {
+    "text": "differ in spelling only",
+    "number": "are the same number",
+    "date": "are the same date",
+    "contains": "are parts",
+    "fuzzy": "are nearly the same",
+}
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]

@@ -1,0 +1,273 @@
+"""One document scored: the answer read, aligned with gold leaf by leaf, checked, and every error named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.core.finding import Finding
+from goldgate.core.value_text import normalize
+from goldgate.files.parsing import find_repeated_key
+from goldgate.response import Method, Parsed, Status, Step, read_answer
+from goldgate.response.form import JsonForm
+from goldgate.suites.fields.alignment import HIT, Alignment, align_trees
+from goldgate.suites.fields.compliance import SchemaValidator
+from goldgate.suites.fields.confidence import ScoredLeaf, locate_confidences, unwrap_confidences
+from goldgate.suites.fields.leaves import Leaf, LeafTree, TreeBuilder, location, path_name, plain
+from goldgate.suites.fields.schema import FieldSchema
+from goldgate.suites.fields.settings import FieldsSettings
+from goldgate.suites.fields.support import SourceText
+from goldgate.suites.fields.verdicts import name_errors
+
+LISTED_ERRORS = 1_000  # in a record
+_KEY = re.compile(rb'"\s*+:')
+
+
+@dataclass(slots=True)
+class GoldDocument:
+    """A gold record: its id, the value that an answer should have, its source text, its group."""
+
+    id: str
+    value: Any
+    text: str | None = None
+    group: str | None = None
+    value_field: str = "value"  # under which the record has the value
+
+
+class FieldsAnswer(NamedTuple):
+    """A prediction: the raw response, or a decoded value with the confidences beside it."""
+
+    response: str | None
+    value: Any = None
+    confidence: Any = None
+    source: bytes | None = None  # the line that it was decoded from
+    record: Any = None
+
+
+@dataclass(slots=True)
+class FieldFacts:
+    """Computed once for a document, read by every measure, its record and its page.
+
+    Every leaf of `gold` and `predicted` has its verdict, and the leaf of the other side that it is paired with.
+    """
+
+    document: GoldDocument
+    parsed: Parsed | None  # None where there is no prediction
+    value: Any  # what was read; None where nothing was
+    gold: LeafTree
+    predicted: LeafTree
+    alignment: Alignment
+    compliant: bool | None = None  # None where there is nothing to check against
+    repeated_keys: bool = False
+    checked: int | None = None  # predicted leaves that were looked for in the text; None without a text
+    unsupported: frozenset[int] = frozenset()  # ids of those that it does not have
+    absent: tuple[int, int] = (0, 0)  # scalar paths that gold leaves absent: right, and all
+    confidences: list[ScoredLeaf] = field(default_factory=list)
+    hit_count: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.hit_count = sum([leaf.verdict == HIT for leaf in self.gold.leaves])
+
+    @property
+    def is_read(self) -> bool:
+        """Whether there is an answer that could be read."""
+        return self.parsed is not None and self.parsed.status != Status.ERROR
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every leaf of both sides is a hit."""
+        return self.hit_count == len(self.gold.leaves) == len(self.predicted.leaves)
+
+    def hits(self) -> int:
+        """How many leaves were hit."""
+        return self.hit_count
+
+
+class FieldsScorer:
+    """Scores documents by one schema and one protocol. It holds no document and no sum."""
+
+    def __init__(self, settings: FieldsSettings, schema: FieldSchema) -> None:
+        self.settings = settings
+        self.schema = schema
+        null_words = frozenset(map(normalize, settings.null_words)) - {""}
+        self._gold_builder = TreeBuilder(null_words, leave_out=settings.outside_schema == "leave_out")
+        self._builder = TreeBuilder(null_words, leave_out=False)
+        self._form = _form_of(schema)
+        self.validator = None if schema.is_derived else SchemaValidator.of(schema.document)
+        self._scalar_paths = frozenset() if schema.is_derived else frozenset(_plain_scalars(schema))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (FieldsScorer, (self.settings, self.schema))
+
+    def facts(self, document: GoldDocument, answer: FieldsAnswer | None) -> FieldFacts:
+        """Everything that can be said of a document."""
+        parsed, value = self._read(answer)
+        confidences: dict[tuple[Any, ...], float] = {}
+        is_read = parsed is not None and parsed.status != Status.ERROR
+        if is_read and answer is not None:
+            value, confidences = unwrap_confidences(value, self.schema.root)
+        gold = self._gold_builder.build(document.value, self.schema.root)
+        predicted = self._builder.build(value if is_read else None, self.schema.root)
+        alignment = align_trees(gold, predicted)
+        facts = FieldFacts(document, parsed, value if is_read else None, gold, predicted, alignment)
+        if document.text:
+            facts.unsupported, facts.checked = SourceText(document.text).unsupported(predicted.leaves)
+        if not facts.is_whole:
+            name_errors(gold, predicted, facts.unsupported)
+        if self.validator is not None:
+            facts.compliant = is_read and self.validator.is_valid(value)
+        if is_read and answer is not None and parsed is not None:
+            facts.repeated_keys = _has_repeated_key(answer, parsed)
+            beside = answer.confidence if answer.response is None else None
+            if confidences or beside:
+                facts.confidences = locate_confidences(predicted.leaves, confidences, beside)
+        facts.absent = self._absent(facts)
+        return facts
+
+    def _read(self, answer: FieldsAnswer | None) -> tuple[Parsed | None, Any]:
+        """The answer as it was read; None where there is none."""
+        if answer is None:
+            return None, None
+        if answer.response is None:
+            if answer.value is None:
+                return None, None
+            return Parsed(Status.RAW, Method.STRUCTURED, answer.value), answer.value
+        parsed = read_answer(answer.response, self.settings.thought_tags, self._form)
+        if parsed.status == Status.ERROR:
+            parsed = _read_scalar(answer.response, parsed)
+        return parsed, parsed.value
+
+    def _absent(self, facts: FieldFacts) -> tuple[int, int]:
+        if not self._scalar_paths:
+            return 0, 0
+        absent = self._scalar_paths - {leaf.shape.name for leaf in facts.gold.leaves}
+        if not facts.is_read:
+            return 0, len(absent)
+        present = {leaf.shape.name for leaf in facts.predicted.leaves}.union(facts.predicted.other_shape)
+        return len(absent - present), len(absent)
+
+
+def _form_of(schema: FieldSchema) -> JsonForm:
+    kinds = schema.root.kinds
+    keys = frozenset(child.parts[-1] for child in schema.root.listed_children() if child.declared)
+    return JsonForm("array" in kinds and "object" not in kinds, keys - {"*", "[]"})
+
+
+def _plain_scalars(schema: FieldSchema) -> Iterator[str]:
+    """Scalar paths outside lists, maps and recursion."""
+    waiting = [(schema.root, frozenset[frozenset[int]]())]
+    while waiting:
+        shape, above = waiting.pop()
+        own = shape.branch_ids()
+        if own in above or shape.comparator is None:
+            continue
+        if shape.kinds == {"scalar"}:
+            yield shape.name
+        waiting += [
+            (child, above | {own})
+            for child in shape.listed_children()
+            if child.declared and child.parts[-1] not in ("*", "[]")
+        ]
+
+
+def _read_scalar(text: str, unread: Parsed) -> Parsed:
+    """A response that is one JSON scalar, which the reader does not look for; else what it read."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return unread
+    return Parsed(Status.RAW, Method.WHOLE, value, text, start=0, end=len(text)) if value is not None else unread
+
+
+def _has_repeated_key(answer: FieldsAnswer, parsed: Parsed) -> bool:
+    """Whether an object of the answer has a key twice: the last one counts."""
+    if Step.REPEATED_KEYS in parsed.repairs:
+        return True
+    if answer.response is None:
+        source, value = answer.source, answer.record
+    else:
+        source, value = (parsed.source or "").encode("utf-8", "replace"), parsed.value
+    if not source:
+        return False
+    keys = _count_keys(value)
+    if source.count(b":") <= keys or len(_KEY.findall(source)) <= keys:
+        return False
+    return find_repeated_key(source) is not None
+
+
+def _count_keys(value: Any) -> int:
+    count, waiting = 0, [value]
+    while waiting:
+        entry = waiting.pop()
+        if type(entry) is dict:
+            count += len(entry)
+            waiting += entry.values()
+        elif type(entry) is list:
+            waiting += entry
+    return count
+
+
+def document_record(facts: FieldFacts) -> dict[str, Any]:
+    """The record of a document as plain values; its errors are listed, hits are not."""
+    parsed = facts.parsed
+    unsupported = islice((leaf for leaf in facts.predicted.leaves if id(leaf) in facts.unsupported), LISTED_ERRORS)
+    wrong = sum(leaf.verdict != HIT for leaf in facts.gold.leaves)
+    errors = wrong + sum(leaf.partner is None for leaf in facts.predicted.leaves)
+    return {
+        "id": facts.document.id,
+        "parse": None if parsed is None else _parse_record(parsed),
+        "compliant": facts.compliant,
+        "leaves": {"gold": len(facts.gold.leaves), "predicted": len(facts.predicted.leaves), "hits": facts.hits()},
+        "errors": [*islice(_errors(facts), LISTED_ERRORS)],
+        "errors_left_out": max(0, errors - LISTED_ERRORS),
+        "shape_mended": facts.alignment.shape_mended,
+        "gold_left_out": sorted({*facts.gold.left_out})[:LISTED_ERRORS],
+        "unsupported": [{"path": path_name(leaf), "value": plain(leaf.value)} for leaf in unsupported],
+    }
+
+
+def _parse_record(parsed: Parsed) -> dict[str, Any]:
+    return {
+        "status": parsed.status,
+        "method": parsed.method,
+        "repairs": parsed.repairs,
+        "start": parsed.start,
+        "end": parsed.end,
+    }
+
+
+def _errors(facts: FieldFacts) -> Iterator[dict[str, Any]]:
+    """Every leaf that is not a hit; a pair once, with both sides."""
+    for leaf in facts.gold.leaves:
+        if leaf.verdict != HIT:
+            yield _error(leaf, leaf, leaf.partner)
+    for leaf in facts.predicted.leaves:
+        if leaf.partner is None:
+            yield _error(leaf, None, leaf)
+
+
+def _error(named: Leaf, gold: Leaf | None, predicted: Leaf | None) -> dict[str, Any]:
+    return {
+        "error": named.verdict,
+        "kind": named.detail or None,
+        "path": path_name(named),
+        "gold": None if gold is None else {"at": location(gold), "value": plain(gold.value)},
+        "predicted": None if predicted is None else {"at": location(predicted), "value": plain(predicted.value)},
+    }
+
+
+def document_findings(facts: FieldFacts) -> Iterable[Finding]:
+    """What a reader of the report must know of a document."""
+    if facts.parsed is None:
+        yield _finding("missing_prediction", facts, "no prediction: everything in its gold counts as missed")
+    elif facts.parsed.status == Status.ERROR:
+        yield _finding("unreadable_answer", facts, f"the answer cannot be read: {facts.parsed.method}")
+
+
+def _finding(code: str, facts: FieldFacts, message: str) -> Finding:
+    return Finding(code, "error", "predictions", None, "", message, facts.document.id)

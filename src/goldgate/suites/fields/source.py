@@ -1,0 +1,293 @@
+"""The files of a fields evaluation: schema, gold and predictions, joined by id and scored shard by shard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from goldgate.core.finding import Finding
+from goldgate.core.page import count_text
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Inputs, Mapper, Options
+from goldgate.core.unit_page import InputLookup
+from goldgate.errors import ConfigError, InputError, Place, describe_value
+from goldgate.files.address import public_url
+from goldgate.files.parsing import parse_json
+from goldgate.files.reading import read_text_file
+from goldgate.readers.dialects import OWN_FORM
+from goldgate.readers.gold_files import GoldOpener
+from goldgate.readers.guess import describe_keys
+from goldgate.readers.join import LocatedRecord, PairReader, open_joined_inputs
+from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
+from goldgate.readers.layouts.chat import body_text, is_chat, is_reply, read_chat
+from goldgate.readers.layouts.layout import FieldPaths, value_at
+from goldgate.readers.pair_files import PairOpener
+from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate_records, record_group
+from goldgate.suites.fields.leaves import depth_of
+from goldgate.suites.fields.measures import fields_measures
+from goldgate.suites.fields.report import FieldsOutcome
+from goldgate.suites.fields.schema import MAX_DEPTH, FieldSchema, ShapeDeriver
+from goldgate.suites.fields.scorer import (
+    FieldFacts,
+    FieldsAnswer,
+    FieldsScorer,
+    GoldDocument,
+    document_findings,
+    document_record,
+)
+from goldgate.suites.fields.settings import FieldsSettings
+
+VALUE_NAMES = ("value", "expected", "ground_truth", "label", "output", "gt")
+JsonSchemaSource = str | Path | Mapping[str, Any] | type | None
+
+
+# Any of these makes an object a JSON Schema; an empty one allows every value.
+_SCHEMA_KEYWORDS = frozenset(
+    "$anchor $comment $defs $dynamicRef $id $ref $schema additionalProperties allOf anyOf const contains default "
+    "definitions dependentRequired dependentSchemas description else enum examples exclusiveMaximum exclusiveMinimum "
+    "format if items maxItems maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf not "
+    "oneOf pattern patternProperties prefixItems properties propertyNames required then title type "
+    "unevaluatedProperties uniqueItems x-goldgate".split()
+)
+
+
+def _require_json_schema(document: object, place: Place) -> None:
+    """Refuse what only looks like a schema: an event schema, or an object without a keyword of JSON Schema."""
+    if isinstance(document, Mapping) and (not document or _SCHEMA_KEYWORDS & document.keys()):
+        return
+    is_event_schema = isinstance(document, Mapping) and "event_types" in document
+    raise ConfigError(
+        "schema.wrong_value",
+        "this is an event schema, not a JSON Schema" if is_event_schema else "not a JSON Schema",
+        place=place,
+        expected='an object such as {"type": "object", "properties": {…}}',
+        found=describe_keys(document) if isinstance(document, Mapping) else describe_value(document),
+        advice="goldgate extraction takes it; goldgate schema --suite fields --from GOLD derives a JSON Schema"
+        if is_event_schema
+        else None,
+    )
+
+
+def obtain_schema(source: JsonSchemaSource, settings: FieldsSettings, **options: Any) -> FieldSchema:
+    """A schema from a path, a decoded JSON Schema, or a Pydantic model class."""
+    if isinstance(source, type):
+        make = getattr(source, "model_json_schema", None)
+        if make is None:
+            raise TypeError(f"a schema is a path, a JSON Schema or a Pydantic model, not the class {source.__name__}")
+        source = make()
+    if isinstance(source, Mapping):
+        _require_json_schema(source, Place())
+        return FieldSchema(source, settings, **options)
+    if not isinstance(source, (str, Path)):
+        raise TypeError(f"a schema is a path, a JSON Schema or a Pydantic model, not {describe_value(source)}")
+    text, sha256 = read_text_file(source, "schema")
+    file = public_url(str(source))
+    document = parse_json(text, file, "schema")
+    _require_json_schema(document, Place(file))
+    try:
+        return FieldSchema(document, settings, sha256=sha256, **options)
+    except ConfigError as error:
+        error.place = Place(file, None, error.place.field)
+        raise
+
+
+def parse_document(record: Mapping[str, Any], identity: str, value_field: str | None = None) -> GoldDocument:
+    """A gold record; the first mistake in it is an InputError."""
+    name, value = _gold_value(record, value_field)
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        with suppress(orjson.JSONDecodeError):
+            value = orjson.loads(value)  # encoded once more
+    if not isinstance(value, (dict, list)):
+        raise _bad_gold(name, "a JSON object or array", describe_value(value))
+    if depth_of(value) > MAX_DEPTH:
+        raise _bad_gold(name, f"at most {MAX_DEPTH} levels of objects and lists", "more")
+    text = record.get("text")
+    if text is not None and not isinstance(text, str):
+        raise _bad_gold("text", "a string", describe_value(text))
+    return GoldDocument(identity, value, text or None, record_group(record) if "group" in record else None, name)
+
+
+def _gold_value(record: Mapping[str, Any], value_field: str | None) -> tuple[str, Any]:
+    if value_field is not None:
+        return value_field, value_at(record, value_field, kind="gold")
+    for name in VALUE_NAMES:
+        if name in record:
+            return name, record[name]
+    raise InputError(
+        "gold.no_value",
+        "this gold record has no value",
+        place=Place(field="value"),
+        expected='"value": the JSON that an answer should have',
+        found=describe_keys(record),
+        advice="--value-field names the field that has it",
+    )
+
+
+def _bad_gold(field: str, expected: str, found: str) -> InputError:
+    return InputError(
+        "gold.wrong_type", "this gold record is malformed", place=Place(field=field), expected=expected, found=found
+    )
+
+
+def parse_answer(record: Mapping[str, Any], source: bytes | None = None) -> FieldsAnswer:
+    """A prediction record: its response, chat messages, an endpoint's reply, or a decoded value; null is no answer."""
+    response = record.get("response")
+    if isinstance(response, str):
+        return FieldsAnswer(response)
+    if response is not None:
+        if is_chat(response):
+            try:
+                return FieldsAnswer(read_chat(response).response)
+            except TypeError as problem:
+                raise InputError(
+                    "predictions.wrong_type", "this chat has no answer", place=Place(field="response"),
+                    expected="a message of the assistant with text", found=str(problem),
+                ) from None  # fmt: skip
+        if is_reply(response):
+            return FieldsAnswer(body_text(response))
+        return FieldsAnswer(None, response, record.get("confidence"), source, record)
+    if "value" in record:
+        return FieldsAnswer(None, record["value"], record.get("confidence"), source, record)
+    if "response" in record:
+        return FieldsAnswer(None)
+    raise InputError(
+        "predictions.no_answer",
+        "this prediction has no answer",
+        place=Place(field="response"),
+        expected='"response" (raw text) or "value" (decoded JSON)',
+        found=describe_keys(record),
+        advice="--response-field names the field that has what the model wrote",
+    )
+
+
+class FieldsWork(JoinedWork[FieldFacts]):
+    """Scores the documents of a shard."""
+
+    def __init__(self, scorer: FieldsScorer, reader: PairReader, value_field: str | None) -> None:
+        super().__init__(reader, fields_measures(scorer.settings), scorer.settings)
+        self.scorer = scorer
+        self.value_field = value_field
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (FieldsWork, (self.scorer, self.reader, self.value_field))
+
+    def read_gold(self, identity: str, record: LocatedRecord) -> GoldDocument:
+        return parse_document(record.value, identity, self.value_field)
+
+    def read_prediction(self, record: LocatedRecord) -> FieldsAnswer:
+        return parse_answer(record.value, record.data)
+
+    def read_group(self, gold: GoldDocument, record: LocatedRecord) -> str | None:
+        return gold.group
+
+    def compare(self, identity: str, gold: GoldDocument, prediction: FieldsAnswer | None) -> FieldFacts:
+        return self.scorer.facts(gold, prediction)
+
+    def record(self, facts: FieldFacts) -> Mapping[str, Any]:
+        return document_record(facts)
+
+    def findings(self, facts: FieldFacts) -> Iterable[Finding]:
+        return document_findings(facts)
+
+
+@contextmanager
+def open_fields_source(inputs: Inputs, plan: Plan, engine: Mapper | None = None) -> Iterator[JoinedSource[FieldFacts]]:
+    """The inputs of the suite, opened. Mistakes in the schema come before any in the records."""
+    settings: FieldsSettings = plan.settings
+    source, value_field = _single(inputs, "schema"), _single(inputs, "value_field")
+    given = None if source is None else obtain_schema(source, settings)
+    if given is not None:
+        FieldsScorer(settings, given)  # the validator refuses what is no schema
+    outcome = FieldsOutcome(settings)
+    opener = _opener(inputs)
+
+    def make_work(reader: PairReader) -> FieldsWork:
+        def derive() -> FieldSchema:
+            return FieldSchema(derive_shape(_gold_values(reader.gold, value_field)), settings, is_derived=True)
+
+        schema = derive() if given is None else given
+        schema.require_paths(derive, plan.place)
+        scorer = FieldsScorer(settings, schema)
+        outcome.note_schema(schema, has_validator=schema.is_derived or scorer.validator is not None)
+        return FieldsWork(scorer, reader, value_field)
+
+    with open_pairs(inputs, make_work, outcome, opener, FieldsSource, engine) as opened:
+        opener.require_joined(opened.units)
+        outcome.note_reading(opener.fields, value_field, by_order=opener.by_order)
+        yield opened
+
+
+class FieldsSource(JoinedSource[FieldFacts]):
+    """The files, and what compares a document again for its page."""
+
+    def lookup(self) -> InputLookup:
+        from goldgate.suites.fields.explain import DocumentLookup  # scoring does not need it
+
+        work = self.work()
+        assert isinstance(work, FieldsWork)
+        return DocumentLookup(super().lookup(), lambda: work.scorer, work.value_field)
+
+
+@contextmanager
+def open_fields_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLookup]:
+    """The inputs, opened for looking up documents; without a plan they are not compared again."""
+    from goldgate.suites.fields.explain import DocumentLookup
+
+    schema, value_field = _single(inputs, "schema"), _single(inputs, "value_field")
+
+    def make_scorer() -> FieldsScorer | None:
+        if plan is None or (schema is None and not inputs.get("gold")):
+            return None
+        if schema is not None:
+            return FieldsScorer(plan.settings, obtain_schema(schema, plan.settings))
+        with suppress(InputError):  # gold is not there any more, or is another now
+            derived, _ = derive_gold_schema(inputs["gold"], {"value_field": value_field})
+            return FieldsScorer(plan.settings, FieldSchema(derived, plan.settings, is_derived=True))
+        return None
+
+    with open_joined_inputs(inputs, _opener(inputs)) as records:
+        yield DocumentLookup(records, make_scorer, value_field)
+
+
+def _opener(inputs: Inputs) -> PairOpener:
+    return PairOpener(OWN_FORM, FieldPaths(_single(inputs, "id_field"), _single(inputs, "response_field")))
+
+
+def _single(inputs: Inputs, name: str) -> Any:
+    return next(iter(inputs.get(name) or ()), None)
+
+
+def _gold_values(store: RecordStore, value_field: str | None) -> Iterator[Any]:
+    """The values of all gold records, with the place of the first that is malformed."""
+    for number, file in enumerate(store.files):
+        for offset, data in iterate_records(file):
+            place = (number << OFFSET_BITS) + offset
+            record = store.decode(place, data)
+            try:
+                yield parse_document(record, "", value_field).value
+            except InputError as error:
+                raise store.at(error, place) from None
+
+
+def derive_shape(values: Iterable[Any]) -> dict[str, Any]:
+    """The JSON Schema that describes all these values."""
+    deriver = ShapeDeriver()
+    for value in values:
+        deriver.add(value)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **deriver.as_schema()}
+
+
+def derive_gold_schema(paths: Sequence[str], options: Options) -> tuple[dict[str, Any], str]:
+    """`goldgate schema --suite fields`: a JSON Schema of gold, and how much is in it."""
+    opener: Callable[[str, str], Any] = GoldOpener(OWN_FORM)
+    store = RecordStore([opener(path, "gold") for path in paths])
+    try:
+        schema = derive_shape(_gold_values(store, options.get("value_field")))
+    finally:
+        store.close()
+    leaves = [shape for shape in FieldSchema(schema, FieldsSettings()).paths() if "scalar" in shape.kinds]
+    return schema, count_text(len(leaves), "path")

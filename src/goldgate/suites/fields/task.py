@@ -1,0 +1,205 @@
+"""What the fields suite asks a model: each gold document, with a prompt and the JSON Schema of the answer.
+
+The gold is checked once before anything is paid for, then read again document by document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from typing import Any
+
+import orjson
+
+from goldgate.core.measure import RatioCounter
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Options
+from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_schema_error
+from goldgate.errors import InputError, Place
+from goldgate.generation.prompt import Template, find_template, prompt_messages, require_room
+from goldgate.readers.dialects import OWN_FORM
+from goldgate.readers.gold_files import GoldOpener, require_stored_gold
+from goldgate.readers.id_index import IdIndex, index_files, require_id
+from goldgate.readers.join import join_indexes
+from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS
+from goldgate.suites.fields.measures import fields_measures
+from goldgate.suites.fields.schema import EXTENSION, FieldSchema
+from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument
+from goldgate.suites.fields.settings import FieldsSettings
+from goldgate.suites.fields.source import derive_shape, obtain_schema, parse_document
+
+_DERIVED = "no schema was given: the model is asked for the keys and types that gold has"
+
+
+@dataclass(frozen=True)
+class FieldsTask:
+    """Asks for the JSON value of each document."""
+
+    index: IdIndex
+    schema: FieldSchema
+    template: Template
+    options: Options
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        digest = {"name": self.template.name, "sha256": self.template.sha256}
+        return {
+            "prompt": digest,
+            "schema": self.schema.sha256 or hashlib.sha256(self._schema_text.encode()).hexdigest(),
+        }
+
+    @property
+    def signature(self) -> dict[str, object]:
+        return {"prompt": f"{self.template.name}@{self.template.sha256[:12]}"}
+
+    @property
+    def answer_schema(self) -> AnswerSchema | None:
+        """None where an answer is not an object: strict structured output has no other."""
+        return AnswerSchema("answer", strict_schema(self.schema.document)) if self._is_object else None
+
+    @property
+    def first_format(self) -> AnswerFormat:
+        return "text" if self.template.wants_thought or not self._is_object else "json_schema"
+
+    @property
+    def headline(self) -> str:
+        return "field_f1"
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def document(self, position: int) -> GoldDocument:
+        """The gold record at a position, parsed; one that cannot be asked about is an InputError."""
+        store, location = self.index.store, self.index.locations[position]
+        record = store.decode(location, store.read(location, self.index.lengths[position]))
+        try:
+            document = parse_document(record, require_id(record, store, location), self.options.get("value_field"))
+            if document.text is None:
+                raise InputError(
+                    "gold.no_text",
+                    "a model can only be asked about a record that has a text",
+                    place=Place(field="text"),
+                    expected="a string that is not empty",
+                )
+        except InputError as error:
+            raise store.at(error, location) from None
+        return document
+
+    def id(self, position: int) -> str:
+        return self.document(position).id
+
+    def question(self, position: int, seed: int | None) -> Question:
+        document = self.document(position)
+        shared = {"schema": self._schema_text, "json_schema": self._schema_text}
+        return Question(document.id, prompt_messages(self.template, shared, document.text or ""))
+
+    def prediction(self, document_id: str, response: str) -> dict[str, Any]:
+        return {"id": document_id, "response": response}
+
+    def perfect_prediction(self, position: int) -> dict[str, Any]:
+        document = self.document(position)
+        return {"id": document.id, "value": document.value}
+
+    def record(self, position: int) -> bytes:
+        # A record of an array may have line ends; inside a string they are escaped.
+        index = self.index
+        return index.store.read(index.locations[position], index.lengths[position]).translate(LINE_ENDS_TO_BLANKS)
+
+    def counter(self, settings: FieldsSettings) -> FieldCounts:
+        if self.options.get("schema") is None:
+            raise derived_schema_error("a JSON Schema", "goldgate schema --suite fields")
+        return FieldCounts(self, settings)
+
+    def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
+        named = {name: [self.options[name]] for name in ("schema", "value_field") if self.options.get(name) is not None}
+        return {"gold": [*self.options["gold"]] if asked is None else [asked], **named}
+
+    def close(self) -> None:
+        self.index.store.close()
+
+    @property
+    def _is_object(self) -> bool:
+        return self.schema.root.kinds == {"object"}
+
+    @cached_property
+    def _schema_text(self) -> str:
+        """The schema without what only says how values are compared."""
+        return orjson.dumps(_without_extensions(self.schema.document), option=orjson.OPT_INDENT_2).decode()
+
+
+def open_fields_task(plan: Plan, seeds: Sequence[int | None], response_format: str, options: Options) -> FieldsTask:
+    """`goldgate generate --suite fields`: everything that questions are made of, read and checked."""
+    template = find_template(options["prompt"], ("en",), resources.files("goldgate.suites.fields") / "prompts")
+    require_room(template, response_format)
+    require_stored_gold(options["gold"])
+    schema = None if options.get("schema") is None else obtain_schema(options["schema"], plan.settings)
+    index = index_files(options["gold"], "gold", GoldOpener(OWN_FORM))
+    try:
+        join_indexes(index, index)  # a duplicate id is an error of its own
+        task = FieldsTask(index, schema or FieldSchema({}, plan.settings), template, options)
+        values = (task.document(position).value for position in range(len(task)))  # every record is checked
+        if schema is not None:
+            deque(values, maxlen=0)
+            return task
+        derived = FieldSchema(derive_shape(values), plan.settings, is_derived=True)
+    except BaseException:
+        index.store.close()
+        raise
+    logging.getLogger("goldgate").warning("%s", _DERIVED)
+    return FieldsTask(index, derived, template, options)
+
+
+def strict_schema(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON Schema as strict structured output wants it: every property is required, what was not may be null."""
+    strict: dict[str, Any] = _strict(_without_extensions(document))
+    return {key: value for key, value in strict.items() if key != "$schema"}
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_strict(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {key: _strict(item) for key, item in value.items()}
+    properties = kept.get("properties")
+    if isinstance(properties, dict) and not isinstance(value["properties"].get("type"), str):
+        needed = set(value.get("required") or ())
+        kept["properties"] = {key: each if key in needed else _nullable(each) for key, each in properties.items()}
+        kept["required"] = [*properties]
+        kept["additionalProperties"] = False
+    return kept
+
+
+def _nullable(schema: Any) -> Any:
+    if not isinstance(schema, dict) or {"type": "null"} in (schema.get("anyOf") or ()):
+        return schema
+    types = schema.get("type")
+    if "enum" not in schema and isinstance(types, (str, list)):
+        listed = [types] if isinstance(types, str) else types
+        return {**schema, "type": listed if "null" in listed else [*listed, "null"]}
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _without_extensions(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_extensions(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {key: _without_extensions(item) for key, item in value.items() if key != EXTENSION}
+
+
+class FieldCounts(RatioCounter[FieldFacts]):
+    """Counts by table, for the document at a position of the gold."""
+
+    def __init__(self, task: FieldsTask, settings: FieldsSettings) -> None:
+        self._task = task
+        self._scorer = FieldsScorer(settings, task.schema)
+        super().__init__(fields_measures(settings), len(task))
+
+    def facts(self, position: int, response: str | None) -> FieldFacts:
+        return self._scorer.facts(self._task.document(position), None if response is None else FieldsAnswer(response))

@@ -1,0 +1,174 @@
+"""The command, the files and the Python API of the fields suite, from end to end."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import goldgate
+from goldgate.cli.main import goldgate as cli
+from goldgate.errors import ConfigError, GoldgateError
+
+from .helpers import NUMBER, TEXT, array, obj
+
+SCHEMA = obj(vendor=TEXT, total=NUMBER, items=array(obj(sku=TEXT, price=NUMBER)))
+GOLD = [
+    {"id": 1, "value": {"vendor": "Acme", "total": 12, "items": [{"sku": "a", "price": 1}, {"sku": "b", "price": 2}]}},
+    {"id": 2, "value": {"vendor": "Bolt", "vat": "7"}},
+]
+ANSWERS = [
+    {"id": 1, "response": '{"vendor": "ACME", "items": [{"sku": "b", "price": 2}, {"sku": "a", "price": 3}]}'},
+    {"id": 2, "value": {"vendor": "Bolt", "vat": "7"}},
+]
+
+
+def write(folder: Path, **files: Any) -> None:
+    for name, value in files.items():
+        is_lines = isinstance(value, list)
+        text = "".join(json.dumps(record) + "\n" for record in value) if is_lines else json.dumps(value)
+        (folder / f"{name}.{'jsonl' if is_lines else 'json'}").write_text(text, encoding="utf-8")
+
+
+def run(folder: Path, *arguments: str, gold: Any = GOLD, answers: Any = ANSWERS, schema: Any = SCHEMA) -> Result:
+    write(folder, gold=gold, answers=answers, schema=schema)
+    files = ["--gold", str(folder / "gold.jsonl"), "--predictions", str(folder / "answers.jsonl")]
+    return CliRunner().invoke(cli, ["fields", *files, *arguments])
+
+
+def report_of(folder: Path, *arguments: str, **files: Any) -> dict[str, Any]:
+    shown = run(folder, *arguments, "--report", str(folder / "report.json"), "--quiet", **files)
+    assert shown.exit_code in (0, 1), shown.output
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    return report
+
+
+def codes(report: dict[str, Any]) -> set[str]:
+    return {remark["code"] for remark in report["stands_out"]}
+
+
+def test_a_report_has_every_part(tmp_path: Path) -> None:
+    report = report_of(tmp_path, "--schema", str(tmp_path / "schema.json"))
+    assert report["metrics"]["main"]["field_f1"]["numerator"] == 2 * 5
+    assert report["gold"]["undeclared_paths"] == {"vat": 1}
+    assert "gold_outside_schema" in codes(report)
+    assert report["errors"]["predicted"] == {
+        "leaves": 7, "hit": 5, "wrong": 1, "misplaced": 0, "hallucinated": 0, "spurious": 1,
+    }  # fmt: skip
+    rows = {row["path"]: (row["hits"], row["predicted"], row["gold"]) for row in report["breakdown"]["paths"]}
+    assert rows["items[].price"] == (1, 2, 2)
+    assert rows["(undeclared)"] == (0, 1, 0)
+    for name in ("hits", "predicted", "gold"):  # a number on a parent is the sum of the numbers below it
+        whole = report["errors"]["gold" if name == "gold" else "predicted"]["hit" if name == "hits" else "leaves"]
+        assert whole == sum(row[name] for row in report["breakdown"]["paths"])
+    assert report["breakdown"]["macro"]["field_f1_macro"]["averaged"] == 5
+
+
+def test_without_a_schema_the_shape_is_derived_and_the_report_says_so(tmp_path: Path) -> None:
+    report = report_of(tmp_path)
+    assert "derived_schema" in codes(report)
+    assert report["gold"]["undeclared_paths"] == {}
+    assert report["metrics"]["main"]["absent_accuracy"]["value"] is None
+    shown = CliRunner().invoke(
+        cli, ["schema", "--suite", "fields", "--from", str(tmp_path / "gold.jsonl"), "--out", str(tmp_path / "s.json")]
+    )
+    assert shown.exit_code == 0, shown.output
+    derived = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert derived["properties"]["items"]["items"]["properties"]["price"] == {"type": "integer"}
+
+
+@pytest.mark.parametrize("name", ["expected", "ground_truth", "label", "output", "gt"])
+def test_gold_values_have_other_names_and_it_is_said(tmp_path: Path, name: str) -> None:
+    renamed = [{"id": record["id"], name: record["value"]} for record in GOLD]
+    report = report_of(tmp_path, gold=renamed)
+    assert report["gold"]["value_fields"] == {name: 2}
+    assert "value_field" in codes(report)
+
+
+def test_a_value_field_is_named(tmp_path: Path) -> None:
+    nested = [{"id": record["id"], "labels": {"invoice": record["value"]}} for record in GOLD]
+    report = report_of(tmp_path, "--value-field", "labels.invoice", gold=nested)
+    assert report["metrics"]["main"]["field_recall"]["denominator"] == 8
+
+
+def test_a_path_that_nothing_has_is_an_error_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text("fields:\n  paths:\n    items[].prize: {compare: number}\n", encoding="utf-8")
+    shown = run(tmp_path, "--schema", str(tmp_path / "schema.json"), "--protocol", str(tmp_path / "p.yaml"))
+    assert shown.exit_code == 2
+    assert "items[].price" in shown.output
+    assert "p.yaml:3" in "".join(shown.output.split())
+
+
+def test_settings_that_could_do_nothing_are_errors(tmp_path: Path) -> None:
+    for setting in ("{compare: text, rel: 0.1}", "{weight: -1}", "{weight: 0.0001}", "{compare: magic}", "{abs: -1}"):
+        (tmp_path / "p.yaml").write_text(f"fields: {{paths: {{vendor: {setting}}}}}\n", encoding="utf-8")
+        shown = run(tmp_path, "--protocol", str(tmp_path / "p.yaml"))
+        assert (shown.exit_code, "fields.paths.vendor" in "".join(shown.output.split())) == (2, True), setting
+
+
+def test_gates_on_metrics_paths_and_averages(tmp_path: Path) -> None:
+    gates = '{field_f1: {min: 0.1}, "field_f1[vendor]": {min: 1}, field_f1_macro: {min: 0.99}}'
+    (tmp_path / "p.yaml").write_text(f"gates: {gates}\n", encoding="utf-8")
+    report = report_of(tmp_path, "--protocol", str(tmp_path / "p.yaml"))
+    assert [gate["verdict"] for gate in report["gates"]] == ["PASS", "PASS", "FAIL"]
+
+
+def test_mistakes_in_gold_have_their_line(tmp_path: Path) -> None:
+    shown = run(tmp_path, gold=[GOLD[0], {"id": 2, "value": "text"}])
+    assert shown.exit_code == 2
+    assert "gold.jsonl:2:value" in "".join(shown.output.split())
+
+
+def test_without_the_extra_compliance_is_undefined_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
+    report = report_of(tmp_path, "--schema", str(tmp_path / "schema.json"))
+    assert report["metrics"]["main"]["schema_compliance_rate"]["value"] is None
+    assert "no_validator" in codes(report)
+
+
+class Invoice:
+    """A class with the method by which a Pydantic model gives its schema."""
+
+    @classmethod
+    def model_json_schema(cls) -> dict[str, Any]:
+        return SCHEMA
+
+
+def test_a_scorer_takes_a_json_schema_or_a_model_and_functions(tmp_path: Path) -> None:
+    write(tmp_path, schema=SCHEMA)
+    for schema in (SCHEMA, Invoice, tmp_path / "schema.json", str(tmp_path / "schema.json")):
+        scorer = goldgate.load_scorer(schema)
+        score = scorer.score('{"vendor": "acme"}', {"value": {"vendor": "Acme", "total": 3}})
+        assert score["field_recall"] == 0.5
+        assert score.record["leaves"] == {"gold": 2, "predicted": 1, "hits": 1}
+        assert scorer.score(None, {"value": {"vendor": "Acme"}})["field_recall"] == 0
+    near = goldgate.load_scorer(SCHEMA, comparators={"total": lambda gold, answer: abs(gold - answer) < 2})
+    assert near.score({"total": 4}, {"value": {"total": 3}})["field_f1"] == 1
+    assert near.score({"total": 9}, {"value": {"total": 3}})["field_f1"] == 0
+    with pytest.raises(ConfigError):
+        goldgate.load_scorer(SCHEMA, comparators={"totl": lambda gold, answer: True})
+
+
+def test_other_schemas_are_of_events_and_a_suite_can_be_named() -> None:
+    events = goldgate.load_scorer({"event_types": {"Strike": {"roles": ["Place"]}}})
+    assert "event types" in repr(events)
+    assert goldgate.load_scorer({"title": "anything"}, suite="fields").score({}, {"value": {}})["field_f1"] is None
+    with pytest.raises(GoldgateError):
+        goldgate.load_scorer({"title": "anything"})
+    with pytest.raises(ValueError, match="nothing"):
+        goldgate.load_scorer(SCHEMA, suite="nothing")
+
+
+def test_answers_that_say_nothing_stand_out(tmp_path: Path) -> None:
+    gold = [{"id": number, "text": "Acme", "value": {"vendor": "Acme"}} for number in range(3)]
+    sure = {"id": 0, "value": {"vendor": "Acme"}, "confidence": {"vendor": 1.0}}
+    report = report_of(tmp_path, gold=gold, answers=[sure, {"id": 1, "value": {"vendor": "Bolt"}}])
+    assert {"partial_confidence", "hallucination_unread"} <= codes(report)
+    assert report["metrics"]["confidence"]["brier_score"]["reason"] == "1 of 2 predicted leaves have a confidence"
+    assert report["metrics"]["main"]["hallucination_rate"]["denominator"] == 3

@@ -1,0 +1,184 @@
+"""What a fields result can be looked at, compared, checked and asked with: every command once, on the example."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import goldgate
+from goldgate.api import load_evaluation_file
+from goldgate.cli.main import goldgate as command
+from goldgate.core.page import Name, Table
+from goldgate.core.suite import ContradictionError
+from goldgate.core.unit_page import MarkedText
+from goldgate.suites import load_suite
+from goldgate.suites.fields.convert import run_fields_convert
+from goldgate.suites.fields.task import strict_schema
+from goldgate.suites.fields.verdicts import GOLD_VERDICTS, PREDICTED_VERDICTS, WrongKind
+from goldgate.suites.plan import load_plan
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "fields"
+GOLD, SCHEMA = EXAMPLE / "gold.jsonl", EXAMPLE / "schema.json"
+SUITE = load_suite("fields")
+
+
+def run(folder: Path, *arguments: object) -> Result:
+    with chdir(folder):
+        return CliRunner().invoke(command, [*map(str, arguments)], env={"COLUMNS": "100"})
+
+
+def score(folder: Path, model: str) -> Result:
+    files = ("--gold", GOLD, "--schema", SCHEMA, "--protocol", EXAMPLE / "protocol.yaml")
+    return run(folder, "fields", *files, "--predictions", EXAMPLE / f"model-{model}.jsonl", "--out", model)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders `a` and `b` with the results of both models."""
+    folder = tmp_path_factory.mktemp("results")
+    assert [score(folder, model).exit_code for model in "ab"] == [0, 1]
+    return folder
+
+
+def report_of(results: Path, model: str) -> Any:
+    return json.loads((results / model / "report.json").read_bytes())
+
+
+def test_every_command_takes_a_fields_result(results: Path) -> None:
+    commands: dict[str, tuple[object, ...]] = {
+        "Systems": ("compare", "a", "b"),
+        "pages in site": ("view", "a", "b", "--export", "site"),
+        "verified": ("verify", "b"),
+        "field_f1": ("power", "b", "--detect", "0.05"),
+        "paths.svg": ("plot", "b", "--out", "pictures"),
+        "baseline": ("baseline", "a", "--out", "baseline"),
+        "FAIL": ("trend", "a", "b"),
+    }
+    for shown, arguments in commands.items():
+        done = run(results, *arguments)
+        assert done.exit_code == 0, (arguments, done.output)
+        assert shown in done.output or (results / "pictures" / shown).is_file(), (arguments, done.output)
+    assert 'failures="5"' in (results / "b" / "junit.xml").read_text(encoding="utf-8")
+    assert "wrong: swapped" in "".join(path.read_text("utf-8") for path in (results / "site").glob("*.html"))
+
+
+def test_every_error_name_occurs_in_the_example(results: Path) -> None:
+    report = report_of(results, "b")
+    for side, names in (("gold", GOLD_VERDICTS), ("predicted", PREDICTED_VERDICTS)):
+        assert all(report["errors"][side][name] for name in names), side
+    assert all(report["errors"]["wrong"][kind] for kind in WrongKind)
+    assert {(pair["path"], pair["gold"]) for pair in report["confusions"]["pairs"]} >= {("status", "open")}
+
+
+def test_a_report_that_its_paths_contradict_is_refused(results: Path) -> None:
+    report = report_of(results, "a")
+    assert SUITE.stored(report).sizes == {"documents": 30}
+    report["breakdown"]["paths"][0]["hits"] -= 1
+    with pytest.raises(ContradictionError):
+        SUITE.stored(report)
+
+
+def test_a_document_is_explained_with_marks_and_both_values(results: Path) -> None:
+    records = [json.loads(line) for line in (results / "b" / "samples.jsonl").read_bytes().splitlines()]
+    record = next(record for record in records if record["id"] == "inv-02")
+    summary = SUITE.summary(record)
+    assert (summary.word, summary.weight) == ("wrong 2", 2)
+    assert summary.facets["path"] == ("customer.name", "customer.city")
+    inputs = {"gold": [str(GOLD)], "predictions": [str(EXAMPLE / "model-b.jsonl")], "schema": [str(SCHEMA)]}
+    plan = load_plan(SUITE, str(EXAMPLE / "protocol.yaml"))
+    with SUITE.open_inputs(inputs, plan) as lookup:
+        page = SUITE.unit_page(record, lookup.for_unit(record))
+        bare = SUITE.unit_page(record, {})
+    sections = {section.title: section.blocks for section in page.sections}
+    (text,), (values, *_) = sections["Source text"], sections["Values"]
+    assert isinstance(text, MarkedText)
+    assert isinstance(values, Table)
+    wrong = {(text.text[mark.start : mark.end], mark.kind, mark.label) for mark in text.marks if mark.wrong}
+    assert wrong == {
+        ("Leeds", "predicted", "customer.name"), ("Leeds", "gold", "customer.city"),
+        ("Alder House School", "predicted", "customer.city"), ("Alder House School", "gold", "customer.name"),
+    }  # fmt: skip
+    marked = {mark.label: text.text[mark.start : mark.end] for mark in text.marks if mark.kind == "both"}
+    assert (marked["issue_date"], marked["total"]) == ("26 May 2026", "1,893.40")  # 2026-05-26 and 1893.4 in gold
+    assert (Name("customer.name"), "Alder House School", "Leeds", Name("wrong: swapped")) in values.rows
+    assert [section.title for section in bare.sections] == ["Result", "Errors", "Source text", "Answer"]
+
+
+def test_mistakes_in_gold_are_found(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"price": {"type": "number"}, "name": {"type": "string"}}}
+    (tmp_path / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    cases: dict[str, dict[str, Any]] = {
+        "gold.no_value": {"text": "x"},
+        "gold.outside_schema": {"value": {"colour": "red"}, "text": "red"},
+        "gold.other_shape": {"value": {"name": {"first": "A"}}, "text": "A"},
+        "gold.breaks_schema": {"value": {"price": "12"}, "text": "12"},
+        "gold.two_readings": {"value": {"price": "1.240"}, "text": "1.240"},
+        "gold.value_not_in_text": {"value": {"name": "Harbor"}, "text": "Dock"},
+        "gold.no_leaves": {"value": {}, "text": "x"},
+        "gold.no_text": {"value": {"name": "A"}},
+    }
+    for code, record in cases.items():
+        (tmp_path / "gold.jsonl").write_text(json.dumps({"id": "1", **record}), encoding="utf-8")
+        done = run(tmp_path, "check", "gold.jsonl", "--suite", "fields", "--schema", "schema.json", "--format", "json")
+        assert code in json.loads(done.stdout)["counts"], (code, done.output)
+    assert run(tmp_path, "check", GOLD, "--suite", "fields", "--schema", SCHEMA).exit_code == 0
+
+
+def convert(folder: Path, content: Any) -> tuple[Any, str]:
+    (folder / "in.json").write_text(json.dumps(content), encoding="utf-8")
+    out = io.BytesIO()
+    _, lost = run_fields_convert([str(folder / "in.json")], out, {})
+    return json.loads(out.getvalue()), lost
+
+
+def test_schemas_and_annotations_of_others_are_converted(tmp_path: Path) -> None:
+    stickler = {"type": "string", "x-aws-stickler-comparator": "LevenshteinComparator",
+                "x-aws-stickler-threshold": 0.8, "x-aws-stickler-weight": 2.0}  # fmt: skip
+    judged = {"type": "string", "evaluation_config": "string_semantic"}
+    given = {"properties": {"name": stickler, "code": {"evaluation_config": "string_exact"}, "note": judged}}
+    schema, lost = convert(tmp_path, {"schema_definition": {"type": "object", **given}})
+    assert schema["properties"] == {
+        "name": {"type": "string", "x-goldgate": {"compare": "fuzzy", "threshold": 0.8, "weight": 2.0}},
+        "code": {"x-goldgate": {"compare": "exact"}},
+        "note": {"type": "string"},
+    }
+    assert "$.properties.note" in lost
+    region = {"from_name": "label", "type": "labels", "value": {"text": "Harbor", "labels": ["vendor"]}}
+    choice = {"from_name": "status", "type": "choices", "value": {"choices": ["paid"]}}
+    task = {"id": 7, "data": {"text": "Harbor, paid"}, "annotations": [{"result": [region, choice]}]}
+    record, lost = convert(tmp_path, [task])
+    assert record == {"id": "7", "text": "Harbor, paid", "value": {"vendor": "Harbor", "status": "paid"}}
+    assert lost == ""
+
+
+def test_a_model_is_asked_with_the_schema(tmp_path: Path) -> None:
+    options = ("--gold", GOLD, "--schema", SCHEMA, "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    done = run(tmp_path, "generate", "--suite", "fields", *options, "--dry-run", "--out", "asked")
+    assert done.exit_code == 0, done.output
+    assert '"invoice_number"' in done.output
+    assert "x-goldgate" not in done.output
+    assert "Invoice RE-1007" in done.output
+    strict = strict_schema(json.loads(SCHEMA.read_bytes()))
+    assert strict["required"] == [*strict["properties"]]
+    assert strict["properties"]["note"]["type"] == ["string", "null"]
+    assert strict["properties"]["status"]["anyOf"][1] == {"type": "null"}
+
+
+def test_responses_are_read_and_judged_by_files(tmp_path: Path) -> None:
+    done = run(tmp_path, "read", EXAMPLE / "model-b.jsonl", "--suite", "fields")
+    assert (done.exit_code, "29 responses, 1 could not be read" in done.output) == (1, True)
+    names = {"gold": GOLD, "predictions": EXAMPLE / "model-a.jsonl", "schema": SCHEMA}
+    lines = [f"{name}: {path}" for name, path in {**names, "protocol": EXAMPLE / "protocol.yaml"}.items()]
+    (tmp_path / "a.goldgate.yaml").write_text("\n".join(["suite: fields", *lines]), encoding="utf-8")
+    evaluation = load_evaluation_file(tmp_path / "a.goldgate.yaml").evaluate()
+    assert evaluation.passed
+    assert evaluation.passes(field_f1=0.95, item_f1=0.9)
+    assert not evaluation.passes(field_f1=0.99)
+    files = goldgate.evaluate_fields(GOLD, EXAMPLE / "model-a.jsonl", SCHEMA, EXAMPLE / "protocol.yaml")
+    assert files.report == evaluation.report
