@@ -56,7 +56,7 @@ class Cells(NamedTuple):
         return people, (self.human_1 + self.both_0, self.judge_1 + self.both_1)
 
 
-class ItemLabels(NamedTuple):
+class RatedItem(NamedTuple):
     """The labels that several people gave one item: how many, their sum and the sum of their squares."""
 
     people: int
@@ -69,15 +69,15 @@ class ItemLabels(NamedTuple):
         return 2 * (self.people * self.squares - self.total**2) / (self.people - 1)
 
 
-ItemCounts = Mapping[ItemLabels, int]  # how many items have such labels
+RatedCounts = Mapping[RatedItem, int]  # how many items have such labels
 
 
-def krippendorff_alpha(items: ItemCounts) -> Fraction | None:
+def krippendorff_alpha(items: RatedCounts) -> Fraction | None:
     """1 - observed / expected disagreement, distances squared; None where no two labels differ."""
     return _alpha(*_alpha_sums(items))
 
 
-def alpha_interval(items: ItemCounts, level: float) -> Interval | NoInterval:
+def alpha_interval(items: RatedCounts, level: float) -> Interval | NoInterval:
     """The jackknife over items, with four pretended ones: all 1, all 0, and one dissenter each way."""
     real = sum(items.values())
     if real < 2:
@@ -88,7 +88,7 @@ def alpha_interval(items: ItemCounts, level: float) -> Interval | NoInterval:
     people = max(sizes, key=lambda size: (sizes[size], size))
     every = dict(items)
     for ones in (people, 0, people - 1, 1):
-        pretended = ItemLabels(people, Fraction(ones), Fraction(ones))
+        pretended = RatedItem(people, Fraction(ones), Fraction(ones))
         every[pretended] = every.get(pretended, 0) + 1
     sums, count = _alpha_sums(every), real + 4
     centre = _alpha(*sums)
@@ -102,7 +102,7 @@ def alpha_interval(items: ItemCounts, level: float) -> Interval | NoInterval:
     return SignedMean(centre, variance, Fraction(real - 1)).interval(level, real, "jackknife-t")
 
 
-def _alpha_sums(items: ItemCounts) -> tuple[Fraction, int, Fraction, Fraction]:
+def _alpha_sums(items: RatedCounts) -> tuple[Fraction, int, Fraction, Fraction]:
     """Σ of the disagreements, of labels, of their values and of the squares."""
     observed = sum((each.disagreement * times for each, times in items.items()), Fraction(0))
     people = sum(each.people * times for each, times in items.items())

@@ -63,7 +63,8 @@ class LabellingValue(TypedDict):
     """Who labelled what, and how it was chosen."""
 
     items: int
-    steps: int
+    human_steps: int
+    judge_steps: int
     sampling: Literal["drawn", "complete", "trusted"]
     people: list[str]
     judges: list[str]

@@ -279,7 +279,7 @@ class SignedMean(NamedTuple):
         return min(1.0, 2 * t_tail(abs(float(self.value)) / sqrt(self.variance), float(self.df)))
 
 
-def rate_difference(
+def corrected_difference(
     rates: tuple[CorrectedRate, CorrectedRate], strata: Sequence[Sequence[PairedUnit]], *, grouped: bool
 ) -> SignedMean:
     """First rate minus second, over the same items; `strata` are those that both rates were made of.

@@ -16,9 +16,10 @@ from goldgate.suites.judged.draw import DEFAULT_QUESTION, ItemKey, item_key
 UNSURE: Literal["unsure"] = "unsure"
 HUMAN, JUDGE = "human", "judge"
 HALF = Fraction(1, 2)
-# Labels are counted in whole steps: the smallest of these in which all of them are whole. The last has the thirds to
-# sixteenths of several people, and four decimals; what does not fit, such as a judge's long scores, is rounded there.
-STEPS = (1, 60, 720_720_000)
+# Labels are counted in whole steps, those of people and those of judges apart: the smallest of these in which all of
+# them are whole. The last has the thirds to sixteenths of several people, and four decimals; what does not fit, such as
+# a judge's long scores, is rounded there. Each divides the next.
+STEPS = (1, 2, 60, 720_720_000)
 
 Label = Fraction | Literal["unsure"] | None  # None: a judge whose answer had no label
 

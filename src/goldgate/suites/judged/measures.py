@@ -25,7 +25,7 @@ from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts, RatioSums, UnitSums
 from goldgate.core.tally import TableKey, Tally, UnitCounts
 from goldgate.stats.interval import Interval, NoInterval
-from goldgate.suites.judged.agreement import Cells, ItemLabels, alpha_interval, krippendorff_alpha
+from goldgate.suites.judged.agreement import Cells, RatedItem, alpha_interval, krippendorff_alpha
 from goldgate.suites.judged.draw import ItemKey
 from goldgate.suites.judged.estimate import (
     LEAST_LABELS,
@@ -34,11 +34,11 @@ from goldgate.suites.judged.estimate import (
     RateEnds,
     Row,
     SignedMean,
+    corrected_difference,
     corrected_rate,
     labels_worth,
     mean_with_disagreements,
     merge_small,
-    rate_difference,
     share_of_items,
 )
 from goldgate.suites.judged.labels import HALF, NamedLabel, in_steps
@@ -63,7 +63,8 @@ class ItemFacts:
 
     key: ItemKey
     id: str  # of its record
-    steps: int
+    human_steps: int  # in which labels of people are counted, and those of judges
+    judge_steps: int
     drawn: bool  # whether people were to label it
     human: Fraction | None  # None: not drawn, or nobody could say
     people: tuple[NamedLabel, ...]
@@ -88,7 +89,7 @@ def _cells(facts: ItemFacts) -> tuple[int, int, int, int]:
 class LabelledRates(RatioMeasure[ItemFacts]):
     """Rates of people and judge, how far they agree, and the corrected rate; by question, and by stratum of one.
 
-    Labels are counted in steps, squares of labels in squared steps. `judge`, `judge_unsure` and `judge_others` are
+    Labels are counted in steps, products of labels in products of steps. `judge`, `judge_unsure` and `judge_others` are
     labels as the correction takes them, after stretching; `judge_all` as they were given.
     """
 
@@ -119,20 +120,21 @@ class LabelledRates(RatioMeasure[ItemFacts]):
     estimates = {"rate": NO_LABELS, "labels_worth": NO_LABELS, "cohens_kappa": NO_PAIR}
 
     def units(self, facts: ItemFacts) -> Counts:
-        s = facts.steps
+        s, t = facts.human_steps, facts.judge_steps
         h = None if facts.human is None else in_steps(facts.human, s)
-        j = 0 if facts.corrected is None else in_steps(facts.corrected, s)
+        j = 0 if facts.corrected is None else in_steps(facts.corrected, t)
         has_judge = facts.corrected is not None
-        given = in_steps(HALF if facts.judge is None else facts.judge, s) if has_judge else 0
+        given = in_steps(HALF if facts.judge is None else facts.judge, t) if has_judge else 0
         compared = h is not None and has_judge
-        bias = given - (h or 0) if compared else 0
+        both = max(s, t)  # of which each is a divisor
+        bias = given * (both // t) - (h or 0) * (both // s) if compared else 0
         is_other = h is None and not facts.is_unsure
         return (
             1,
             s * (h is not None), h or 0, j * (h is not None),
             s * facts.is_unsure, j * facts.is_unsure, s * is_other, j * is_other,
             (h or 0) ** 2, (h or 0) * j, j * j * (h is not None), j * j * facts.is_unsure, j * j * is_other,
-            s * has_judge, given, s * compared, max(bias, 0), max(-bias, 0), bias * bias,
+            t * has_judge, given, both * compared, max(bias, 0), max(-bias, 0), bias * bias,
             *_cells(facts), int(facts.human is not None and facts.human.denominator != 1),
         )  # fmt: skip
 
@@ -208,8 +210,13 @@ class ColumnSums:
 
     @property
     def steps(self) -> int:
-        """The steps in which labels were counted: every item has as many, labelled or not."""
+        """The steps in which labels of people were counted: every item has as many, labelled or not."""
         return (self["labelled"] + self["unsure"] + self["others"]) // self["items"]
+
+    @property
+    def judge_steps(self) -> int:
+        """Those of judges; 1 where there is none."""
+        return self["judged"] // self["items"] or 1
 
     @property
     def is_grouped(self) -> bool:
@@ -221,7 +228,7 @@ class ColumnSums:
         """The mean of j - h; over groups, the larger of the two variances."""
         if not self["compared"]:
             return None
-        s, grouped = self.steps, self._sums["judge_bias"]
+        s, grouped = max(self.steps, self.judge_steps), self._sums["judge_bias"]
         total, squares = self["judge_above"] - self["judge_below"], self["bias_squared"]
         mean = mean_with_disagreements(Fraction(total, s), Fraction(squares, s * s), self["compared"] // s)
         if not self.is_grouped:
@@ -232,35 +239,35 @@ class ColumnSums:
 
     def labels(self, unsure: int) -> LabelSums:
         """The sums for the corrected rate, with every unsure item labelled as this: 0 or 1."""
-        s = self.steps
+        s, t = self.steps, self.judge_steps
         return LabelSums(
             labelled=(self["labelled"] + self["unsure"]) // s,
             others=self["others"] // s,
             h=Fraction(self["human"] + unsure * self["unsure"], s),
-            j=Fraction(self["judge"] + self["judge_unsure"], s),
-            o=Fraction(self["judge_others"], s),
+            j=Fraction(self["judge"] + self["judge_unsure"], t),
+            o=Fraction(self["judge_others"], t),
             hh=Fraction(self["human_squared"] + unsure * s * self["unsure"], s * s),
-            hj=Fraction(self["product"] + unsure * s * self["judge_unsure"], s * s),
-            jj=Fraction(self["judge_squared"] + self["judge_squared_unsure"], s * s),
-            oo=Fraction(self["judge_squared_others"], s * s),
+            hj=Fraction(self["product"] + unsure * s * self["judge_unsure"], s * t),
+            jj=Fraction(self["judge_squared"] + self["judge_squared_unsure"], t * t),
+            oo=Fraction(self["judge_squared_others"], t * t),
             groups=self.pair("labelled", "unsure").units if self.is_grouped else 0,
             products=self._products(unsure) if self.is_grouped else (),
         )
 
     def _products(self, unsure: int) -> tuple[tuple[Fraction, ...], ...]:
         """Σ over groups of each two of their sums: labels, h, j, others, j of those."""
+        s, t = Fraction(1, self.steps), Fraction(1, self.judge_steps)
         rows = (
-            {"labelled": 1, "unsure": 1},
-            {"human": 1, "unsure": unsure},
-            {"judge": 1, "judge_unsure": 1},
-            {"others": 1},
-            {"judge_others": 1},
+            {"labelled": s, "unsure": s},
+            {"human": s, "unsure": s * unsure},
+            {"judge": t, "judge_unsure": t},
+            {"others": s},
+            {"judge_others": t},
         )
         return tuple(tuple(self._product(one, other) for other in rows) for one in rows)
 
-    def _product(self, one: Mapping[str, int], other: Mapping[str, int]) -> Fraction:
-        total = sum(x * y * self.pair(a, b).ab for a, x in one.items() for b, y in other.items())
-        return Fraction(total, self.steps**2)
+    def _product(self, one: Mapping[str, Fraction], other: Mapping[str, Fraction]) -> Fraction:
+        return sum((x * y * self.pair(a, b).ab for a, x in one.items() for b, y in other.items()), Fraction(0))
 
     @property
     def labelled_groups(self) -> int:
@@ -336,7 +343,7 @@ def _rate_difference(key: TableKey, paired: PairedTables, level: float) -> Estim
             return EstimateDifference(reason=OTHER_ITEMS)
         sizes = [sum(int(unit.first[0]) * unit.times for unit in units) for units in strata]
         merged = [[unit for at in places for unit in strata[at]] for places in merge_small(sizes)]
-        corners.append(rate_difference(rates, merged, grouped=grouped))
+        corners.append(corrected_difference(rates, merged, grouped=grouped))
     low, high = (corner.interval(level, one.ends.units, "corrected-t") for corner in corners)
     is_decided = corners[0].value * corners[1].value > 0
     return EstimateDifference(
@@ -362,20 +369,19 @@ def _tally_of(paired: PairedTables, run: int) -> Tally:
 def _paired_units(
     units: Mapping[tuple[Counts | None, Counts | None], int], unsure: tuple[int, int]
 ) -> Iterator[PairedUnit]:
-    names = {name: at for at, name in enumerate(LabelledRates.columns)}
+    place = {name: at for at, name in enumerate(LabelledRates.columns)}
 
     def row(counts: Counts, value: int) -> Row:
-        column = {name: counts[names[name]] for name in LabelledRates.multiplied}
-        s = (column["labelled"] + column["unsure"] + column["others"]) // counts[names["items"]]
-        sums = (
-            column["labelled"] + column["unsure"],
-            column["human"] + value * column["unsure"],
-            column["judge"] + column["judge_unsure"],
-            column["others"],
-            column["judge_others"],
+        column = {name: counts[at] for name, at in place.items()}
+        s = (column["labelled"] + column["unsure"] + column["others"]) // column["items"]
+        t = column["judged"] // column["items"] or 1
+        return (
+            Fraction(column["labelled"] + column["unsure"], s),
+            Fraction(column["human"] + value * column["unsure"], s),
+            Fraction(column["judge"] + column["judge_unsure"], t),
+            Fraction(column["others"], s),
+            Fraction(column["judge_others"], t),
         )
-        labels, h, j, others, o = (Fraction(each, s) for each in sums)
-        return labels, h, j, others, o
 
     for (first, second), times in units.items():
         if first is not None and second is not None:
@@ -392,11 +398,11 @@ class HumanAgreement:
         return {}
 
     def totals(self, facts: ItemFacts) -> Mapping[str, int]:
-        labels = [in_steps(each.label, facts.steps) for each in facts.people if isinstance(each.label, Fraction)]
+        labels = [in_steps(each.label, facts.human_steps) for each in facts.people if isinstance(each.label, Fraction)]
         if len(labels) < 2:
             return NO_TOTALS
         squares = sum(label * label for label in labels)
-        return {f"people {facts.steps} {len(labels)} {sum(labels)} {squares} {facts.key.question}": 1}
+        return {f"people {facts.human_steps} {len(labels)} {sum(labels)} {squares} {facts.key.question}": 1}
 
     def metrics(self, tally: Tally) -> Metrics:
         questions = people_by_question(tally)
@@ -405,19 +411,19 @@ class HumanAgreement:
         return {self.metric: alpha_metric(next(iter(questions.values()), {}))}
 
 
-def people_by_question(tally: Tally) -> dict[str, dict[ItemLabels, int]]:
+def people_by_question(tally: Tally) -> dict[str, dict[RatedItem, int]]:
     """How often each set of labels of several people occurs, by question."""
-    questions: dict[str, dict[ItemLabels, int]] = {}
+    questions: dict[str, dict[RatedItem, int]] = {}
     for name, times in sorted(tally.counts.items()):
         if name.startswith("people "):
             _, steps, people, total, squares, question = name.split(" ", 5)
             s = int(steps)
-            labels = ItemLabels(int(people), Fraction(int(total), s), Fraction(int(squares), s * s))
+            labels = RatedItem(int(people), Fraction(int(total), s), Fraction(int(squares), s * s))
             questions.setdefault(question, {})[labels] = times
     return questions
 
 
-def alpha_metric(items: Mapping[ItemLabels, int]) -> Estimate:
+def alpha_metric(items: Mapping[RatedItem, int]) -> Estimate:
     """Krippendorff's alpha with its interval."""
     alpha = krippendorff_alpha(items) if items else None
     why = None if alpha is not None else ALIKE if items else "no item has labels of two people"

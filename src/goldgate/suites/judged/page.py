@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from goldgate.core.metric import format_number
@@ -25,7 +26,7 @@ from goldgate.core.page import (
     score_row,
 )
 from goldgate.core.report_page import findings_section, suite_report_page
-from goldgate.core.suite import HitsAndTrials, StoredRates, share_counts, stated_rates, whole_number
+from goldgate.core.suite import HitsAndTrials, StoredRates, share_counts, whole_number
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import MetricValue
@@ -113,22 +114,23 @@ def judged_rates(report: JudgedReport) -> StoredRates:
 
     Labels between 0 and 1 are counted in steps, which are no trials.
     """
-    steps = whole_number(report["labelling"]["steps"]) or 1
-    rates = {name: (hits // steps, trials // steps) for name, (hits, trials) in _label_rates(report).items()}
-    agreement = {name: counts for name, counts in stated_rates(report).items() if name in AGREEMENT}
+    labelling, rates = report["labelling"], {}
+    for name, steps in (("human_rate", labelling["human_steps"]), ("judge_rate", labelling["judge_steps"])):
+        hits, trials = _share_counts(report, [name])[name]
+        rates[name] = hits // (steps or 1), trials // (steps or 1)
     rows, effective = report["questions"]["rows"], 0.0
     if len(rows) == 1 and rows[0]["ends"] is not None:
         effective = min(end["effective_labels"] for end in (rows[0]["ends"]["all_0"], rows[0]["ends"]["all_1"]))
     value = report["metrics"]["main"]["rate"]["value"]
     corrected = (int((value or 0.0) * int(effective)), int(effective)) if value is not None else (0, 0)
     return StoredRates(
-        {**rates, **agreement, "rate": corrected},
+        {**rates, **_share_counts(report, AGREEMENT[:3]), "rate": corrected},
         {"items": whole_number(report["labelling"]["items"])},
         judged=report["inputs"]["labels"] or None,
     )
 
 
-def _label_rates(report: JudgedReport) -> dict[str, HitsAndTrials]:
+def _share_counts(report: JudgedReport, names: Sequence[str]) -> dict[str, HitsAndTrials]:
     main = report["metrics"]["main"]
-    named = ((name, main[name]) for name in ("human_rate", "judge_rate"))
+    named = ((name, main[name]) for name in names)
     return {name: share_counts(metric, f"metrics.main.{name}") for name, metric in named if "denominator" in metric}

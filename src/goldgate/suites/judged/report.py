@@ -52,6 +52,7 @@ class LabelFacts:
     twice: int  # items with labels of several people
     no_judge_label: int
     outside: int  # labels of judges for what is not among the items
+    steps: tuple[int, int]  # in which labels of people, and of judges, are counted
     stretched: list[str]  # questions whose judge's labels were stretched
     order: list[tuple[int, Fraction]]  # the place of an item in the draw, and its h - j
     judge_is_older: bool
@@ -70,7 +71,8 @@ class JudgedOutcome(Outcome):
         whole = tally.tables.get((TABLE,))
         labelling: LabellingValue = {
             "items": 0 if whole is None else ColumnSums(whole)["items"],
-            "steps": int(str(self.settings["steps"])),
+            "human_steps": facts.steps[0],
+            "judge_steps": facts.steps[1],
             "sampling": cast(Any, facts.sampling),
             "people": facts.people,
             "judges": facts.judges,

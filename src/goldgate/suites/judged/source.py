@@ -174,6 +174,14 @@ class JudgedWork(Work[Sequence[UnitFacts], ItemFacts]):
             yield Finding("unsure", "warning", "labels", None, "", message, facts.id)
 
 
+def _human_numbers(labels: Iterable[ItemLabels]) -> Iterator[Fraction]:
+    """Every number of people that is counted, alone and as the mean of several."""
+    for found in labels:
+        if found.human is not None:
+            yield found.human
+            yield from (each for each in found.people.values() if isinstance(each, Fraction))
+
+
 def _number(label: Fraction | None) -> float | None:
     return None if label is None else float(label)
 
@@ -215,12 +223,12 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         items = [] if files.items is None else _digests(files.items, "items")
         drawn = None if self._stored is None else self._stored.sha256
         inputs: dict[str, Any] = {"labels": _digests(files.labels, "labels"), "items": items, "draw": drawn}
-        signed = {
+        signed: dict[str, object] = {
             "labels": ",".join(f"{word}={number}" for word, number in sorted(settings.labels.items())) or "numbers",
             "judge": self._judge or "all",
             "sampling": self.sampling,
             "draw": "none" if draw is None else draw.header["signature"][:12],
-            "steps": self._steps,
+            "steps": f"{self._steps[0]}/{self._steps[1]}",
         }
         return JudgedOutcome(inputs, signed, label_facts=self._label_facts())
 
@@ -237,14 +245,16 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             judged[key.question].add(found.judge())
         self._stretches = {question: find_stretch(numbers) for question, numbers in judged.items()}
         has_judge = bool(book.judges)
-        self._steps = find_steps(self._numbers(labels, has_judge), self._settings.steps)
+        least = self._settings.steps
+        judge_steps = find_steps(self._judge_numbers(labels), least) if has_judge else 1
+        self._steps = find_steps(_human_numbers(labels.values()), least), judge_steps
         by_group = self._draw is not None and self._draw.header["by"] == GROUP
         for key, found in labels.items():
             judge = found.judge() if has_judge else None
             facts = ItemFacts(
                 key,
                 key.id if len(questions) == 1 else f"{key.question}: {key.id}",
-                self._steps,
+                *self._steps,
                 key in drawn,
                 found.human if key in drawn else None,
                 tuple(NamedLabel(*each) for each in sorted(found.people.items())),
@@ -255,16 +265,12 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             )
             yield facts, None if by_group else population[key]
 
-    def _numbers(self, labels: Mapping[ItemKey, ItemLabels], has_judge: bool) -> Iterator[Fraction]:
-        """Every number that is counted, of which few differ."""
+    def _judge_numbers(self, labels: Mapping[ItemKey, ItemLabels]) -> Iterator[Fraction]:
+        """Every number of a judge that is counted: as it was given, and as the correction takes it."""
         for key, found in labels.items():
-            if found.human is not None:
-                yield found.human
-            yield from (each for each in found.people.values() if isinstance(each, Fraction))
-            if has_judge:
-                judge = found.judge()
-                yield HALF if judge is None else judge
-                yield self._stretches[key.question](judge)
+            judge = found.judge()
+            yield HALF if judge is None else judge
+            yield self._stretches[key.question](judge)
 
     def _label_facts(self) -> LabelFacts:
         book = self._files.book
@@ -278,6 +284,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             twice=sum(len(each.people) > 1 for each in facts),
             no_judge_label=sum(each.judge is None for each in facts) if book.judges else 0,
             outside=self._files.outside,
+            steps=self._steps,
             stretched=sorted(name for name, stretch in self._stretches.items() if stretch != Stretch()),
             order=[(order[each.key], each.human - each.judge) for each in facts
                    if each.key in order and each.human is not None and each.judge is not None],
