@@ -206,7 +206,7 @@ def test_bad_items_are_errors_with_their_line(tmp_path: Path, records: list[dict
 def test_one_id_may_be_asked_two_questions(tmp_path: Path) -> None:
     path = lines(tmp_path / "items", [{"id": "a"}, {"id": "a", "question": "tone"}])
     with open_items(path) as items:
-        assert [key for key, _ in items] == [ItemKey("a"), ItemKey("a", "tone")]
+        assert [*items] == [ItemKey("a"), ItemKey("a", "tone")]
 
 
 def test_strata_are_labels_of_the_judge_or_values_of_a_field(tmp_path: Path) -> None:
@@ -214,8 +214,8 @@ def test_strata_are_labels_of_the_judge_or_values_of_a_field(tmp_path: Path) -> 
     judge = [
         {"id": name, "label": label, "by": "m", "kind": "judge"} for name, label in zip("abcdef", labels, strict=True)
     ]
-    items = [(ItemKey(name), {"id": name, "group": "g", "size": 3, "last": name == "g"}) for name in "abcdefg"]
-    strata = assign_strata(items, "judge", judge_strata(lines(tmp_path / "labels", judge)))
+    items = {ItemKey(name): {"id": name, "group": "g", "size": 3, "last": name == "g"} for name in "abcdefg"}
+    strata = assign_strata(items, "judge", judge_strata(lines(tmp_path / "labels", judge)).names)
     assert [*strata.values()] == ["1", "0", "below 0.5", "from 0.5", "partly", "no label", "no label"]
     assert {*assign_strata(items, "group").values()} == {"g"}
     assert {*assign_strata(items, "size").values()} == {"3"}
@@ -223,14 +223,14 @@ def test_strata_are_labels_of_the_judge_or_values_of_a_field(tmp_path: Path) -> 
     assert {*assign_strata(items, "question").values()} == {"default"}
     assert {*assign_strata(items, "nothing").values()} == {"none"}
     with pytest.raises(InputError, match="cannot be put into strata"):
-        assign_strata([(ItemKey("a"), {"id": "a", "size": [3]})], "size")
+        assign_strata({ItemKey("a"): {"id": "a", "size": [3]}}, "size")
 
 
 @pytest.mark.parametrize(
     ("second", "message"),
     [
         ({"by": "other"}, "labels of one judge"),
-        ({"kind": "human"}, "labels of a judge"),
+        ({"kind": "human"}, "labels of one judge"),
         ({"id": "a", "label": False}, "two labels"),
         ({"label": 2}, "a label cannot be read"),
     ],

@@ -13,14 +13,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, NamedTuple, TypedDict, cast
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, cast
 
 import orjson
 
 from goldgate.core.finding import record_id
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.readers.id_index import require_one_id
-from goldgate.readers.records import RecordFile, RecordStore, iterate_records, open_records
+from goldgate.readers.records import RecordStore, iterate_records, open_records
 from goldgate.readers.stored_result import require_type
 from goldgate.shape.kinds import AtLeast
 
@@ -189,15 +189,16 @@ class Draw:
         try:
             again = draw_items(population, DrawSettings(**values))
         except ConfigError as error:  # no such draw can have been made
-            raise self._forged(error.message) from None
+            raise self.changed(error.message) from None
         if again.header != header:
             stated, redrawn = dict(header), dict(again.header)
             names = sorted(name for name in {**stated, **redrawn} if stated.get(name) != redrawn.get(name))
-            raise self._forged(f"a header with another value of {', '.join(names)}")
+            raise self.changed(f"a header with another value of {', '.join(names)}")
         if again.keys != [*self.items]:
-            raise self._forged("other items, or the same in another order")
+            raise self.changed("other items, or the same in another order")
 
-    def _forged(self, found: str) -> InputError:
+    def changed(self, found: str) -> InputError:
+        """The error for a draw that goldgate did not write so."""
         return InputError(
             "draw.changed",
             "drawing again gives another draw: the file was changed, or was not written by goldgate sample",
@@ -210,25 +211,20 @@ class Draw:
 
 def load_draw(path: str) -> Draw:
     """The draw in a file; its header and items are checked, but not yet against the items that were drawn from."""
-    file = open_records(path, "draw")
-    store = RecordStore([file])
-    try:
-        records = _decoded(file, store)
-        _, header = next(records, (0, {}))
-        if "goldgate_draw" not in header:
+    with open_items(path, "draw") as items:
+        header = items.header
+        if header is None:
             raise InputError(
                 "draw.no_header",
                 "this is not a draw",
-                place=Place(file.name, 1),
+                place=Place(items.name, 1),
                 expected='a file of `goldgate sample`, which begins with {"goldgate_draw": 1, …}',
                 advice="draw first: goldgate sample --from ITEMS --n 100 --out drawn.jsonl",
             )
-        require_type(header, DrawHeader, "draw", file.name)
-        draw = Draw(cast(DrawHeader, header), dict(_keyed(records, store)), file.name)
-    finally:
-        store.close()
-    if header["goldgate_draw"] != 1 or _signature({**header, "signature": None}) != header["signature"]:
-        raise draw._forged("a header whose signature does not fit")
+        require_type(header, DrawHeader, "draw", items.name)
+        draw = Draw(cast(DrawHeader, header), dict(items), items.name)
+    if header["goldgate_draw"] != 1 or _signature(header) != header["signature"]:
+        raise draw.changed("a header whose signature does not fit")
     return draw
 
 
@@ -239,39 +235,71 @@ def write_draw(header: DrawHeader, items: Iterable[Item]) -> Iterator[bytes]:
 
 
 @contextmanager
-def open_items(path: str) -> Iterator[ItemFile]:
-    """A file of items, to be read as often as needed."""
-    store = RecordStore([open_records(path, "items")])
+def open_items(path: str, kind: Literal["items", "draw"] = "items") -> Iterator[ItemFile]:
+    """The items of a file, or of a draw; bad records and duplicate ids are errors with their line."""
+    store = RecordStore([open_records(path, kind)])
     try:
-        yield ItemFile(store)
+        yield ItemFile(store, kind == "draw")
     finally:
         store.close()
 
 
-class ItemFile:
-    """The items of a file with their keys, in its order; bad records and duplicate ids are errors with their line."""
+class ItemFile(Mapping[ItemKey, Item]):
+    """Items by their keys, in the order of the file; nothing but the keys is held in memory."""
 
-    def __init__(self, store: RecordStore) -> None:
+    def __init__(self, store: RecordStore, is_draw: bool) -> None:
         self._store = store
+        self._places: dict[ItemKey, tuple[int, int]] = {}  # offset and length
+        self.name = store.files[0].name
+        self.header: Item | None = None  # of a draw
+        for location, data in iterate_records(store.files[0]):
+            try:
+                record = store.decode(location, data)
+                if "goldgate_draw" in record and not self._places and self.header is None:
+                    self.header = record
+                    self._require_items(is_draw)
+                    continue
+                key = item_key(record)
+                if key in self._places:
+                    expected = "each id once for each question"
+                    raise _field_error(
+                        "duplicate_id", "two items have the same id and question", "id", expected, key.id
+                    )
+            except InputError as error:
+                raise store.at(error, location) from None
+            require_one_id(key.id, data, store, location)
+            self._places[key] = location, len(data)
 
-    def __iter__(self) -> Iterator[tuple[ItemKey, Item]]:
-        (file,) = self._store.files
-        return _keyed(_decoded(file, self._store), self._store)
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[ItemKey]:
+        return iter(self._places)
+
+    def __getitem__(self, key: ItemKey) -> Item:
+        location, length = self._places[key]
+        return self._store.decode(location, self._store.read(location, length))
+
+    def _require_items(self, is_draw: bool) -> None:
+        if not is_draw:
+            error = _field_error("is_a_draw", "this is a draw, not a file of items", "goldgate_draw", "items", 1)
+            error.advice = "give the items that it was drawn from"
+            raise error
 
 
 def assign_strata(
-    items: Iterable[tuple[ItemKey, Item]], by: str | None, judge: Mapping[ItemKey, str] | None = None
+    items: Mapping[ItemKey, Item], by: str | None, judge: Mapping[ItemKey, str] | None = None
 ) -> dict[ItemKey, str]:
     """Every item with the name of its stratum: the judge's label, its group, or the value of another field.
 
     `judge`: the names that `judge_strata` gives, where `by` is judge. Without `by` all are in one stratum.
     """
     if by is None:
-        return {key: "" for key, _ in items}
+        return dict.fromkeys(items, "")
     if by == BY_JUDGE:
         named = judge or {}
-        return {key: named.get(key, NO_LABEL) for key, _ in items}
-    return {key: _field_stratum(key, item, by) for key, item in items}
+        return {key: named.get(key, NO_LABEL) for key in items}
+    return {key: _field_stratum(key, item, by) for key, item in items.items()}
 
 
 NO_LABEL = "no label"
@@ -290,34 +318,37 @@ def label_stratum(label: object) -> str:
     )
 
 
-def judge_strata(path: str) -> dict[ItemKey, str]:
-    """The stratum of each item by the labels of one judge; labels of people or of two judges are an InputError."""
-    strata: dict[ItemKey, str] = {}
-    judges: set[object] = set()
+class JudgeStrata(NamedTuple):
+    """The stratum of each item by its label, and the digest of the label file."""
+
+    names: dict[ItemKey, str]
+    sha256: str
+
+
+def judge_strata(path: str) -> JudgeStrata:
+    """The strata by the labels of one judge; labels of people or of two judges are an InputError."""
+    names: dict[ItemKey, str] = {}
     store = RecordStore([open_records(path, "labels")])
+    judge: Item | None = None
     try:
-        for location, record in _decoded(store.files[0], store):
+        for location, data in iterate_records(store.files[0]):
             try:
-                if record.get("kind") != "judge":
-                    raise _field_error(
-                        "not_judge", "strata are made from labels of a judge", "kind", '"judge"', record.get("kind")
-                    )
-                judges.add(record.get("by"))
-                if len(judges) > 1:
-                    raise _field_error(
-                        "two_judges", "strata are made from the labels of one judge", "by", "one name", record.get("by")
-                    )
-                key = item_key(record)
-                if strata.setdefault(key, label_stratum(record.get("label"))) != label_stratum(record.get("label")):
-                    raise _field_error(
-                        "duplicate_label", "the judge gave an item two labels", "id", "one label for each item", key.id
-                    )
+                record = store.decode(location, data)
+                judge = judge or {"kind": "judge", "by": record.get("by")}
+                for name, value in judge.items():
+                    if record.get(name) != value:
+                        message = "strata are made from the labels of one judge"
+                        raise _field_error("not_one_judge", message, name, describe_value(value), record.get(name))
+                key, stratum = item_key(record), label_stratum(record.get("label"))
+                if names.setdefault(key, stratum) != stratum:
+                    expected = "one label for each item"
+                    raise _field_error("duplicate_label", "the judge gave an item two labels", "id", expected, key.id)
             except InputError as error:
                 error.code = error.code.replace("items.", "labels.", 1)
                 raise store.at(error, location) from None
+        return JudgeStrata(names, store.sha256s()[0])
     finally:
         store.close()
-    return strata
 
 
 def _field_stratum(key: ItemKey, item: Item, name: str) -> str:
@@ -337,37 +368,6 @@ def _field_stratum(key: ItemKey, item: Item, name: str) -> str:
     )
     error.place = Place(f"the item {key.id}", None, name)
     raise error
-
-
-def _decoded(file: RecordFile, store: RecordStore) -> Iterator[tuple[int, dict[str, Any]]]:
-    for location, data in iterate_records(file):
-        record = store.decode(location, data)
-        if (identity := record_id(record)) is not None:
-            require_one_id(identity, data, store, location)
-        yield location, record
-
-
-def _keyed(records: Iterable[tuple[int, Item]], store: RecordStore) -> Iterator[tuple[ItemKey, Item]]:
-    seen: set[ItemKey] = set()
-    for location, item in records:
-        try:
-            if "goldgate_draw" in item and not seen:
-                raise _field_error(
-                    "is_a_draw", "this is a draw, not a file of items", "goldgate_draw", "items", item["goldgate_draw"]
-                )
-            key = item_key(item)
-            if key in seen:
-                raise _field_error(
-                    "duplicate_id",
-                    "two items have the same id and question",
-                    "id",
-                    "each id once for each question",
-                    key.id,
-                )
-        except InputError as error:
-            raise store.at(error, location) from None
-        seen.add(key)
-        yield key, item
 
 
 def _field_error(code: str, message: str, name: str, expected: str, found: object) -> InputError:
