@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict, cast
 import orjson
 
 from goldgate.core.finding import record_id
+from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.readers.id_index import require_one_id
 from goldgate.readers.records import RecordStore, iterate_records, open_records
@@ -300,6 +301,44 @@ def assign_strata(
         named = judge or {}
         return {key: named.get(key, NO_LABEL) for key in items}
     return {key: _field_stratum(key, item, by) for key, item in items.items()}
+
+
+class SampleLines(NamedTuple):
+    """The lines of a draw, and what was drawn in a few words."""
+
+    lines: list[bytes]
+    summary: str
+
+
+def sample_items(path: str, options: Options) -> SampleLines:
+    """`goldgate sample`: draw from a file of items."""
+    from goldgate.suites.judged.ask import load_template, read_question, text_digest
+
+    for name in ("n", "draw"):
+        if options[name] < 1:
+            raise ConfigError("draw.too_small", f"--{name} is a whole number from 1", found=str(options[name]))
+    by, labels, template = options.get("by"), options.get("labels"), options.get("template")
+    if by == BY_JUDGE and labels is None:
+        raise ConfigError(
+            "draw.no_labels", "--by judge needs the judge's labels", advice="give them with --labels FILE"
+        )
+    judge = None if labels is None else judge_strata(labels)
+    settings = DrawSettings(
+        options["n"],
+        by,
+        text_digest(read_question(options.get("question"))),
+        None if template is None else load_template(template).sha256,
+        None if judge is None else judge.sha256,
+        options["draw"],
+    )
+    with open_items(path) as items:
+        if not items:
+            raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
+        header, keys = draw_items(assign_strata(items, by, None if judge is None else judge.names), settings)
+        lines = [*write_draw(header, (items[key] for key in keys))]
+    few = " (all there are: fewer than --n)" if header["n"] < options["n"] else ""
+    strata = ", ".join(f"{each['name']}: {each['drawn']} of {each['items']}" for each in header["strata"])
+    return SampleLines(lines, f"{header['n']} of {header['items']} items{few}" + (f" ({strata})" if strata else ""))
 
 
 NO_LABEL = "no label"
