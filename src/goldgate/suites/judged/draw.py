@@ -13,21 +13,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, NamedTuple, TypedDict, cast
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, cast
 
 import orjson
 
 from goldgate.core.finding import record_id
+from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.readers.id_index import require_one_id
-from goldgate.readers.records import RecordFile, RecordStore, iterate_records, open_records
+from goldgate.readers.records import RecordStore, iterate_records, open_records
 from goldgate.readers.stored_result import require_type
 from goldgate.shape.kinds import AtLeast
 
 DEFAULT_QUESTION = "default"
 LEAST_IN_STRATUM = 5  # the specification's; also a tenth of the draw
-MOST_STRATA = 10
-BY_JUDGE = "judge"
+BY_JUDGE, NO_LABEL = "judge", "no label"
+_HEADER_KEY = "goldgate_draw"
 
 Item = Mapping[str, Any]  # an id, maybe a group and the key of its question, and anything else that is shown
 
@@ -135,10 +136,8 @@ def allocate(sizes: Mapping[str, int], n: int) -> dict[str, int]:
         raise ConfigError(
             "draw.too_many_strata",
             f"{n} items cannot be shared among {len(sizes)} strata",
-            expected=f"at most {MOST_STRATA} strata, and at least {least} items for each",
-            found=f"{len(sizes)} strata, which need {sum(shares.values())} items",
-            advice="draw more (--n), choose a field with fewer values for --by, or leave --by out: the intervals "
-            "take account of groups without it",
+            expected=f"at least {least} items for each stratum, or all that it has: {sum(shares.values())} in all",
+            advice="draw more (--n), or leave --by out: the intervals take account of groups without it",
         )
     free = set(sizes)  # strata whose proportional share is more than the least
     while free:
@@ -189,15 +188,16 @@ class Draw:
         try:
             again = draw_items(population, DrawSettings(**values))
         except ConfigError as error:  # no such draw can have been made
-            raise self._forged(error.message) from None
+            raise self.changed(error.message) from None
         if again.header != header:
             stated, redrawn = dict(header), dict(again.header)
             names = sorted(name for name in {**stated, **redrawn} if stated.get(name) != redrawn.get(name))
-            raise self._forged(f"a header with another value of {', '.join(names)}")
+            raise self.changed(f"a header with another value of {', '.join(names)}")
         if again.keys != [*self.items]:
-            raise self._forged("other items, or the same in another order")
+            raise self.changed("other items, or the same in another order")
 
-    def _forged(self, found: str) -> InputError:
+    def changed(self, found: str) -> InputError:
+        """The error for a draw that goldgate did not write so."""
         return InputError(
             "draw.changed",
             "drawing again gives another draw: the file was changed, or was not written by goldgate sample",
@@ -210,53 +210,78 @@ class Draw:
 
 def load_draw(path: str) -> Draw:
     """The draw in a file; its header and items are checked, but not yet against the items that were drawn from."""
-    file = open_records(path, "draw")
-    store = RecordStore([file])
-    try:
-        records = _decoded(file, store)
-        _, header = next(records, (0, {}))
-        if "goldgate_draw" not in header:
+    with open_items(path, "draw") as items:
+        header = items.header
+        if header is None:
             raise InputError(
                 "draw.no_header",
                 "this is not a draw",
-                place=Place(file.name, 1),
+                place=Place(items.name, 1),
                 expected='a file of `goldgate sample`, which begins with {"goldgate_draw": 1, …}',
                 advice="draw first: goldgate sample --from ITEMS --n 100 --out drawn.jsonl",
             )
-        require_type(header, DrawHeader, "draw", file.name)
-        draw = Draw(cast(DrawHeader, header), dict(_keyed(records, store)), file.name)
-    finally:
-        store.close()
-    if header["goldgate_draw"] != 1 or _signature({**header, "signature": None}) != header["signature"]:
-        raise draw._forged("a header whose signature does not fit")
+        require_type(header, DrawHeader, "draw", items.name)
+        draw = Draw(cast(DrawHeader, header), dict(items), items.name)
+    if header["goldgate_draw"] != 1 or _signature(header) != header["signature"]:
+        raise draw.changed("a header whose signature does not fit")
     return draw
 
 
-def write_draw(header: DrawHeader, items: Iterable[Item]) -> Iterator[bytes]:
-    """The lines of a draw."""
-    for record in (header, *items):
-        yield orjson.dumps(record) + b"\n"
-
-
 @contextmanager
-def open_items(path: str) -> Iterator[ItemFile]:
-    """A file of items, to be read as often as needed."""
-    store = RecordStore([open_records(path, "items")])
+def open_items(path: str, kind: Literal["items", "draw", "labels"] = "items") -> Iterator[ItemFile]:
+    """The items of a file, a draw or labels; bad records and duplicate ids are errors with their line."""
+    store = RecordStore([open_records(path, kind)])
     try:
         yield ItemFile(store)
     finally:
         store.close()
 
 
-class ItemFile:
-    """The items of a file with their keys, in its order; bad records and duplicate ids are errors with their line."""
+class ItemFile(Mapping[ItemKey, Item]):
+    """Items by their keys, in the order of the file; nothing but the keys is held in memory."""
 
     def __init__(self, store: RecordStore) -> None:
         self._store = store
+        self._places: dict[ItemKey, tuple[int, int]] = {}  # offset and length
+        self.name, kind = store.files[0].name, store.files[0].kind
+        self.header: Item | None = None  # of a draw
+        for location, data in iterate_records(store.files[0]):
+            record = store.decode(location, data)
+            try:
+                if kind == "draw" and not self._places and self.header is None and _HEADER_KEY in record:
+                    self.header = record
+                    continue
+                key = _new_key(record, self._places)
+            except InputError as error:
+                error.code = error.code.replace("items.", f"{kind}.", 1)
+                raise store.at(error, location) from None
+            require_one_id(key.id, data, store, location)
+            self._places[key] = location, len(data)
 
-    def __iter__(self) -> Iterator[tuple[ItemKey, Item]]:
-        (file,) = self._store.files
-        return _keyed(_decoded(file, self._store), self._store)
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[ItemKey]:
+        return iter(self._places)
+
+    def __getitem__(self, key: ItemKey) -> Item:
+        location, length = self._places[key]
+        return self._store.decode(location, self._store.read(location, length))
+
+    @property
+    def sha256(self) -> str:
+        return self._store.sha256s()[0]
+
+
+def _new_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
+    if _HEADER_KEY in record:
+        message = "this is a draw: give the items that it was drawn from"
+        raise _field_error("is_a_draw", message, _HEADER_KEY, "items", record[_HEADER_KEY])
+    key = item_key(record)
+    if key in taken:
+        message, expected = "two items have the same id and question", "each id once for each question"
+        raise _field_error("duplicate_id", message, "id", expected, key.id)
+    return key
 
 
 def assign_strata(
@@ -274,100 +299,73 @@ def assign_strata(
     return {key: _field_stratum(key, item, by) for key, item in items}
 
 
-NO_LABEL = "no label"
+def _field_stratum(key: ItemKey, item: Item, name: str) -> str:
+    value = key.question if name == "question" else item.get(name)
+    if value is None or isinstance(value, (str, bool, int)):
+        return "none" if value is None else value if isinstance(value, str) else orjson.dumps(value).decode()
+    message = f"the item {key.id} cannot be put into a stratum by this field"
+    raise _field_error("bad_stratum", message, name, "a text, a whole number, true or false", value)
+
+
+def judge_strata(path: str) -> dict[ItemKey, str]:
+    """The stratum of each item by the labels of one judge in a file."""
+    with open_items(path, "labels") as labels:
+        return _judge_strata(labels)
+
+
+def _judge_strata(labels: ItemFile) -> dict[ItemKey, str]:
+    givers = sorted({f"{label.get('by')} ({label.get('kind')})" for label in labels.values()})
+    if len(givers) != 1 or not givers[0].endswith("(judge)"):
+        raise InputError(
+            "labels.not_one_judge",
+            "strata are made from the labels of one judge",
+            place=Place(labels.name),
+            expected='labels with one `by`, and the `kind` "judge"',
+            found=", ".join(givers[:5]) or "no labels",
+        )
+    return {key: label_stratum(label.get("label")) for key, label in labels.items()}
 
 
 def label_stratum(label: object) -> str:
     """The stratum of an item that a judge gave this label; a number that is neither 0 nor 1 is told by its half."""
-    if label is None:
-        return NO_LABEL
     if isinstance(label, str):
         return label
     if isinstance(label, (bool, int, float)) and 0 <= label <= 1:
         return str(int(label)) if label in (0, 1) else "below 0.5" if label < 0.5 else "from 0.5"
-    raise _field_error(
-        "bad_label", "a label cannot be read", "label", "true, false, a number from 0 to 1, a word", label
-    )
+    return NO_LABEL
 
 
-def judge_strata(path: str) -> dict[ItemKey, str]:
-    """The stratum of each item by the labels of one judge; labels of people or of two judges are an InputError."""
-    strata: dict[ItemKey, str] = {}
-    judges: set[object] = set()
-    store = RecordStore([open_records(path, "labels")])
-    try:
-        for location, record in _decoded(store.files[0], store):
-            try:
-                if record.get("kind") != "judge":
-                    raise _field_error(
-                        "not_judge", "strata are made from labels of a judge", "kind", '"judge"', record.get("kind")
-                    )
-                judges.add(record.get("by"))
-                if len(judges) > 1:
-                    raise _field_error(
-                        "two_judges", "strata are made from the labels of one judge", "by", "one name", record.get("by")
-                    )
-                key = item_key(record)
-                if strata.setdefault(key, label_stratum(record.get("label"))) != label_stratum(record.get("label")):
-                    raise _field_error(
-                        "duplicate_label", "the judge gave an item two labels", "id", "one label for each item", key.id
-                    )
-            except InputError as error:
-                error.code = error.code.replace("items.", "labels.", 1)
-                raise store.at(error, location) from None
-    finally:
-        store.close()
-    return strata
+class SampleLines(NamedTuple):
+    """The lines of a draw, and what was drawn in a few words."""
+
+    lines: list[bytes]
+    summary: str
 
 
-def _field_stratum(key: ItemKey, item: Item, name: str) -> str:
-    value = key.question if name == "question" else item.get(name)
-    if value is None:
-        return "none"
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (bool, int)):
-        return orjson.dumps(value).decode()
-    error = _field_error(
-        "bad_stratum",
-        "items cannot be put into strata by this field",
-        name,
-        "a text, a whole number, true or false",
-        value,
-    )
-    error.place = Place(f"the item {key.id}", None, name)
-    raise error
+def sample_items(path: str, options: Options) -> SampleLines:
+    """`goldgate sample`: draw from a file of items."""
+    from goldgate.suites.judged.ask import load_template, read_question, text_digest
 
-
-def _decoded(file: RecordFile, store: RecordStore) -> Iterator[tuple[int, dict[str, Any]]]:
-    for location, data in iterate_records(file):
-        record = store.decode(location, data)
-        if (identity := record_id(record)) is not None:
-            require_one_id(identity, data, store, location)
-        yield location, record
-
-
-def _keyed(records: Iterable[tuple[int, Item]], store: RecordStore) -> Iterator[tuple[ItemKey, Item]]:
-    seen: set[ItemKey] = set()
-    for location, item in records:
-        try:
-            if "goldgate_draw" in item and not seen:
-                raise _field_error(
-                    "is_a_draw", "this is a draw, not a file of items", "goldgate_draw", "items", item["goldgate_draw"]
-                )
-            key = item_key(item)
-            if key in seen:
-                raise _field_error(
-                    "duplicate_id",
-                    "two items have the same id and question",
-                    "id",
-                    "each id once for each question",
-                    key.id,
-                )
-        except InputError as error:
-            raise store.at(error, location) from None
-        seen.add(key)
-        yield key, item
+    for name in ("n", "draw"):
+        if options[name] < 1:
+            raise ConfigError("draw.too_small", f"--{name} is a whole number from 1", found=str(options[name]))
+    by, template, judge, digest = options.get("by"), options.get("template"), None, None
+    if options.get("labels") is not None:
+        with open_items(options["labels"], "labels") as labels:
+            judge, digest = _judge_strata(labels), labels.sha256
+    elif by == BY_JUDGE:
+        raise ConfigError("draw.no_labels", "--by judge needs the judge's labels", advice="add --labels FILE")
+    question = text_digest(read_question(options.get("question")))
+    asked = None if template is None else load_template(template).sha256
+    settings = DrawSettings(options["n"], by, question, asked, digest, options["draw"])
+    with open_items(path) as items:
+        if not items:
+            raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
+        header, keys = draw_items(assign_strata(items.items(), by, judge), settings)
+        lines = [orjson.dumps(record) + b"\n" for record in (header, *(items[key] for key in keys))]
+    few = " (all there are: fewer than --n)" if header["n"] < options["n"] else ""
+    strata = ", ".join(f"{each['name']}: {each['drawn']} of {each['items']}" for each in header["strata"])
+    return SampleLines(lines, f"{header['n']} of {header['items']} items{few}" + (f" ({strata})" if strata else ""))
 
 
 def _field_error(code: str, message: str, name: str, expected: str, found: object) -> InputError:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Contract, Input, Inputs, Mapper, Measure, StoredRates, Suite
+from goldgate.suites.judged.abilities import ABILITIES
 from goldgate.suites.judged.settings import JudgedSettings
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
@@ -44,6 +45,7 @@ class JudgedSuite(Suite):
     metrics_version = "1.0"
     headline = ("rate", "human_rate")
     preload = "goldgate.suites.judged.source"
+    abilities = ABILITIES
 
     @property
     def contracts(self) -> Mapping[str, Contract]:
