@@ -15,9 +15,9 @@ from goldgate.core.page import count_text
 from goldgate.core.remarks import remark
 from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
+from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate, LabelSums, plain_rate
 from goldgate.stats.distributions import t_tail
 from goldgate.stats.interval import GROUP, metric_with_interval, one_sided
-from goldgate.suites.judged.estimate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate, LabelSums, plain_rate
 from goldgate.suites.judged.measures import (
     GATE_CONFIDENCE,
     TABLE,
