@@ -33,7 +33,7 @@ def item_facts(items: Sequence[Item], people: Sequence[Sequence[float]] = ()) ->
         one for each in several for one in each if one is not None
     ]
     given = [HALF if judge is None else judge for judge in judges]
-    steps = find_steps(numbers), find_steps([*given, *map(stretch, judges)])
+    steps = find_steps(numbers), find_steps([*given, *(stretch(judge) for judge in judges)])
     facts = []
     for at, (item, judge) in enumerate(zip(items, judges, strict=True)):
         labels = people[at] if at < len(people) else ()

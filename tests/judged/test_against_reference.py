@@ -67,7 +67,7 @@ def test_rates_bias_and_agreement_are_those_of_the_specification(seed: int) -> N
 @pytest.mark.parametrize("seed", range(30))
 def test_agreement_among_people_is_that_of_the_specification(seed: int) -> None:
     rng = random.Random(seed)
-    values = rng.choice([[0, 1], [0, 0.5, 1], [0.0, 0.25, 0.37, 1.0]])
+    values: list[float] = rng.choice([[0.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.25, 0.37, 1.0]])
     people = [[rng.choice(values) for _ in range(rng.choice([1, 2, 2, 3]))] for _ in range(rng.randint(1, 30))]
     if rng.random() < 0.5:  # people who agree
         people = [[labels[0]] * len(labels) for labels in people]
