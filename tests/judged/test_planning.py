@@ -98,7 +98,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run("sample", "--from", folder / "items.jsonl", "--n", "60", "--out", drawn).exit_code == 0
     by_id = {label["id"]: label["label"] for label in judge}
     ids = [json.loads(line)["id"] for line in drawn.read_text().splitlines()[1:]]
-    people = [{"id": name, "label": by_id[name] ^ (place % 10 == 0), "by": "p", "kind": "human"}
+    people = [{"id": name, "label": by_id[name] != (place % 10 == 0), "by": "p", "kind": "human"}
               for place, name in enumerate(ids)]  # fmt: skip
     write(folder / "people.jsonl", people)
     (folder / "protocol.yaml").write_text("gates: {rate: {min: 0.6}}\n")
@@ -131,7 +131,8 @@ def test_power_of_a_judged_result_plans_labels(result: Path) -> None:
     assert gate["needed"] < 60  # it passes already
     report = json.loads((result / "report.json").read_bytes())
     interval = report["metrics"]["main"]["rate"]["interval"]
-    assert question["lengths"][0]["length"] == pytest.approx(interval["high"] - interval["low"], abs=1e-8)  # rounded outwards there
+    length_now = interval["high"] - interval["low"]  # rounded outwards
+    assert question["lengths"][0]["length"] == pytest.approx(length_now, abs=1e-8)
 
 
 def test_a_threshold_above_the_rate_is_not_reached_by_more_labels(result: Path) -> None:
