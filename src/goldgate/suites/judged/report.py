@@ -189,7 +189,7 @@ def _rate_remarks(row: QuestionRow, facts: LabelFacts, *, several: bool) -> Iter
 def _judge_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOut]:
     if facts.no_judge_label:
         items = count_text(facts.no_judge_label, "item")
-        message = f"{items} without a label of the judge: one half is taken for each"
+        message = f"{items} without a label of the judge, counted as one half"
         yield remark("no_judge_label", message, items=facts.no_judge_label)
     if facts.outside:
         labels = count_text(facts.outside, "label")
