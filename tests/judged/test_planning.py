@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def test_groups_ask_for_more_labels() -> None:
     # Ten groups of four labelled items, all alike within a group, and nine others of each.
     rows = [(Fraction(4), Fraction(4 * h), Fraction(4 * h), Fraction(36), Fraction(36 * h)) for h in [1] * 7 + [0] * 3]
     products = tuple(tuple(sum((row[i] * row[k] for row in rows), Fraction(0)) for k in range(5)) for i in range(5))
-    grouped = LabelSums(*[getattr(sums, name) for name in LabelSums.__slots__[:9]], groups=10, products=products)
+    grouped = replace(sums, groups=10, products=products)
     assert expected(grouped).length(40, correct=False) > expected(sums).length(40, correct=False)
     now = grouped_rate(grouped, correct=False)
     assert expected(grouped).ends(40, 0.95, correct=False) == pytest.approx(now.ends(0.95), abs=0.02)

@@ -21,7 +21,7 @@ from goldgate.suites.judged.measures import GATE_CONFIDENCE, TABLE, ColumnSums, 
 
 USUAL_LENGTH = "0.1"
 SIZES = (25, 50, 100, 200, 500, 1_000)
-MOST_ONES = 100_000
+MAX_ONES = 100_000
 
 
 class LabelTarget(TypedDict):
@@ -134,7 +134,7 @@ def ones_needed(bound: Fraction, confidence: float) -> int | None:
         sums = LabelSums(n, 0, one, nothing, nothing, one, nothing, nothing, nothing)
         return plain_rate(sums).ends(one_sided(confidence))[0] >= bound
 
-    return least_labels(enough, MOST_ONES)
+    return least_labels(enough, MAX_ONES)
 
 
 def label_power(result: StoredResult, options: Mapping[str, Any]) -> tuple[LabelPlan, Callable[[LabelPlan], Page]]:
@@ -148,20 +148,20 @@ def plan_labels(result: StoredResult, options: Mapping[str, Any]) -> LabelPlan:
     tally = sum_records(result, measures).tally
     questions: list[QuestionPlan] = []
     for key in question_keys(tally, (TABLE,)):
-        column, found = ColumnSums(tally.tables[key]), find_ends(tally, key)
+        column, rates = ColumnSums(tally.tables[key]), find_ends(tally, key)
         expected = ExpectedLabels(column.labels(0), column.labels(1))
         plan: QuestionPlan = {
             "question": key[1],
             "items": expected.all_0.items,
             "labelled": expected.all_0.labelled,
-            "rate": None if isinstance(found, str) else float(found.ends.value),
-            "reason": found if isinstance(found, str) else None,
+            "rate": None if isinstance(rates, str) else float(rates.ends.value),
+            "reason": rates if isinstance(rates, str) else None,
             "targets": [],
             "lengths": [],
         }
-        if not isinstance(found, str):
+        if not isinstance(rates, str):
             goals = _goals(result, key[1], options)
-            plan["targets"] = [_target(expected, found.ends.value, goal) for goal in goals]
+            plan["targets"] = [_target(expected, rates.ends.value, goal) for goal in goals]
             plan["lengths"] = [*_lengths(expected, options["sizes"] or SIZES)]
         questions.append(plan)
     return {
@@ -222,8 +222,8 @@ def describe_label_plan(plan: LabelPlan) -> Page:
         if question["lengths"]:
             rows = tuple(_length_row(each) for each in question["lengths"])
             columns = tuple(map(Column, ("labels", "with the judge", "people alone")))
-            named = f", {question['question']}" if len(plan["questions"]) > 1 else ""
-            sections.append(Section(f"Length of the interval{named}", (Table(columns, rows),)))
+            suffix = f", {question['question']}" if len(plan["questions"]) > 1 else ""
+            sections.append(Section(f"Length of the interval{suffix}", (Table(columns, rows),)))
     notes = [
         f"The intervals have a level of {plan['level']:g}; a gate looks at one end, with its own confidence.",
         "Further labels are taken to be like those at hand, drawn without strata, and the judge to agree as often.",
