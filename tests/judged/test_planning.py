@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.main import goldgate
-from goldgate.suites.judged.estimate import LabelSums, grouped_rate, plain_rate
-from goldgate.suites.judged.planning import ExpectedLabels, Goal, least_labels, ones_needed
+from goldgate.stats.corrected_rate import LabelSums, grouped_rate, plain_rate
+from goldgate.stats.power import ExpectedLabels, LabelGoal, ones_needed
 
 
 def binary_sums(cells: tuple[int, int, int, int], others: int, judge_others: int) -> LabelSums:
@@ -38,7 +38,7 @@ def test_people_alone_need_94_labels_for_a_length_of_a_fifth_at_one_half() -> No
     # With h̄ = 1/2: v = 1/(4(n+1)), n_e = n + 1, and the length is t / √(n_e + t²). At most 0.2: n + 1 ≥ 24 t².
     # n = 94: 24 · 1.9858² = 94.64 ≤ 95. n = 93: 24 · 1.9861² = 94.67 > 94.
     labels = expected(binary_sums((0, 10, 0, 10), 980, 0))
-    assert labels.needed(Goal("length", "0.2"), correct=False) == 94
+    assert labels.needed(LabelGoal("length", "0.2"), correct=False) == 94
 
 
 def test_with_as_many_labels_as_there_are_the_interval_is_that_of_the_report() -> None:
@@ -49,7 +49,7 @@ def test_with_as_many_labels_as_there_are_the_interval_is_that_of_the_report() -
 
 def test_a_good_judge_saves_labels_and_a_useless_one_costs_none() -> None:
     good, coin = binary_sums((35, 2, 1, 12), 1950, 1400), binary_sums((20, 17, 7, 6), 1950, 1050)
-    goal = Goal("length", "0.1")
+    goal = LabelGoal("length", "0.1")
     with_judge, alone = (expected(good).needed(goal, correct=correct) for correct in (True, False))
     assert with_judge is not None
     assert alone is not None
@@ -62,7 +62,7 @@ def test_a_good_judge_saves_labels_and_a_useless_one_costs_none() -> None:
 
 def test_the_number_needed_is_the_least_one() -> None:
     labels = expected(binary_sums((44, 2, 1, 3), 2950, 2700))
-    for goal in (Goal("length", "0.07"), Goal("min", "0.85", 0.95), Goal("max", "0.97", 0.95)):
+    for goal in (LabelGoal("length", "0.07"), LabelGoal("min", "0.85", 0.95), LabelGoal("max", "0.97", 0.95)):
         needed = labels.needed(goal, correct=True)
         assert needed is not None
         assert labels.reaches(goal, needed, correct=True)
@@ -80,9 +80,9 @@ def test_groups_ask_for_more_labels() -> None:
     assert expected(grouped).ends(40, 0.95, correct=False) == pytest.approx(now.ends(0.95), abs=0.02)
 
 
-@pytest.mark.parametrize(("most", "least", "found"), [(100, 37, 37), (100, 10, 10), (36, 37, None), (9, 1, None)])
-def test_the_least_number_is_found_by_halving(most: int, least: int, found: int | None) -> None:
-    assert least_labels(lambda n: n >= least, most) == found
+def test_a_goal_that_all_items_do_not_reach_has_no_number() -> None:
+    labels = expected(binary_sums((10, 0, 0, 10), 20, 10))
+    assert labels.needed(LabelGoal("length", "0.05"), correct=True) is None
 
 
 @pytest.fixture(scope="module")

@@ -24,23 +24,26 @@ from goldgate.core.metric import Estimate, Metric, Metrics, Rate, Ratio
 from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts, RatioSums, UnitSums
 from goldgate.core.tally import TableKey, Tally, UnitCounts
-from goldgate.stats.interval import Interval, NoInterval
-from goldgate.suites.judged.agreement import Cells, RatedItem, alpha_interval, krippendorff_alpha
-from goldgate.suites.judged.draw import ItemKey
-from goldgate.suites.judged.estimate import (
+from goldgate.stats.corrected_rate import (
     LEAST_LABELS,
+    Cells,
     LabelSums,
     PairedUnit,
+    RatedItem,
     RateEnds,
     Row,
     SignedMean,
+    alpha_interval,
     corrected_difference,
     corrected_rate,
+    krippendorff_alpha,
     labels_worth,
     mean_with_disagreements,
     merge_small,
     share_of_items,
 )
+from goldgate.stats.interval import Interval, NoInterval
+from goldgate.suites.judged.draw import ItemKey
 from goldgate.suites.judged.labels import HALF, NamedLabel, in_steps
 
 TABLE = "labels"

@@ -1,27 +1,25 @@
 """How many labels of people a length of the interval, or a gate, needs: `goldgate power` for a judged result.
 
-Further labels are taken to be like those at hand, in what people say and in how far the judge agrees. The formulas are
-those of the corrected rate, with the sums of the labelled items scaled to another number of them.
+Further labels are taken to be like those at hand, in what people say and in how far the judge agrees.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, TypedDict
 
 from goldgate.core.metric import format_number
 from goldgate.core.page import NOT_AVAILABLE, Cell, Column, Name, Notes, Page, Section, Table, count_text
 from goldgate.readers.stored_result import StoredResult
 from goldgate.runs.units import ratio_measures, sum_records
-from goldgate.stats.interval import LEVEL, one_sided
-from goldgate.suites.judged.estimate import LEAST_LABELS, CorrectedRate, LabelSums, grouped_rate, plain_rate
+from goldgate.stats.corrected_rate import LEAST_LABELS
+from goldgate.stats.interval import LEVEL
+from goldgate.stats.power import ExpectedLabels, LabelGoal, ones_needed
 from goldgate.suites.judged.measures import GATE_CONFIDENCE, TABLE, ColumnSums, find_ends, question_keys
 
 USUAL_LENGTH = "0.1"
 SIZES = (25, 50, 100, 200, 500, 1_000)
-MAX_ONES = 100_000
 
 
 class LabelTarget(TypedDict):
@@ -66,77 +64,6 @@ class LabelPlan(TypedDict):
     error: None
 
 
-class Goal(NamedTuple):
-    """What labels are needed for: an interval of at most this length, or a gate that passes."""
-
-    kind: Literal["length", "min", "max"]
-    bound: str
-    confidence: float | None = None  # of a gate
-
-
-class ExpectedLabels(NamedTuple):
-    """The sums of a question with every unsure item 0, and with every one 1."""
-
-    all_0: LabelSums
-    all_1: LabelSums
-
-    def ends(self, n: int, level: float, *, correct: bool = True, gate: bool = False) -> tuple[float, float]:
-        """The interval that n labels like these would give; `correct` False: without the judge."""
-        low, high = (_expected_rate(sums, n, correct, gate) for sums in self)
-        return low.ends(level)[0], high.ends(level)[1]
-
-    def length(self, n: int, *, correct: bool = True) -> float:
-        low, high = self.ends(n, LEVEL, correct=correct)
-        return high - low
-
-    def reaches(self, goal: Goal, n: int, *, correct: bool) -> bool:
-        if goal.confidence is None:
-            return self.length(n, correct=correct) <= float(goal.bound)
-        low, high = self.ends(n, one_sided(goal.confidence), correct=correct, gate=True)
-        return low >= Fraction(goal.bound) if goal.kind == "min" else high <= Fraction(goal.bound)
-
-    def needed(self, goal: Goal, *, correct: bool) -> int | None:
-        """The least number of labels that reaches a goal; None where all items do not."""
-        return least_labels(lambda n: self.reaches(goal, n, correct=correct), self.all_0.items)
-
-
-def _expected_rate(sums: LabelSums, n: int, correct: bool, gate: bool) -> CorrectedRate:
-    """The rate with n labels. Groups raise its variance by as much as they do now."""
-    labelled, m = Fraction(n, sums.labelled), sums.items - n
-    others = Fraction(m, sums.others) if sums.others else Fraction(0)
-    h, j, hh, hj, jj = (labelled * part for part in (sums.h, sums.j, sums.hh, sums.hj, sums.jj))
-    rate = plain_rate(LabelSums(n, m, h, j, others * sums.o, hh, hj, jj, others * sums.oo), correct)
-    if not sums.groups:
-        return rate
-    raised = grouped_rate(sums, gate, correct).variance / plain_rate(sums, correct).variance
-    df = max(Fraction(1), min(rate.df, sums.groups * labelled - 1))
-    return replace(rate, variance=rate.variance * max(Fraction(1), raised), df=df)
-
-
-def least_labels(enough: Callable[[int], bool], most: int) -> int | None:
-    """The least number of labels that is enough, from ten on; None where `most` is not."""
-    low, high = LEAST_LABELS - 1, LEAST_LABELS
-    while high < most and not enough(high):
-        low, high = high, min(2 * high, most)
-    if high > most or not enough(high):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-def ones_needed(bound: Fraction, confidence: float) -> int | None:
-    """How many labels of people, all of them 1 and without a judge, have a lower end of at least this."""
-
-    def enough(n: int) -> bool:
-        one, nothing = Fraction(n), Fraction(0)
-        sums = LabelSums(n, 0, one, nothing, nothing, one, nothing, nothing, nothing)
-        return plain_rate(sums).ends(one_sided(confidence))[0] >= bound
-
-    return least_labels(enough, MAX_ONES)
-
-
 def label_power(result: StoredResult, options: Mapping[str, Any]) -> tuple[LabelPlan, Callable[[LabelPlan], Page]]:
     """`goldgate power` for a judged result: the plan, and what describes it."""
     return plan_labels(result, options), describe_label_plan
@@ -175,19 +102,19 @@ def plan_labels(result: StoredResult, options: Mapping[str, Any]) -> LabelPlan:
     }
 
 
-def _goals(result: StoredResult, question: str, options: Mapping[str, Any]) -> Iterator[Goal]:
+def _goals(result: StoredResult, question: str, options: Mapping[str, Any]) -> Iterator[LabelGoal]:
     """A length; and the threshold that is asked for, or the bounds of the report's gates on this rate."""
-    yield Goal("length", str(options["width"] or USUAL_LENGTH))
+    yield LabelGoal("length", str(options["width"] or USUAL_LENGTH))
     if options["threshold"] is not None:
-        yield Goal("min", str(options["threshold"]), float(GATE_CONFIDENCE))
+        yield LabelGoal("min", str(options["threshold"]), float(GATE_CONFIDENCE))
         return
     for gate in result.report["gates"]:
         if gate["metric"] in ("rate", f"rate[{question}]"):
             confidence = float(gate.get("confidence") or GATE_CONFIDENCE)
-            yield from (Goal(side, str(gate[side]), confidence) for side in ("min", "max") if side in gate)
+            yield from (LabelGoal(side, str(gate[side]), confidence) for side in ("min", "max") if side in gate)
 
 
-def _target(expected: ExpectedLabels, rate: Fraction, goal: Goal) -> LabelTarget:
+def _target(expected: ExpectedLabels, rate: Fraction, goal: LabelGoal) -> LabelTarget:
     kind, bound, confidence = goal
     target: LabelTarget = {
         "kind": kind,

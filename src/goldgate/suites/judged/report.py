@@ -15,9 +15,10 @@ from goldgate.core.page import count_text
 from goldgate.core.remarks import remark
 from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
+from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
 from goldgate.stats.distributions import t_tail
 from goldgate.stats.interval import GROUP, metric_with_interval
-from goldgate.suites.judged.estimate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
+from goldgate.stats.power import ones_needed
 from goldgate.suites.judged.measures import (
     GATE_CONFIDENCE,
     TABLE,
@@ -28,7 +29,6 @@ from goldgate.suites.judged.measures import (
     people_by_question,
     question_keys,
 )
-from goldgate.suites.judged.planning import ones_needed
 
 if TYPE_CHECKING:
     from goldgate.suites.judged.contracts import JudgedReport, LabellingValue, QuestionRow, RateDetails
