@@ -15,9 +15,10 @@ from goldgate.core.page import count_text
 from goldgate.core.remarks import remark
 from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
-from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate, LabelSums, plain_rate
+from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
 from goldgate.stats.distributions import t_tail
-from goldgate.stats.interval import GROUP, metric_with_interval, one_sided
+from goldgate.stats.interval import GROUP, metric_with_interval
+from goldgate.stats.power import ones_needed
 from goldgate.suites.judged.measures import (
     GATE_CONFIDENCE,
     TABLE,
@@ -37,7 +38,6 @@ ITEM = "item"
 MAX_QUESTIONS = 200  # listed
 _MAX_NAMED = 3
 _DRIFT_LABELS, _DRIFT_P = 20, 0.001  # labels from which on their order is looked at, and the p-value that stands out
-_MOST_ONES = 10_000
 _USUAL_BOUND = Fraction(9, 10)
 
 
@@ -208,27 +208,10 @@ def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[StandsOut]:
     gates = [gate for gate in report["gates"] if gate["metric"] in names and "min" in gate]
     bounds = [(Fraction(g["min"]), float(g.get("confidence", GATE_CONFIDENCE)), g["min"]) for g in gates]
     for bound, confidence, text in bounds or [(_USUAL_BOUND, float(GATE_CONFIDENCE), "0.9")]:
-        needed = _ones_needed(bound, confidence)
+        needed = ones_needed(bound, confidence)
         if needed is not None and n < needed:
             message = f"all {count_text(n, 'label')} of people are 1, and a gate of ≥ {text} needs {needed} such labels"
             yield remark("few_labels", message, labels=n, needed=needed)
-
-
-def _ones_needed(bound: Fraction, confidence: float) -> int | None:
-    """As many labels of people, all 1 and without a judge, as reach a lower bound."""
-    low, high = LEAST_LABELS, _MOST_ONES
-    if not _ones_reach(high, bound, confidence):
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _ones_reach(middle, bound, confidence) else (middle + 1, high)
-    return low
-
-
-def _ones_reach(n: int, bound: Fraction, confidence: float) -> bool:
-    ones, nothing = Fraction(n), Fraction(0)
-    sums = LabelSums(n, 0, ones, nothing, nothing, ones, nothing, nothing, nothing)
-    return plain_rate(sums).ends(one_sided(confidence))[0] >= bound
 
 
 def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[StandsOut]:
