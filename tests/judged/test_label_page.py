@@ -12,7 +12,7 @@ from goldgate.core.page import LabelList
 from goldgate.core.unit_page import MarkedText
 from goldgate.errors import GoldgateError
 from goldgate.suites.judged.ask import text_digest
-from goldgate.suites.judged.label_page import QuoteSearch, item_pages
+from goldgate.suites.judged.label_page import QuoteSearch, split_item
 from goldgate.viewer.access import HttpRequest
 from tests.viewer.stored import require_harmless
 
@@ -220,8 +220,8 @@ def test_a_quote_is_marked_in_its_source() -> None:
         ],
         "sources": [{"id": "a.txt", "text": "same words, only here"}, {"id": "b.txt", "text": "the same words"}],
     }
-    about, sources = item_pages(item, "x")
-    texts = {each.title: each.blocks[0] for each in sources.sections}
+    parts = split_item(item)
+    texts = {each.title: each.blocks[0] for each in parts.sources}
     assert all(isinstance(text, MarkedText) for text in texts.values())
     marks = {
         title: [(mark.start, mark.end, mark.label) for mark in text.marks]
@@ -233,7 +233,7 @@ def test_a_quote_is_marked_in_its_source() -> None:
         "b.txt": [(4, 14, "1")],
         "Source of quote 3: d": [(12, 20, "3")],
     }
-    quotes = next(each.blocks[0] for each in about.sections if each.title == "Quotes")
+    quotes = next(each.blocks[0] for each in parts.judged if each.title == "Quotes")
     assert isinstance(quotes, LabelList)
     assert quotes.rows[0].parts == ("“same words”", "in b.txt")
     assert quotes.rows[3].parts == ("“nowhere at all”", "from c.txt", "not found in the texts shown here")

@@ -69,13 +69,15 @@ class ItemView(NamedTuple):
 
 def render_item(view: ItemView, choices: Sequence[LabelChoice]) -> str:
     """The page of an item: its texts, and the form with a button for each label."""
-    about, sources = item_pages(view.item, f"item {view.number}")
-    blocks = [block for page in (about, sources) for section in page.sections for block in section.blocks]
+    parts = split_item(view.item)
+    blocks = [block for sections in parts for section in sections for block in section.blocks]
     lengths = [len(block.text) for block in blocks if isinstance(block, MarkedText)]
     limits = DisplayLimits(_share(lengths, _MAX_CHARACTERS), _MAX_MARKS)
-    columns = [element("div", unit_sections(about, limits, level=2), class_="about-item")]
-    if sources.sections:
-        columns.append(element("div", unit_sections(sources, limits, level=2), class_="sources"))
+    columns = [
+        element("div", unit_sections(UnitPage(f"item {view.number}", sections), limits, level=2), class_=name)
+        for name, sections in parts._asdict().items()
+        if sections
+    ]
     question = html_sentence(view.question or _default_question(view.item))
     body = [
         element("a", "Skip to the labels", href="#labels", class_="skip"),
@@ -277,22 +279,29 @@ class SourceText(NamedTuple):
 _OWN_FIELDS = ("id", "group", "question")  # they name the item and are not shown
 
 
-def item_pages(item: Mapping[str, Any], label: str) -> tuple[UnitPage, UnitPage]:
-    """What an item says, field by field; and the texts that it quotes, with the quotes marked in them."""
+class ItemParts(NamedTuple):
+    """What is judged, the texts that it quotes, and the other fields of an item."""
+
+    judged: tuple[UnitSection, ...]
+    sources: tuple[UnitSection, ...]
+    others: tuple[UnitSection, ...]
+
+
+def split_item(item: Mapping[str, Any]) -> ItemParts:
+    """The parts of an item, with its quotes marked in their sources."""
     rest = {name: value for name, value in item.items() if name not in _OWN_FIELDS}
     claim = rest.pop("claim") if isinstance(rest.get("claim"), str) else None
     quotes, notes = _take_quotes(rest)
     sources = _take_sources(rest, quotes)
     texts, places = _mark_quotes(quotes, sources[:_MAX_TEXTS])
-    sections = [] if claim is None else [UnitSection("Claim", (MarkedText(claim),))]
+    judged = [] if claim is None else [UnitSection("Claim", (MarkedText(claim),))]
     if quotes:
         rows = [_quote_row(number, quote, places[number], len(sources)) for number, quote in enumerate(quotes)]
-        sections.append(UnitSection("Quotes", (LabelList(tuple(rows)), *map(Paragraph, notes))))
-    sections += _plain_sections(rest)
+        judged.append(UnitSection("Quotes", (LabelList(tuple(rows)), *map(Paragraph, notes))))
     if len(sources) > _MAX_TEXTS:
         words = f"{len(sources) - _MAX_TEXTS:,} of {len(sources):,} sources are not shown."
         texts.append(UnitSection("More sources", (Paragraph(words),)))
-    return UnitPage(label, tuple(sections)), UnitPage(label, tuple(texts))
+    return ItemParts(tuple(judged), tuple(texts), tuple(_plain_sections(rest)))
 
 
 def _take_quotes(rest: dict[str, Any]) -> tuple[list[Quote], list[str]]:
