@@ -2,8 +2,8 @@
 
 The file of labels is written anew for every label, beside the old one, flushed to disk, and then takes its place. So it
 is whole at every moment, whoever reads it and however the process ends, a changed label leaves no second line, and
-there is one way of writing, not one for new labels and one for changes. It costs a write of the whole file: 2 ms for a
-thousand labels, and people give one in some seconds. The lines are in the order in which the items were first labelled.
+there is one way of writing, not one for new labels and one for changes. It costs a write of the whole file: 11 ms at a
+thousand labels, 36 ms at ten thousand, and people give one in some seconds. The lines are in the order in which the items were first labelled.
 """
 
 from __future__ import annotations
