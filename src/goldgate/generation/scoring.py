@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         GenerationValue,
         IntervalValue,
         PlainCount,
+        PlainEstimate,
         PlainRate,
         RateValue,
     )
@@ -132,7 +133,7 @@ class SeedsMetric(TypedDict):
     se_runs: float | None
     se_units: float | None
     interval: IntervalValue | None
-    by_seed: dict[str, PlainRate | PlainCount]
+    by_seed: dict[str, PlainRate | PlainCount | PlainEstimate]
 
 
 class SeedsSummary(TypedDict):

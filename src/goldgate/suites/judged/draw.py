@@ -27,8 +27,8 @@ from goldgate.shape.kinds import AtLeast
 
 DEFAULT_QUESTION = "default"
 LEAST_IN_STRATUM = 5  # the specification's; also a tenth of the draw
-MOST_STRATA = 10
-BY_JUDGE = "judge"
+BY_JUDGE, NO_LABEL = "judge", "no label"
+_HEADER_KEY = "goldgate_draw"
 
 Item = Mapping[str, Any]  # an id, maybe a group and the key of its question, and anything else that is shown
 
@@ -136,10 +136,8 @@ def allocate(sizes: Mapping[str, int], n: int) -> dict[str, int]:
         raise ConfigError(
             "draw.too_many_strata",
             f"{n} items cannot be shared among {len(sizes)} strata",
-            expected=f"at most {MOST_STRATA} strata, and at least {least} items for each",
-            found=f"{len(sizes)} strata, which need {sum(shares.values())} items",
-            advice="draw more (--n), choose a field with fewer values for --by, or leave --by out: the intervals "
-            "take account of groups without it",
+            expected=f"at least {least} items for each stratum, or all that it has: {sum(shares.values())} in all",
+            advice="draw more (--n), or leave --by out: the intervals take account of groups without it",
         )
     free = set(sizes)  # strata whose proportional share is more than the least
     while free:
@@ -229,18 +227,12 @@ def load_draw(path: str) -> Draw:
     return draw
 
 
-def write_draw(header: DrawHeader, items: Iterable[Item]) -> Iterator[bytes]:
-    """The lines of a draw."""
-    for record in (header, *items):
-        yield orjson.dumps(record) + b"\n"
-
-
 @contextmanager
-def open_items(path: str, kind: Literal["items", "draw"] = "items") -> Iterator[ItemFile]:
-    """The items of a file, or of a draw; bad records and duplicate ids are errors with their line."""
+def open_items(path: str, kind: Literal["items", "draw", "labels"] = "items") -> Iterator[ItemFile]:
+    """The items of a file, a draw or labels; bad records and duplicate ids are errors with their line."""
     store = RecordStore([open_records(path, kind)])
     try:
-        yield ItemFile(store, kind == "draw")
+        yield ItemFile(store)
     finally:
         store.close()
 
@@ -248,25 +240,20 @@ def open_items(path: str, kind: Literal["items", "draw"] = "items") -> Iterator[
 class ItemFile(Mapping[ItemKey, Item]):
     """Items by their keys, in the order of the file; nothing but the keys is held in memory."""
 
-    def __init__(self, store: RecordStore, is_draw: bool) -> None:
+    def __init__(self, store: RecordStore) -> None:
         self._store = store
         self._places: dict[ItemKey, tuple[int, int]] = {}  # offset and length
-        self.name = store.files[0].name
+        self.name, kind = store.files[0].name, store.files[0].kind
         self.header: Item | None = None  # of a draw
         for location, data in iterate_records(store.files[0]):
+            record = store.decode(location, data)
             try:
-                record = store.decode(location, data)
-                if "goldgate_draw" in record and not self._places and self.header is None:
+                if kind == "draw" and not self._places and self.header is None and _HEADER_KEY in record:
                     self.header = record
-                    self._require_items(is_draw)
                     continue
-                key = item_key(record)
-                if key in self._places:
-                    expected = "each id once for each question"
-                    raise _field_error(
-                        "duplicate_id", "two items have the same id and question", "id", expected, key.id
-                    )
+                key = _new_key(record, self._places)
             except InputError as error:
+                error.code = error.code.replace("items.", f"{kind}.", 1)
                 raise store.at(error, location) from None
             require_one_id(key.id, data, store, location)
             self._places[key] = location, len(data)
@@ -281,26 +268,71 @@ class ItemFile(Mapping[ItemKey, Item]):
         location, length = self._places[key]
         return self._store.decode(location, self._store.read(location, length))
 
-    def _require_items(self, is_draw: bool) -> None:
-        if not is_draw:
-            error = _field_error("is_a_draw", "this is a draw, not a file of items", "goldgate_draw", "items", 1)
-            error.advice = "give the items that it was drawn from"
-            raise error
+    @property
+    def sha256(self) -> str:
+        return self._store.sha256s()[0]
+
+
+def _new_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
+    if _HEADER_KEY in record:
+        message = "this is a draw: give the items that it was drawn from"
+        raise _field_error("is_a_draw", message, _HEADER_KEY, "items", record[_HEADER_KEY])
+    key = item_key(record)
+    if key in taken:
+        message, expected = "two items have the same id and question", "each id once for each question"
+        raise _field_error("duplicate_id", message, "id", expected, key.id)
+    return key
 
 
 def assign_strata(
-    items: Mapping[ItemKey, Item], by: str | None, judge: Mapping[ItemKey, str] | None = None
+    items: Iterable[tuple[ItemKey, Item]], by: str | None, judge: Mapping[ItemKey, str] | None = None
 ) -> dict[ItemKey, str]:
     """Every item with the name of its stratum: the judge's label, its group, or the value of another field.
 
     `judge`: the names that `judge_strata` gives, where `by` is judge. Without `by` all are in one stratum.
     """
     if by is None:
-        return dict.fromkeys(items, "")
+        return {key: "" for key, _ in items}
     if by == BY_JUDGE:
         named = judge or {}
-        return {key: named.get(key, NO_LABEL) for key in items}
-    return {key: _field_stratum(key, item, by) for key, item in items.items()}
+        return {key: named.get(key, NO_LABEL) for key, _ in items}
+    return {key: _field_stratum(key, item, by) for key, item in items}
+
+
+def _field_stratum(key: ItemKey, item: Item, name: str) -> str:
+    value = key.question if name == "question" else item.get(name)
+    if value is None or isinstance(value, (str, bool, int)):
+        return "none" if value is None else value if isinstance(value, str) else orjson.dumps(value).decode()
+    message = f"the item {key.id} cannot be put into a stratum by this field"
+    raise _field_error("bad_stratum", message, name, "a text, a whole number, true or false", value)
+
+
+def judge_strata(path: str) -> dict[ItemKey, str]:
+    """The stratum of each item by the labels of one judge in a file."""
+    with open_items(path, "labels") as labels:
+        return _judge_strata(labels)
+
+
+def _judge_strata(labels: ItemFile) -> dict[ItemKey, str]:
+    givers = sorted({f"{label.get('by')} ({label.get('kind')})" for label in labels.values()})
+    if len(givers) != 1 or not givers[0].endswith("(judge)"):
+        raise InputError(
+            "labels.not_one_judge",
+            "strata are made from the labels of one judge",
+            place=Place(labels.name),
+            expected='labels with one `by`, and the `kind` "judge"',
+            found=", ".join(givers[:5]) or "no labels",
+        )
+    return {key: label_stratum(label.get("label")) for key, label in labels.items()}
+
+
+def label_stratum(label: object) -> str:
+    """The stratum of an item that a judge gave this label; a number that is neither 0 nor 1 is told by its half."""
+    if isinstance(label, str):
+        return label
+    if isinstance(label, (bool, int, float)) and 0 <= label <= 1:
+        return str(int(label)) if label in (0, 1) else "below 0.5" if label < 0.5 else "from 0.5"
+    return NO_LABEL
 
 
 class SampleLines(NamedTuple):
@@ -317,96 +349,23 @@ def sample_items(path: str, options: Options) -> SampleLines:
     for name in ("n", "draw"):
         if options[name] < 1:
             raise ConfigError("draw.too_small", f"--{name} is a whole number from 1", found=str(options[name]))
-    by, labels, template = options.get("by"), options.get("labels"), options.get("template")
-    if by == BY_JUDGE and labels is None:
-        raise ConfigError(
-            "draw.no_labels", "--by judge needs the judge's labels", advice="give them with --labels FILE"
-        )
-    judge = None if labels is None else judge_strata(labels)
-    settings = DrawSettings(
-        options["n"],
-        by,
-        text_digest(read_question(options.get("question"))),
-        None if template is None else load_template(template).sha256,
-        None if judge is None else judge.sha256,
-        options["draw"],
-    )
+    by, template, judge, digest = options.get("by"), options.get("template"), None, None
+    if options.get("labels") is not None:
+        with open_items(options["labels"], "labels") as labels:
+            judge, digest = _judge_strata(labels), labels.sha256
+    elif by == BY_JUDGE:
+        raise ConfigError("draw.no_labels", "--by judge needs the judge's labels", advice="add --labels FILE")
+    question = text_digest(read_question(options.get("question")))
+    asked = None if template is None else load_template(template).sha256
+    settings = DrawSettings(options["n"], by, question, asked, digest, options["draw"])
     with open_items(path) as items:
         if not items:
             raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
-        header, keys = draw_items(assign_strata(items, by, None if judge is None else judge.names), settings)
-        lines = [*write_draw(header, (items[key] for key in keys))]
+        header, keys = draw_items(assign_strata(items.items(), by, judge), settings)
+        lines = [orjson.dumps(record) + b"\n" for record in (header, *(items[key] for key in keys))]
     few = " (all there are: fewer than --n)" if header["n"] < options["n"] else ""
     strata = ", ".join(f"{each['name']}: {each['drawn']} of {each['items']}" for each in header["strata"])
     return SampleLines(lines, f"{header['n']} of {header['items']} items{few}" + (f" ({strata})" if strata else ""))
-
-
-NO_LABEL = "no label"
-
-
-def label_stratum(label: object) -> str:
-    """The stratum of an item that a judge gave this label; a number that is neither 0 nor 1 is told by its half."""
-    if label is None:
-        return NO_LABEL
-    if isinstance(label, str):
-        return label
-    if isinstance(label, (bool, int, float)) and 0 <= label <= 1:
-        return str(int(label)) if label in (0, 1) else "below 0.5" if label < 0.5 else "from 0.5"
-    raise _field_error(
-        "bad_label", "a label cannot be read", "label", "true, false, a number from 0 to 1, a word", label
-    )
-
-
-class JudgeStrata(NamedTuple):
-    """The stratum of each item by its label, and the digest of the label file."""
-
-    names: dict[ItemKey, str]
-    sha256: str
-
-
-def judge_strata(path: str) -> JudgeStrata:
-    """The strata by the labels of one judge; labels of people or of two judges are an InputError."""
-    names: dict[ItemKey, str] = {}
-    store = RecordStore([open_records(path, "labels")])
-    judge: Item | None = None
-    try:
-        for location, data in iterate_records(store.files[0]):
-            try:
-                record = store.decode(location, data)
-                judge = judge or {"kind": "judge", "by": record.get("by")}
-                for name, value in judge.items():
-                    if record.get(name) != value:
-                        message = "strata are made from the labels of one judge"
-                        raise _field_error("not_one_judge", message, name, describe_value(value), record.get(name))
-                key, stratum = item_key(record), label_stratum(record.get("label"))
-                if names.setdefault(key, stratum) != stratum:
-                    expected = "one label for each item"
-                    raise _field_error("duplicate_label", "the judge gave an item two labels", "id", expected, key.id)
-            except InputError as error:
-                error.code = error.code.replace("items.", "labels.", 1)
-                raise store.at(error, location) from None
-        return JudgeStrata(names, store.sha256s()[0])
-    finally:
-        store.close()
-
-
-def _field_stratum(key: ItemKey, item: Item, name: str) -> str:
-    value = key.question if name == "question" else item.get(name)
-    if value is None:
-        return "none"
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (bool, int)):
-        return orjson.dumps(value).decode()
-    error = _field_error(
-        "bad_stratum",
-        "items cannot be put into strata by this field",
-        name,
-        "a text, a whole number, true or false",
-        value,
-    )
-    error.place = Place(f"the item {key.id}", None, name)
-    raise error
 
 
 def _field_error(code: str, message: str, name: str, expected: str, found: object) -> InputError:

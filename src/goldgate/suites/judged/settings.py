@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-from goldgate.shape.kinds import Share
+from goldgate.shape.kinds import AtLeast, Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,4 +17,4 @@ class JudgedSettings:
     # trusted: take labels of people that goldgate did not draw as if they were a random sample; it stands out.
     sampling: Literal["drawn", "trusted"] = "drawn"
     # The least steps in which labels are counted: two results that are compared need the same.
-    steps: Literal[1, 60, 720720000] = 1
+    steps: Annotated[int, AtLeast(1)] = 1
