@@ -20,9 +20,9 @@ from goldgate.report.element import Content, Markup, element
 from goldgate.report.html import whole_page
 from goldgate.report.html.blocks import DisplayLimits, html_name, html_names, html_sentence
 from goldgate.report.html.units import unit_sections
+from goldgate.suites.judged.labels import UNSURE
 from goldgate.viewer.pages import server_policy, viewer_style
 
-UNSURE = "unsure"  # the label of a person who cannot say
 MAX_NOTE_CHARACTERS = 5_000
 BACK, NEXT = "back", "next"  # what else the form can ask for
 REFERRER = "same-origin"  # with no-referrer, browsers do not say where a form comes from

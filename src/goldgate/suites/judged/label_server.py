@@ -3,7 +3,7 @@
 The file of labels is written anew for every label, beside the old one, flushed to disk, and then takes its place. So it
 is whole at every moment, whoever reads it and however the process ends, a changed label leaves no second line, and
 there is one way of writing, not one for new labels and one for changes. It costs a write of the whole file: 11 ms at a
-thousand labels, 36 ms at ten thousand, and people give one in some seconds. The lines are in the order in which the items were first labelled.
+thousand labels, 36 ms at ten thousand, and people give one in some seconds. Lines are in the order of first labels.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import getpass
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, NamedTuple
@@ -32,7 +33,6 @@ from goldgate.suites.judged.label_page import (
     MAX_NOTE_CHARACTERS,
     NEXT,
     REFERRER,
-    UNSURE,
     GivenLabel,
     ItemView,
     LabelChoice,
@@ -42,10 +42,10 @@ from goldgate.suites.judged.label_page import (
     render_item,
     render_label_error,
 )
+from goldgate.suites.judged.labels import HUMAN, JUDGE, UNSURE
 from goldgate.viewer.access import POST, HttpRequest
 from goldgate.viewer.server import BAD_REQUEST, NO_SUCH_PAGE, NOT_FOUND, OK, SERVER_ERROR, SiteResponse, redirect
 
-HUMAN, JUDGE = "human", "judge"  # kinds of labels
 MAX_CHOICES = 9  # as many as there are keys for
 _YES_AND_NO = (LabelChoice("yes", True, ("1", "y")), LabelChoice("no", False, ("2", "n")))
 _ITEM = re.compile(r"/items/([1-9][0-9]{0,9})")
@@ -471,8 +471,12 @@ def _protocol_words(protocol: str) -> list[str]:
 
 def _open_items(path: str, store: RecordStore, question: str | None) -> ItemFile:
     """The items in their order; those of a draw without its header, which must fit to them and to the question."""
-    store.files.append(open_records(path, "items"))
-    items = ItemFile(store, is_draw=True)
+    file = open_records(path, "items")
+    store.files.append(file)
+    for location, data in islice(iterate_records(file), 1):
+        if "goldgate_draw" in store.decode(location, data):
+            file.stored.kind = "draw"
+    items = ItemFile(store)
     if not items:
         raise InputError("items.empty", "there are no items", place=Place(path), expected="at least one item")
     if items.header is not None:
