@@ -189,8 +189,8 @@ def _parse_label(record: dict[str, Any], kind: str, words: Mapping[str, Fraction
         return Fraction(repr(label + 0))
     if kind == JUDGE:
         return None
-    listed = "".join(f"{word}, " for word in words) or "a word that the protocol lists, "
-    expected = f'true, false, a number from 0 to 1, {listed}or "{UNSURE}"'
+    word_list = "".join(f"{word}, " for word in words) or "a word that the protocol lists, "
+    expected = f'true, false, a number from 0 to 1, {word_list}or "{UNSURE}"'
     error = _wrong("bad_label", "this label of a person cannot be read", "label", expected, label)
     if isinstance(label, str):
         error.advice = did_you_mean(label, [*words, UNSURE]) or f"judged: {{labels: {{{label}: 1}}}} in the protocol"
