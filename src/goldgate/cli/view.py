@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goldgate.cli.options import COMMON, SYSTEM_NAMES
-from goldgate.cli.printing import ProgressLine, print_output
-from goldgate.cli.process import print_stderr
+from goldgate.cli.process import ProgressLine, print_output, print_stderr
 from goldgate.cli.runner import exit_with
 from goldgate.errors import EXIT_PASSED
 

@@ -378,7 +378,9 @@ def _cells(column: Sequence[Cell], place: int, most: int, table: Table, facets: 
         if cell not in by_text:
             text = str(cell)
             content: Content = element("code", names[text]) if isinstance(cell, Name) else html_sentence(text)
-            by_text[cell] = _text_cell(facet_link(content, facets, title, text), title, is_head=place == 0 and text != "")
+            by_text[cell] = _text_cell(
+                facet_link(content, facets, title, text), title, is_head=place == 0 and text != ""
+            )
         cells.append(by_text[cell])
     return cells
 
