@@ -14,10 +14,11 @@ from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper
 from goldgate.core.unit_page import InputLookup
-from goldgate.readers.join import LocatedRecord, PairReader, open_joined_inputs
+from goldgate.readers.join import PairReader, open_joined_inputs
 from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
 from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.readers.pair_files import PairOpener
+from goldgate.readers.records import LocatedRecord
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.report_parts import ExtractionOutcome
