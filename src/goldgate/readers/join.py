@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import accumulate, takewhile
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,7 @@ from goldgate.core.process import Promise, start_background_thread
 from goldgate.core.suite import Inputs, Mapper
 from goldgate.engines import SerialEngine
 from goldgate.errors import InputError, InternalError, describe_value
+from goldgate.files.random_access import RandomAccess
 from goldgate.readers.guess import endpoint_id_advice, swapped_advice, unread_layout_advice
 from goldgate.readers.id_index import (
     BUCKETS,
@@ -216,7 +218,7 @@ class JoinedFiles:
     """Open files of gold and predictions, and which records belong together."""
 
     def __init__(
-        self, gold: IdIndex, predictions: IdIndex, hashes: Promise[list[list[str]]], engine: Mapper | None = None
+        self, gold: IdIndex, predictions: IdIndex, hashes: Promise[list[str]], engine: Mapper | None = None
     ) -> None:
         self._gold = gold
         self._predictions = predictions
@@ -269,9 +271,10 @@ class JoinedFiles:
     def digests(self) -> dict[str, list[FileDigest]]:
         """What a report says of the files, sorted: in what order they were named changes nothing."""
         stores = {"gold": self._gold.store, "predictions": self._predictions.store}
+        hashes = iter(self._hashes.result())
         return {
             kind: sorted(map(_file_digest, store.files, hashes), key=lambda digest: (*digest.values(),))
-            for (kind, store), hashes in zip(stores.items(), self._hashes.result(), strict=True)
+            for kind, store in stores.items()
         }
 
 
@@ -300,26 +303,19 @@ def open_joined(
             yield JoinedFiles(gold_index, predicted_index, hashes, engine)
 
 
-class HashFiles:
-    """The digest of a file as it is stored. It can be sent to a worker."""
-
-    def __init__(self, stores: Sequence[RecordStore]) -> None:
-        self.stores = stores
-
-    def __call__(self, number: tuple[int, int]) -> str:
-        store, file = number
-        return self.stores[store].files[file].stored.sha256()
-
-
-def _start_hashing(stores: Sequence[RecordStore], engine: Mapper | None) -> Promise[list[list[str]]]:
-    """The digests: made beside everything else, or, where all workers get files enough, by them."""
-    hashes: Promise[list[list[str]]] = Promise()
-    numbers = [(number, file) for number, store in enumerate(stores) for file in range(len(store.files))]
-    if engine is None or len(numbers) < engine.workers * FILES_PER_WORKER:
-        start_background_thread(
-            lambda: hashes.keep(lambda: [store.sha256s() for store in stores])
-        )  # takes no turn from the rest
-        return hashes
-    digests = dict(zip(numbers, engine.map(HashFiles(stores), numbers), strict=True))
-    hashes.keep(lambda: [[digests[number, file] for file in range(len(s.files))] for number, s in enumerate(stores)])
+def _start_hashing(stores: Sequence[RecordStore], engine: Mapper | None) -> Promise[list[str]]:
+    """The digests of all files: made beside everything else, or, where all workers get files enough, by them."""
+    hashes: Promise[list[str]] = Promise()
+    files = [file.stored for store in stores for file in store.files]
+    if engine is None or len(files) < engine.workers * FILES_PER_WORKER:
+        start_background_thread(  # takes no turn from the rest
+            lambda: hashes.keep(lambda: [digest for store in stores for digest in store.sha256s()])
+        )
+    else:
+        digests = [*engine.map(partial(_file_sha256, files), range(len(files)))]
+        hashes.keep(lambda: digests)
     return hashes
+
+
+def _file_sha256(files: Sequence[RandomAccess], number: int) -> str:
+    return files[number].sha256()

@@ -62,6 +62,10 @@ class JoinedWork(Work[PairShard, Facts]):
         """The group that a gold record names, if it names one."""
         return record_group(record.value)
 
+    def lookup(self, records: InputLookup) -> InputLookup:
+        """What the page of a unit is made from: its records, and what the suite adds to them."""
+        return records
+
     def score(self, shard: PairShard) -> Iterator[Facts]:
         return (facts for facts, _ in self.grouped(shard))
 
@@ -119,7 +123,7 @@ class JoinedSource(Source[PairShard, Facts]):
         return self._outcome
 
     def lookup(self) -> InputLookup:
-        return self._files.lookup()
+        return self._work.lookup(self._files.lookup())
 
 
 class JoinedSuite(Suite):
@@ -145,13 +149,12 @@ def open_pairs(
     make_work: Callable[[PairReader], JoinedWork[Facts]],
     outcome: Outcome,
     opener: Opener = open_records,
-    make_source: Callable[[JoinedFiles, JoinedWork[Facts], Outcome], JoinedSource[Facts]] | None = None,
     engine: Mapper | None = None,
 ) -> Iterator[JoinedSource[Facts]]:
     """The inputs `gold` and `predictions`, opened and joined. What form other programs wrote is signed."""
     with open_joined(inputs["gold"], inputs["predictions"], opener, engine) as files:
         outcome.settings.update(files.forms())
-        yield (make_source or JoinedSource)(files, make_work(files.reader), outcome)
+        yield JoinedSource(files, make_work(files.reader), outcome)
 
 
 def _check_record(kind: Any, record: LocatedRecord, name: str) -> Any:

@@ -77,9 +77,10 @@ def _clusters(record: Node, entities: Mapping[str, _Span]) -> dict[str, list[_Sp
 
 def _event(event: Node, document: _Document) -> JsonObject:
     trigger = event["trigger"]
+    span = document.span(trigger)
     return {
         "event_type": event.text("event_type"),
-        **_part_in_text(trigger, "trigger", document, document.span(trigger)),
+        **_part_in_text(trigger, "trigger", document, span),
         "arguments": [_argument(argument, document) for argument in event.items("arguments")],
     }
 

@@ -101,6 +101,9 @@ class ExtractionWork(JoinedWork[Facts]):
     def compare_all(self, samples: Sequence[tuple[str, Gold, StoredPrediction | None]]) -> list[Facts]:
         return self.scorer.facts_of([_sample(gold, prediction) for _, gold, prediction in samples])
 
+    def lookup(self, records: InputLookup) -> ExtractionInputs:
+        return ExtractionInputs(records, self.settings, self.scorer.schema)
+
     def record(self, facts: Facts) -> ComparedSample:
         return sample_record(facts)
 
@@ -119,15 +122,6 @@ class ExtractionWork(JoinedWork[Facts]):
 
 def _sample(gold: Gold, prediction: StoredPrediction | None) -> Sample:
     return Sample(gold) if prediction is None else Sample(gold, *prediction)
-
-
-class ExtractionSource(JoinedSource[Facts]):
-    """The files, and what the answers in them are read by."""
-
-    def lookup(self) -> ExtractionInputs:
-        work = self.work()
-        assert isinstance(work, ExtractionWork)
-        return ExtractionInputs(super().lookup(), work.settings, work.scorer.schema)
 
 
 @contextmanager
@@ -149,7 +143,7 @@ def open_extraction_source(inputs: Inputs, plan: Plan, engine: Mapper | None = N
         outcome.use_schema(derived)
         return ExtractionWork(plan.settings, derived, reader)
 
-    with open_pairs(inputs, make_work, outcome, opener, ExtractionSource, engine) as source:
+    with open_pairs(inputs, make_work, outcome, opener, engine) as source:
         opener.require_joined(source.units)
         outcome.note_reading(opener.fields, by_order=opener.by_order)
         yield source

@@ -188,6 +188,11 @@ class FieldsWork(JoinedWork[FieldFacts]):
     def compare(self, identity: str, gold: GoldDocument, prediction: FieldsAnswer | None) -> FieldFacts:
         return self.scorer.facts(gold, prediction)
 
+    def lookup(self, records: InputLookup) -> InputLookup:
+        from goldgate.suites.fields.explain import DocumentLookup  # scoring does not need it
+
+        return DocumentLookup(records, lambda: self.scorer, self.value_field)
+
     def record(self, facts: FieldFacts) -> Mapping[str, Any]:
         return document_record(facts)
 
@@ -216,21 +221,10 @@ def open_fields_source(inputs: Inputs, plan: Plan, engine: Mapper | None = None)
         outcome.note_schema(schema, has_validator=schema.is_derived or scorer.validator is not None)
         return FieldsWork(scorer, reader, value_field)
 
-    with open_pairs(inputs, make_work, outcome, opener, FieldsSource, engine) as opened:
+    with open_pairs(inputs, make_work, outcome, opener, engine) as opened:
         opener.require_joined(opened.units)
         outcome.note_reading(opener.fields, value_field, by_order=opener.by_order)
         yield opened
-
-
-class FieldsSource(JoinedSource[FieldFacts]):
-    """The files, and what compares a document again for its page."""
-
-    def lookup(self) -> InputLookup:
-        from goldgate.suites.fields.explain import DocumentLookup  # scoring does not need it
-
-        work = self.work()
-        assert isinstance(work, FieldsWork)
-        return DocumentLookup(super().lookup(), lambda: work.scorer, work.value_field)
 
 
 @contextmanager
