@@ -18,7 +18,7 @@ from goldgate.core.process import Promise, start_background_thread
 from goldgate.core.suite import Inputs, Mapper
 from goldgate.engines import SerialEngine
 from goldgate.errors import InputError, InternalError, describe_value
-from goldgate.files.random_access import RandomAccess
+from goldgate.files.reading import RandomAccess
 from goldgate.readers.guess import endpoint_id_advice, swapped_advice, unread_layout_advice
 from goldgate.readers.id_index import (
     BUCKETS,
