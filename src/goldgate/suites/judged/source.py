@@ -14,7 +14,7 @@ from goldgate.core.suite import Inputs, Source, Work
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import InputError, Place
 from goldgate.readers.records import record_group, require_unchanged_files
-from goldgate.suites.judged.draw import BY_JUDGE, Draw, ItemKey, assign_strata, item_key, judge_strata, load_draw
+from goldgate.suites.judged.draw import BY_JUDGE, Draw, ItemKey, assign_strata, judge_strata, load_draw, new_item_key
 from goldgate.suites.judged.labels import (
     HALF,
     ItemLabels,
@@ -26,7 +26,6 @@ from goldgate.suites.judged.labels import (
     find_stretch,
     open_labels,
     read_labels,
-    stored_records,
 )
 from goldgate.suites.judged.measures import ItemFacts, judged_measures
 from goldgate.suites.judged.report import JudgedOutcome, LabelFacts
@@ -43,22 +42,14 @@ UnitFacts = tuple[ItemFacts, str | None]
 def read_items(located: LocatedRecords) -> Items:
     """The items of all files; one that is there twice is an error with its line."""
     items: Items = {}
-    for location, length, record in stored_records(located.store):
+    for record in located:
         try:
-            key = item_key(record)
-            if key in items:
-                raise InputError(
-                    "items.duplicate_id",
-                    "two items have the same id and question",
-                    place=Place(field="id"),
-                    expected="each id once for each question",
-                    found=key.id,
-                )
-            items[key] = record_group(record)
+            key = new_item_key(record.value, items)
+            items[key] = record_group(record.value)
         except InputError as error:
             error.code = error.code.replace("gold.", "items.", 1)
-            raise located.store.at(error, location) from None
-        located.add(key, location, length)
+            raise record.at(error) from None
+        located.add(key, record)
     if not items:
         raise InputError("items.empty", "there are no items", place=Place(_names(located)), expected="at least one")
     return items
@@ -85,7 +76,7 @@ class OpenedFiles(NamedTuple):
         """The item, and every label of it."""
         key = ItemKey(str(record["item"]), str(record["question"]))
         parts: dict[str, Any] = {"labels": self.labels.records(key)}
-        if self.items is not None and key in self.items.places:
+        if self.items is not None and key in self.items:
             parts["items"] = self.items.records(key)[0]
         return parts
 
@@ -175,10 +166,10 @@ class JudgedWork(Work[Sequence[UnitFacts], ItemFacts]):
 
 def _human_numbers(labels: Iterable[ItemLabels]) -> Iterator[Fraction]:
     """Every number of people that is counted, alone and as the mean of several."""
-    for each in labels:
-        if each.human is not None:
-            yield each.human
-            yield from (each for each in each.people.values() if isinstance(each, Fraction))
+    for item in labels:
+        if item.human is not None:
+            yield item.human
+            yield from (label for label in item.people.values() if isinstance(label, Fraction))
 
 
 def _number(label: Fraction | None) -> float | None:
@@ -240,25 +231,25 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         nothing = ItemLabels()
         labels = {key: book.items.get(key, nothing) for key in sorted(population, key=lambda key: (key[1], key[0]))}
         judged: dict[str, set[Fraction | None]] = {question: set() for question in sorted(questions)}
-        for key, each in labels.items():
-            judged[key.question].add(each.judge())
+        for key, item in labels.items():
+            judged[key.question].add(item.judge())
         self._stretches = {question: find_stretch(numbers) for question, numbers in judged.items()}
         has_judge = bool(book.judges)
         least = self._settings.steps
         judge_steps = find_steps(self._judge_numbers(labels), least) if has_judge else 1
         self._steps = find_steps(_human_numbers(labels.values()), least), judge_steps
         by_group = self._draw is not None and self._draw.header["by"] == GROUP
-        for key, each in labels.items():
-            judge = each.judge() if has_judge else None
+        for key, item in labels.items():
+            judge = item.judge() if has_judge else None
             facts = ItemFacts(
                 key,
                 key.id if len(questions) == 1 else f"{key.question}: {key.id}",
                 *self._steps,
                 key in drawn,
-                each.human if key in drawn else None,
-                tuple(NamedLabel(*each) for each in sorted(each.people.items())),
+                item.human if key in drawn else None,
+                tuple(NamedLabel(*each) for each in sorted(item.people.items())),
                 judge,
-                tuple(NamedLabel(*each) for each in sorted(each.judges.items())),
+                tuple(NamedLabel(*each) for each in sorted(item.judges.items())),
                 self._stretches[key.question](judge) if has_judge else None,
                 self._strata.get(key),
             )
@@ -266,8 +257,8 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
 
     def _judge_numbers(self, labels: Mapping[ItemKey, ItemLabels]) -> Iterator[Fraction]:
         """Every number of a judge that is counted: as it was given, and as the correction takes it."""
-        for key, each in labels.items():
-            judge = each.judge()
+        for key, item in labels.items():
+            judge = item.judge()
             yield HALF if judge is None else judge
             yield self._stretches[key.question](judge)
 
