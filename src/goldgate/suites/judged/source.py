@@ -170,7 +170,7 @@ class JudgedWork(Work[Sequence[UnitFacts], ItemFacts]):
 
     def findings(self, facts: ItemFacts) -> Iterator[Finding]:
         if facts.is_unsure:
-            message = "nobody could say" if facts.people else "it was drawn and has no label of a person"
+            message = "no person could say" if facts.people else "it was drawn and has no label of a person"
             yield Finding("unsure", "warning", "labels", None, "", message, facts.id)
 
 
