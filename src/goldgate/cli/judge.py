@@ -18,8 +18,7 @@ from goldgate.cli.generate import GenerateCommand
 from goldgate.cli.generation_options import CHECKPOINT_OPTIONS, COMMON_OPTIONS, ENDPOINT_OPTIONS
 from goldgate.cli.options import MultiValueCommand, ability_options, add_options, choose_ability, out_option
 from goldgate.cli.out_folder import check_not_input
-from goldgate.cli.printing import print_output, show_error
-from goldgate.cli.process import result_or_error
+from goldgate.cli.process import print_output, result_or_error, show_error
 from goldgate.cli.runner import exit_with
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 
