@@ -145,6 +145,12 @@ def test_labelling_that_changes_on_the_way_stands_out(tmp_path: Path) -> None:
     assert "labelling_order" in codes(study.evaluate(drifting))
 
 
+def test_labels_that_were_changed_after_the_judges_was_shown_stand_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    first, *rest = study.labels()
+    assert "judge_seen" in codes(study.evaluate([{**first, "judge_seen": True}, *rest]))
+
+
 def test_two_people_who_share_no_item_are_advised_to(tmp_path: Path) -> None:
     study = Study(tmp_path)
     halves = [{**label, "by": "ben"} if place % 2 else label for place, label in enumerate(study.labels())]

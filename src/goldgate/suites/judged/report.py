@@ -52,6 +52,7 @@ class LabelFacts:
     twice: int  # items with labels of several people
     no_judge_label: int
     outside: int  # labels of judges for what is not among the items
+    judge_seen: int  # labels that people changed after they had seen the judge's
     steps: tuple[int, int]  # in which labels of people, and of judges, are counted
     stretched: list[str]  # questions whose judge's labels were stretched
     order: list[tuple[int, Fraction]]  # the place of an item in the draw, and its h - j
@@ -146,6 +147,11 @@ def _sampling_remarks(facts: LabelFacts) -> Iterator[StandsOut]:
     if facts.header is not None and facts.header["draw"] > 1:
         number = facts.header["draw"]
         yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
+    if facts.judge_seen:
+        labels = count_text(facts.judge_seen, "label")
+        yield remark(
+            "judge_seen", f"{labels} changed by people after they had seen the judge's", labels=facts.judge_seen
+        )
     both = sorted({*facts.people} & {*facts.judges})
     if both:
         yield remark("same_name", f"{_names(both)}: labels as a person and as a judge", names=len(both))
