@@ -25,7 +25,14 @@ from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value
 from goldgate.files.address import is_url
 from goldgate.files.writing import FolderLock, atomic_file, write_failure
-from goldgate.readers.records import RecordStore, decode_json, iterate_records, open_records, record_group
+from goldgate.readers.records import (
+    RecordStore,
+    bounded_lines,
+    decode_json,
+    iterate_records,
+    open_records,
+    record_group,
+)
 from goldgate.suites.judged.ask import read_question, text_digest
 from goldgate.suites.judged.draw import DEFAULT_QUESTION, ItemFile, ItemKey, item_key
 from goldgate.suites.judged.label_page import (
@@ -332,32 +339,39 @@ def _read_person(
 
     A last line that was cut off, by whatever copied the file, is left out: its item is asked again.
     """
-    if not os.path.exists(file):
-        return {}
+    labels: dict[ItemKey, _StoredLabel] = {}
+    questions = _questions(items)
     try:
         with open(file, "rb") as stream:
-            lines = stream.read().split(b"\n")
+            for number, line in enumerate(bounded_lines(stream, "label", path), 1):
+                record = _decode_line(line, Place(path, number))
+                if record is None:
+                    continue
+                key, stored = _parse_line(record, line.rstrip(b"\r\n"), Place(path, number), by, questions, values)
+                _require_fitting(key, stored, labels.get(key), items, Place(path, number))
+                by = record["by"]
+                labels[key] = stored
+    except FileNotFoundError:
+        pass
     except OSError as problem:
         raise write_failure(path, problem, _OUT_ADVICE, "the labels cannot be read") from None
-    questions = _questions(items)
-    labels: dict[ItemKey, _StoredLabel] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            record = decode_json(line)
-        except ValueError as problem:
-            if number == len(lines):
-                break
-            raise InputError(
-                "label.not_json", "this line is not JSON", place=Place(path, number), found=str(problem),
-                advice=f"mend the line, or {_OTHER_OUT}",
-            ) from None  # fmt: skip
-        key, stored = _parse_line(record, line, Place(path, number), by, questions, values)
-        _require_fitting(key, stored, labels.get(key), items, Place(path, number))
-        by = record["by"]
-        labels[key] = stored
     return labels
+
+
+def _decode_line(line: bytes, place: Place) -> Any:
+    """The value of a line; None for a blank one, and for a last one that was cut off."""
+    try:
+        return decode_json(line) if line.strip() else None
+    except ValueError as problem:
+        if not line.endswith(b"\n"):
+            return None
+        raise InputError(
+            "label.not_json",
+            "this line is not JSON",
+            place=place,
+            found=str(problem),
+            advice=f"mend the line, or {_OTHER_OUT}",
+        ) from None
 
 
 def _parse_line(
