@@ -31,6 +31,11 @@ ABILITIES = (
         ),
     ),
     Ability(
+        "power",
+        f"{_FOLDER}.planning:label_power",
+        (_word("width", "Labels of people: length that the interval of a judged rate is to have.", "LENGTH"),),
+    ),
+    Ability(
         "judge",
         f"{_FOLDER}.ask:open_judge_task",
         (

@@ -294,8 +294,8 @@ def assign_strata(
     if by is None:
         return {key: "" for key, _ in items}
     if by == BY_JUDGE:
-        named = judge or {}
-        return {key: named.get(key, NO_LABEL) for key, _ in items}
+        names = judge or {}
+        return {key: names.get(key, NO_LABEL) for key, _ in items}
     return {key: _field_stratum(key, item, by) for key, item in items}
 
 

@@ -20,7 +20,7 @@ _HALF = 0.5
 
 
 def item_summary(record: ItemLabelsRecord) -> UnitSummary:
-    """What stands out first: judge and people disagree; then nobody could say; then people disagree."""
+    """What stands out first: judge and people disagree; then no person could say; then people disagree."""
     human, judge = record["human"], record["judge"]
     facets = {"question": (record["question"],)}
     given = {each["label"] for each in record["people"] if isinstance(each["label"], (int, float))}
@@ -104,4 +104,4 @@ def _label_table(record: ItemLabelsRecord, stored: object) -> Table:
         for kind, labels in (("human", record["people"]), ("judge", record["judges"]))
         for each in labels
     ]
-    return Table(tuple(map(Column, ("kind", "by", "label", "note"))), tuple(rows), empty="nobody labelled it")
+    return Table(tuple(map(Column, ("kind", "by", "label", "note"))), tuple(rows), empty="it has no label")

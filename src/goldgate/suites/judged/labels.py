@@ -103,7 +103,7 @@ class LabelBook:
     items: dict[ItemKey, ItemLabels] = field(default_factory=dict)
     people: set[str] = field(default_factory=set)
     judges: set[str] = field(default_factory=set)
-    unreadable: int = 0  # labels of a judge that are none
+    judge_seen: int = 0  # labels that people changed after they had seen the judge's
 
     @property
     def labelled(self) -> Iterator[ItemKey]:
@@ -140,6 +140,7 @@ def read_labels(
             label = _parse_label(record, kind, numbers)
             _add_label(book, key, kind, NamedLabel(name, label))
             _add_group(book.items[key], record)
+            book.judge_seen += kind == HUMAN and record.get("judge_seen") is True
         except InputError as error:
             error.code = error.code.replace("items.", "labels.", 1).replace("gold.", "labels.", 1)
             raise store.at(error, location) from None
@@ -202,7 +203,6 @@ def _add_label(book: LabelBook, key: ItemKey, kind: str, named: NamedLabel) -> N
     names.add(named.by)
     if named.by not in labels:
         labels[named.by] = named.label
-        book.unreadable += kind == JUDGE and named.label is None
     elif labels[named.by] != named.label:
         raise InputError(
             "labels.two_labels",

@@ -69,7 +69,7 @@ class ItemFacts:
     human_steps: int  # in which labels of people are counted, and those of judges
     judge_steps: int
     drawn: bool  # whether people were to label it
-    human: Fraction | None  # None: not drawn, or nobody could say
+    human: Fraction | None  # None: not drawn, or no person could say
     people: tuple[NamedLabel, ...]
     judge: Fraction | None  # None: there is no judge, or it gave no label
     judges: tuple[NamedLabel, ...]

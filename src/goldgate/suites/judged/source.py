@@ -170,7 +170,7 @@ class JudgedWork(Work[Sequence[UnitFacts], ItemFacts]):
 
     def findings(self, facts: ItemFacts) -> Iterator[Finding]:
         if facts.is_unsure:
-            message = "nobody could say" if facts.people else "it was drawn and has no label of a person"
+            message = "no person could say" if facts.people else "it was drawn and has no label of a person"
             yield Finding("unsure", "warning", "labels", None, "", message, facts.id)
 
 
@@ -284,6 +284,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             twice=sum(len(each.people) > 1 for each in facts),
             no_judge_label=sum(each.judge is None for each in facts) if book.judges else 0,
             outside=self._files.outside,
+            judge_seen=book.judge_seen,
             steps=self._steps,
             stretched=sorted(name for name, stretch in self._stretches.items() if stretch != Stretch()),
             order=[(order[each.key], each.human - each.judge) for each in facts
