@@ -12,8 +12,7 @@ import click
 
 from goldgate.cli.options import COMMON, SYSTEM_NAMES, ability_options, as_list, choose_ability, out_option
 from goldgate.cli.out_folder import check_not_input
-from goldgate.cli.printing import ProgressLine, print_output
-from goldgate.cli.process import print_stderr
+from goldgate.cli.process import ProgressLine, print_output, print_stderr
 from goldgate.cli.runner import exit_with
 from goldgate.errors import EXIT_PASSED
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from goldgate.core.finding import record_id
 from goldgate.core.gate import Verdict
 from goldgate.errors import InputError, Place, describe_value
-from goldgate.files.random_access import BLOCK
+from goldgate.files.reading import BLOCK
 from goldgate.readers.gold_files import ConversionFailure, GoldOpener, LineFlaw, record_flaws
 from goldgate.readers.guess import id_problem, is_other_file
 from goldgate.readers.records import (

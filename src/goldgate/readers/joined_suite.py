@@ -9,8 +9,8 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from goldgate.core.finding import missing_answers, same_files
 from goldgate.core.plan import Plan
-from goldgate.core.remarks import missing_answers, same_files
 from goldgate.core.suite import (
     BATCH_SIZE,
     GOLD,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.files.random_access import BLOCK, copy_to_temporary
+from goldgate.files.reading import BLOCK, copy_to_temporary
 from goldgate.readers.dialects import all_dialects
 from goldgate.readers.guess import RESPONSE_NAMES, likely_id_key
 from goldgate.readers.records import RecordFile, RecordStore, decode_json, scan_tokens, too_large_error

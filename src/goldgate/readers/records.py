@@ -22,8 +22,7 @@ import orjson
 
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import STANDARD_INPUT, STANDARD_INPUT_NAME, is_url, open_standard_input
-from goldgate.files.random_access import BLOCK, RandomAccess, copy_to_temporary, open_local
-from goldgate.files.reading import read_failure
+from goldgate.files.reading import BLOCK, RandomAccess, copy_to_temporary, open_local, read_failure
 from goldgate.readers.guess import binary_advice, binary_format, guess_format
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TextIO
 import orjson
 
 from goldgate.errors import InputError, Place, describe_value
-from goldgate.files.random_access import BLOCK
+from goldgate.files.reading import BLOCK
 from goldgate.readers.layouts.layout import FieldPaths, FileLayout, LayoutAnswer, answer_of
 from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS, keep_line_numbers, with_content
 from goldgate.readers.records import RecordFile, decode_json, too_large_error

@@ -19,10 +19,9 @@ from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
 from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.readers.pair_files import PairOpener
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
-from goldgate.suites.extraction.measures.duplicate_texts import text_fingerprint
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.report_parts import ExtractionOutcome
-from goldgate.suites.extraction.sample import Facts, Gold, Sample
+from goldgate.suites.extraction.sample import Facts, Gold, Sample, text_fingerprint
 from goldgate.suites.extraction.scorer import Scorer, error_weight, needs_schema, sample_findings, sample_record
 from goldgate.suites.extraction.settings import ExtractionSettings
 

@@ -9,10 +9,10 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, cast
 
 from goldgate.core.contracts import StandsOut, SuiteReport
+from goldgate.core.finding import remark
 from goldgate.core.gate import GateResult
 from goldgate.core.metric import Metrics, format_number
 from goldgate.core.page import count_text
-from goldgate.core.remarks import remark
 from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
 from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
