@@ -29,8 +29,8 @@ from goldgate.readers.records import (
     RecordStore,
     bounded_lines,
     decode_json,
-    iterate_records,
     open_records,
+    read_records,
     record_group,
 )
 from goldgate.suites.judged.ask import read_question, text_digest
@@ -491,8 +491,8 @@ def _open_items(path: str, store: RecordStore, question: str | None) -> ItemFile
     """The items in their order; those of a draw without its header, which must fit to them and to the question."""
     file = open_records(path, "items")
     store.files.append(file)
-    for location, data in islice(iterate_records(file), 1):
-        if "goldgate_draw" in store.decode(location, data):
+    for record in islice(read_records(file), 1):
+        if "goldgate_draw" in record.value:
             file.stored.kind = "draw"
     items = ItemFile(store)
     if not items:
@@ -547,13 +547,13 @@ def _read_judges(path: str, items: Mapping[ItemKey, object]) -> dict[ItemKey, tu
     words: dict[ItemKey, tuple[str, ...]] = {}
     store = RecordStore([open_records(path, "labels")])
     try:
-        for location, data in iterate_records(store.files[0]):
-            record = store.decode(location, data)
+        for located in store.records():
+            record = located.value
             if record.get("kind") != JUDGE:
                 raise InputError(
                     "labels.not_judge",
                     "this is not a label of a judge",
-                    place=store.place(location, "kind"),
+                    place=located.place("kind"),
                     expected='"judge"',
                     found=describe_value(record.get("kind")),
                     advice="--judge takes the labels that `goldgate judge` wrote",
