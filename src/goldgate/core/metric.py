@@ -40,6 +40,7 @@ class Rate:
     denominator: int
     undefined: str = field(default="nothing to divide by", repr=False)
     sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
+    interval_reason: str = field(default="it is not a sum over units", repr=False, compare=False)  # without sums
 
     @property
     def value(self) -> float | None:
@@ -75,6 +76,7 @@ class Count:
     value: int | None
     reason: str | None = None
     sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
+    interval_reason: str = field(default="it is not a sum over units", repr=False, compare=False)  # without sums
 
     @property
     def exact(self) -> Fraction | None:

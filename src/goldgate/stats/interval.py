@@ -249,7 +249,6 @@ def residual_square(sums: RatioSums) -> int:
 
 
 GROUP = "group"  # the unit, where records name the group that they belong to
-_NOT_SUMMED = "it is not a sum over units"
 _NOT_PAIRED = "how its rates vary together is not summed"
 
 
@@ -272,7 +271,7 @@ def interval_of(metric: Metric | Mean, level: float = LEVEL) -> Interval | NoInt
     if isinstance(metric, Mean):
         return NoInterval(_NOT_PAIRED) if metric.sums is None else mean_interval(metric.sums, level)
     if metric.sums is None:
-        return NoInterval(_NOT_SUMMED)
+        return NoInterval(metric.interval_reason)
     if isinstance(metric, Count):
         return count_interval(metric.sums, level)
     return ratio_interval(metric.sums, level) if isinstance(metric, Ratio) else share_interval(metric.sums, level)
