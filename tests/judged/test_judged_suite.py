@@ -286,6 +286,10 @@ def test_two_systems_are_compared_on_the_same_labelled_items(tmp_path: Path) -> 
     assert difference["value"] == pytest.approx(0.24)
     assert difference["low"] < difference["value"] < difference["high"]
     assert found["rate"]["test"] == {"method": "corrected-t"}
+    shown = CliRunner().invoke(goldgate, ["compare", one, two, "--out", str(tmp_path / "both")])
+    assert shown.exit_code == 0, shown.output
+    assert "corrected" not in shown.output  # a method's name is for files
+    assert (tmp_path / "both" / "comparison.html").is_file()
     [entry] = [each for each in found.report["comparisons"] if each["metric"] == "human_rate"]
     assert entry["difference"]["value"] == pytest.approx(0.2)
 

@@ -155,6 +155,8 @@ def _difference(entry: TestedDifference) -> MeasuredValue:
     difference = entry["difference"]
     if difference is None:
         return MeasuredValue(None, reason=entry["reason"])
+    if "exact" not in difference:  # of estimates, which are not ratios of counts
+        return MeasuredValue(difference["value"], interval=interval_ends(difference))
     exact = Fraction(difference["exact"])
     return MeasuredValue(float(exact), exact.numerator, exact.denominator, interval=interval_ends(difference))
 
