@@ -16,7 +16,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from stat import S_ISFIFO
 from typing import IO, NamedTuple
@@ -109,21 +109,20 @@ class TextFile(NamedTuple):
 def read_text_file(path: str | Path, kind: str) -> TextFile:
     """The file's text; missing, unreadable, too large and not UTF-8 are errors of their own."""
     file = str(path)
-    if is_url(file):
-        data = _read_url(file, kind, MAX_BYTES)
-        return TextFile(decode_text(data, public_url(file), kind), hashlib.sha256(data).hexdigest())
+    if file != STANDARD_INPUT:
+        return _text_file(read_bytes(file, kind), public_url(file), kind)
     try:
-        if file == STANDARD_INPUT:
-            return read_stream(open_standard_input(kind), STANDARD_INPUT_NAME, kind)
-        with open(path, "rb", opener=pipe_opener) as stream:
-            return read_stream(stream, file, kind)
-    except (OSError, ValueError) as problem:  # a name with the character NUL is a ValueError
+        return read_stream(open_standard_input(kind), STANDARD_INPUT_NAME, kind)
+    except (OSError, ValueError) as problem:
         raise read_failure(file, kind, problem) from None
 
 
 def read_stream(stream: IO[bytes], file: str, kind: str) -> TextFile:
     """The text and digest of a file that is open already; `file` is its name in errors."""
-    data = _read_at_most(stream, file, kind, MAX_BYTES)
+    return _text_file(_read_at_most(stream, file, kind, MAX_BYTES), file, kind)
+
+
+def _text_file(data: bytes, file: str, kind: str) -> TextFile:
     return TextFile(decode_text(data, file, kind), hashlib.sha256(data).hexdigest())
 
 
@@ -135,21 +134,18 @@ def read_bytes(path: str | Path, kind: str, display_name: str | None = None, mos
     try:
         with open(path, "rb", opener=pipe_opener) as stream:
             return _read_at_most(stream, file, kind, most)
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError) as problem:  # a name with the character NUL is a ValueError
         raise read_failure(file, kind, problem) from None
 
 
 def _read_url(url: str, kind: str, most: int) -> bytes:
     from goldgate.files.remote.remote_file import open_remote  # which needs this module
 
-    file = open_remote(url, kind, most)
-    try:
+    with closing(open_remote(url, kind, most)) as file:
         with file.stream() as stream:
             data = _read_at_most(stream, file.name, kind, most)
         file.require_unchanged()
         return data
-    finally:
-        file.close()
 
 
 def _read_at_most(stream: IO[bytes], file: str, kind: str, most: int) -> bytes:

@@ -25,7 +25,7 @@ from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value
 from goldgate.files.address import is_url
 from goldgate.files.writing import FolderLock, atomic_file, write_failure
-from goldgate.readers.records import RecordStore, decode_json, iterate_records, open_records, record_group
+from goldgate.readers.records import RecordStore, decode_json, open_records, read_records, record_group
 from goldgate.suites.judged.ask import read_question, text_digest
 from goldgate.suites.judged.draw import DEFAULT_QUESTION, ItemFile, ItemKey, item_key
 from goldgate.suites.judged.label_page import (
@@ -473,8 +473,8 @@ def _open_items(path: str, store: RecordStore, question: str | None) -> ItemFile
     """The items in their order; those of a draw without its header, which must fit to them and to the question."""
     file = open_records(path, "items")
     store.files.append(file)
-    for location, data in islice(iterate_records(file), 1):
-        if "goldgate_draw" in store.decode(location, data):
+    for record in islice(read_records(file), 1):
+        if "goldgate_draw" in record.value:
             file.stored.kind = "draw"
     items = ItemFile(store)
     if not items:
@@ -529,13 +529,13 @@ def _read_judges(path: str, items: Mapping[ItemKey, object]) -> dict[ItemKey, tu
     words: dict[ItemKey, tuple[str, ...]] = {}
     store = RecordStore([open_records(path, "labels")])
     try:
-        for location, data in iterate_records(store.files[0]):
-            record = store.decode(location, data)
+        for located in store.records():
+            record = located.value
             if record.get("kind") != JUDGE:
                 raise InputError(
                     "labels.not_judge",
                     "this is not a label of a judge",
-                    place=store.place(location, "kind"),
+                    place=located.place("kind"),
                     expected='"judge"',
                     found=describe_value(record.get("kind")),
                     advice="--judge takes the labels that `goldgate judge` wrote",

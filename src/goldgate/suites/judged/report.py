@@ -102,14 +102,14 @@ class JudgedOutcome(Outcome):
 def _question_row(tally: Tally, question: str, *, has_judge: bool) -> QuestionRow:
     key = (TABLE, question)
     column = ColumnSums(tally.tables[key])
-    s, found = column.steps, find_ends(tally, key)
+    s, corrected = column.steps, find_ends(tally, key)
     unit = GROUP if column.is_grouped else ITEM
     sums = column.labels(0)
     metrics = LabelledRates().metrics_of(tally, key)
     metrics["human_agreement"] = alpha_metric(people_by_question(tally).get(question, {}))
     ends = None
-    if not isinstance(found, str):
-        ends = {"all_0": _rate_details(found.ends.lower), "all_1": _rate_details(found.ends.upper)}
+    if not isinstance(corrected, str):
+        ends = {"all_0": _rate_details(corrected.ends.lower), "all_1": _rate_details(corrected.ends.upper)}
     total, squares = sums.j + sums.o, sums.jj + sums.oo
     row = {
         "question": question,
@@ -118,8 +118,8 @@ def _question_row(tally: Tally, question: str, *, has_judge: bool) -> QuestionRo
         "unsure": column["unsure"] // s,
         "others": column["others"] // s,
         "groups": column.labelled_groups if column.is_grouped else None,
-        "strata": 1 if isinstance(found, str) else found.strata,
-        "merged_strata": 0 if isinstance(found, str) else found.merged,
+        "strata": 1 if isinstance(corrected, str) else corrected.strata,
+        "merged_strata": 0 if isinstance(corrected, str) else corrected.merged,
         "judge_is_constant": has_judge and sums.items > 1 and squares * sums.items == total**2,
         "ends": ends,
         "metrics": {name: metric_with_interval(metric, unit) for name, metric in metrics.items()},
@@ -142,7 +142,7 @@ def _sampling_remarks(facts: LabelFacts) -> Iterator[StandsOut]:
     if facts.sampling == "trusted":
         yield remark(
             "trusted_sampling",
-            "the labelled items were not drawn by goldgate sample: whoever chose them may have chosen the result",
+            "the labelled items were not drawn by goldgate sample: who chose them may have chosen the result",
         )
     if facts.header is not None and facts.header["draw"] > 1:
         number = facts.header["draw"]
