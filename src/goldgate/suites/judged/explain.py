@@ -41,7 +41,7 @@ def item_summary(record: ItemLabelsRecord) -> UnitSummary:
     return UnitSummary(record["id"], "; ".join(words), weight, facets)
 
 
-def item_snippet(inputs: Mapping[str, Any]) -> str:
+def item_snippet(record: ItemLabelsRecord, inputs: Mapping[str, Any]) -> str:
     """The claim, or the longest text of the item."""
     item = inputs.get("items")
     if not isinstance(item, Mapping):

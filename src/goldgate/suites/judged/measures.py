@@ -45,6 +45,7 @@ from goldgate.stats.corrected_rate import (
 from goldgate.stats.interval import Interval, NoInterval
 from goldgate.suites.judged.draw import ItemKey
 from goldgate.suites.judged.labels import HALF, NamedLabel, in_steps
+from goldgate.suites.judged.settings import JudgedSettings
 
 TABLE = "labels"
 GATE_CONFIDENCE = Decimal("0.95")  # of a gate on the rate that sets none: its value alone must not decide
@@ -433,6 +434,6 @@ def alpha_metric(items: Mapping[RatedItem, int]) -> Estimate:
     return Estimate(alpha, why, False, partial(alpha_interval, items))
 
 
-def judged_measures() -> Sequence[Measure[ItemFacts]]:
-    """Every measure, in the order of the report."""
+def judged_measures(settings: JudgedSettings | None = None) -> Sequence[Measure[ItemFacts]]:
+    """Every measure, in the order of the report; whatever the settings are."""
     return [LabelledRates(), HumanAgreement()]

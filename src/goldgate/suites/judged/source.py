@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs, Source, Work
+from goldgate.core.suite import Inputs, Mapper, Source, Work, single_input
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import InputError, Place
 from goldgate.readers.records import record_group, require_unchanged_files
@@ -90,7 +90,7 @@ def open_files(stack: ExitStack, inputs: Inputs, settings: JudgedSettings) -> Op
         population = read_items(items)
     labels = open_labels(inputs.get("labels", ()))
     stack.callback(labels.store.close)
-    judge = next(iter(inputs.get("judge") or ()), None)
+    judge = single_input(inputs, "judge")
     book = read_labels(labels, settings.labels, judge, questions_by_id(population))
     outside = 0
     if items is None:
@@ -101,7 +101,9 @@ def open_files(stack: ExitStack, inputs: Inputs, settings: JudgedSettings) -> Op
 
 
 @contextmanager
-def open_judged_source(inputs: Inputs, plan: Plan) -> Iterator[JudgedSource]:
+def open_judged_source(
+    inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
+) -> Iterator[JudgedSource]:
     """The inputs, opened, checked against each other, and made into facts."""
     settings: JudgedSettings = plan.settings
     with ExitStack() as stack:
@@ -112,7 +114,7 @@ def open_judged_source(inputs: Inputs, plan: Plan) -> Iterator[JudgedSource]:
         stored = open_labels(drawn, "draw")
         stack.callback(stored.store.close)
         draw = StoredDraw(load_draw(drawn[0]), stored.store.sha256s()[0]) if drawn else None
-        yield JudgedSource(files, draw, [*inputs["labels"]], settings, next(iter(inputs.get("judge") or ()), None))
+        yield JudgedSource(files, draw, [*inputs["labels"]], settings, single_input(inputs, "judge"))
 
 
 class StoredDraw(NamedTuple):
