@@ -11,8 +11,9 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
+from math import sqrt
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,13 +101,18 @@ class Cell:
         return f"{self.held:.3f} ({self.length / self.seen:.3f})" if self.seen else "-"
 
     @property
+    def misses(self) -> bool:
+        """Whether too few intervals hold, by more than so few data sets could show by chance."""
+        return self.held < min(LEAST, 0.95 - 3 * sqrt(0.95 * 0.05 / self.seen))
+
+    @property
     def missed_by(self) -> str:
         return f"{self.held:.3f} (below {self.below / self.seen:.3f}, above {self.above / self.seen:.3f})"
 
 
 def main() -> None:
     full = "--full" in sys.argv[1:]
-    for part in (judged_rates, judged_groups, judged_strata, judged_differences):
+    for part in PARTS:
         started = time.perf_counter()
         part(full)
         print(f"  ({time.perf_counter() - started:.0f} s)\n")
@@ -309,18 +315,16 @@ def _line(*values: object) -> None:
 
 
 def _misses(cells: dict[str, Cell]) -> None:
-    seen = {where: cell for where, cell in cells.items() if cell.seen}
-    _list("no rate in", [where for where, cell in cells.items() if not cell.seen])
-    _list(f"below {LEAST}", [f"{where}: {cell.missed_by}" for where, cell in seen.items() if cell.held < LEAST])
-    print(
-        f"  least {min(cell.held for cell in seen.values()):.3f}, most {max(cell.held for cell in seen.values()):.3f}"
-    )
+    for where, cell in cells.items():
+        if not cell.seen:
+            print(f"  undefined everywhere: {where}")
+        elif cell.misses:
+            print(f"  missed: {where}: {cell.missed_by}")
+    shares = [cell.held for cell in cells.values() if cell.seen]
+    print(f"  held in {min(shares):.3f} to {max(shares):.3f}")
 
 
-def _list(what: str, lines: Iterable[str]) -> None:
-    for line in lines:
-        print(f"  {what}: {line}")
-
+PARTS = (judged_rates, judged_groups, judged_strata, judged_differences)
 
 if __name__ == "__main__":
     main()
