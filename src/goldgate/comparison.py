@@ -24,7 +24,14 @@ from goldgate.errors import EXIT_PASSED, ConfigError, InputError, Place, describ
 from goldgate.pipeline import evaluate_suite
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.stored_result import REPORT, StoredResult, load_result, require_local
-from goldgate.runs.differences import ComparedRate, columns_by_table, compared_averages, compared_rates, four_counts
+from goldgate.runs.differences import (
+    ComparedRate,
+    columns_by_table,
+    compared_averages,
+    compared_estimates,
+    compared_rates,
+    four_counts,
+)
 from goldgate.runs.join import JointUnits, join_results
 from goldgate.runs.measurements import (
     ComparedSystems,
@@ -262,8 +269,9 @@ def _make_comparison(systems: ComparedSystems, common: bool) -> Comparison:
     require_comparable_runs(runs, other_gold=common)
     suite = runs[0].suite
     rates = compared_rates(suite, runs[0].measured_by)
-    headline = [name for name in suite.headline if name in rates]
-    watched = _first_defined(headline, runs)
+    estimates = compared_estimates(suite, runs[0].measured_by)
+    headline = [name for name in suite.headline if name in rates or name in estimates]
+    watched = _first_defined([name for name in headline if name in rates], runs)
     averages = compared_averages(suite)
     averaged = next((rate.table for rate in averages.values()), None)
     if len(runs) > len(systems.places):
@@ -275,7 +283,7 @@ def _make_comparison(systems: ComparedSystems, common: bool) -> Comparison:
         for index, run in enumerate(runs):
             _require_sums_of_report(run, index, joined, rates)
     unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
-    measured = Measurements(rates, averages, headline, joined, systems, unit)
+    measured = Measurements(rates, averages, estimates, headline, joined, systems, unit)
     report: ComparisonReport = {
         "format_version": FORMAT_VERSION,
         "kind": "comparison",
@@ -374,7 +382,7 @@ def summarize_run_folders(folders: Sequence[str]) -> dict[str, ComparedValue]:
     runs = [load_run(folder) for folder in folders]
     suite = runs[0].suite
     rates = compared_rates(suite, runs[0].measured_by)
-    joined = join_results(runs, columns_by_table(rates), rates[suite.headline[0]].table)
+    joined = join_results(runs, columns_by_table(rates), next(iter(rates.values())).table)
     places = range(len(runs))
     unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
     return {

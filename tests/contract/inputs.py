@@ -88,11 +88,37 @@ def _fields(folder: Path, word: str, samples: int) -> Paths:
     }
 
 
+def _judged(folder: Path, word: str, samples: int) -> Paths:
+    items: list[dict[str, Any]] = []
+    labels: list[dict[str, Any]] = []
+    for number in range(samples):
+        identity, truth = f"i{number}{word}", number % 5 != 0
+        claim = {
+            "id": identity,
+            "claim": f"Town {number % 7}{word}",
+            "quotes": [f"Town{word}"],
+            "text": f"A Town{word}.",
+        }
+        items.append({**claim, "group": f"run {number // 4}{word}"})
+        judge = {"id": identity, "by": f"model{word}", "kind": "judge"}
+        labels.append({**judge, "label": truth if number % 6 else not truth if number % 4 else None})
+        if number % 3:
+            label = f"unsure{word}"[:6] if number % 50 == 7 else truth
+            labels.append({"id": identity, "by": f"ann{word}", "kind": "human", "label": label, "note": f"so{word}"})
+        else:
+            labels.append({"id": identity, "by": f"bob{word}", "kind": "human", "label": int(truth)})
+    return {
+        "labels": write_lines(folder / "labels.jsonl", labels),
+        "items": write_lines(folder / "items.jsonl", items),
+    }
+
+
 # A new suite is a line here.
 _WRITERS: dict[str, Callable[[Path, str, int], Paths]] = {
     "extraction": _extraction,
     "research": _research,
     "fields": _fields,
+    "judged": _judged,
     "qa": _qa,
 }
 

@@ -133,7 +133,7 @@ def test_a_name_or_a_section_that_is_taken_is_left_out(
         Plugin("text", "os:sep", "fourth"),
     ]
     assert [suite for suite in all_suites() if suite.name == "research"] == [ours]
-    assert suite_names() == ["extraction", "research", "fields", "again", "lost", "text"]
+    assert suite_names() == ["extraction", "research", "fields", "judged", "again", "lost", "text"]
     for word in ("first", "section research", "third", "fourth", "No module named 'nowhere'"):
         assert word in caplog.text
     with pytest.raises(ConfigError, match="third"):

@@ -23,7 +23,7 @@ def test_no_two_modules_define_the_same_public_name() -> None:
 
 
 def test_there_are_at_most_250_modules_and_25_for_each_newer_suite() -> None:
-    newer = {"fields"}
+    newer = {"fields", "judged"}
     modules = [path.relative_to(ROOT).parts for path in ROOT.rglob("*.py")]
     own = {suite: sum(parts[:2] == ("suites", suite) for parts in modules) for suite in newer}
     assert len(modules) - sum(own.values()) <= 250

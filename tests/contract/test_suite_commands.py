@@ -97,9 +97,13 @@ def test_brief_is_a_part_of_the_text(name: str, tmp_path: Path, protocol: Path) 
 @every_suite
 def test_quiet_says_only_which_gates_failed(name: str, tmp_path: Path) -> None:
     inputs = options(write_inputs(name, tmp_path / "in"))
-    metric = {"extraction": "strict_f1", "research": "cited_golden_recall", "fields": "field_f1", "qa": "citation_f1"}[
-        name
-    ]
+    metric = {
+        "extraction": "strict_f1",
+        "research": "cited_golden_recall",
+        "fields": "field_f1",
+        "judged": "rate",
+        "qa": "citation_f1",
+    }[name]
     for bound, status, printed in (("min: 0", 0, False), ("max: 0", 1, True)):
         (tmp_path / "p.yaml").write_text(f"gates: {{{metric}: {{{bound}}}}}\n", encoding="utf-8")
         shown = run(tmp_path, name, *inputs, "--protocol", "p.yaml", "--report", "r.json", "--quiet")

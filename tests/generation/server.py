@@ -13,6 +13,7 @@ import random
 import ssl
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,7 @@ class Behaviour:
     version: str = "0001"  # of the model, in its name
     seed: int = 1
     gold: dict[str, list[Any]] = field(default_factory=dict)  # by text
+    answer: Callable[[str], str] | None = None  # to the last message, in place of the gold
 
 
 @dataclass
@@ -163,6 +165,8 @@ class Endpoint(asyncio.Protocol):
         if digest[0] % 3 == 0 and events and events[0]["arguments"]:
             del events[0]["arguments"][digest[1] % len(events[0]["arguments"])]
         content = orjson.dumps({"events": events}).decode()
+        if self.behaviour.answer is not None:
+            content = self.behaviour.answer(prompt)
         value: dict[str, Any] = {
             "id": "chatcmpl-1",
             "object": "chat.completion",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr
 from io import StringIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import click
 
@@ -22,7 +22,7 @@ from goldgate.cli.generation_options import (
     GenerationChoices,
     parse_choices,
 )
-from goldgate.cli.options import MultiValueCommand, add_options, as_list
+from goldgate.cli.options import MultiValueCommand, ability_options, add_options, as_list
 from goldgate.cli.out_folder import REPORT_JSON, OutFolder
 from goldgate.cli.printing import ProgressLine, print_output, show_error
 from goldgate.cli.process import EXIT_INTERRUPTED, print_stderr, result_or_error
@@ -32,7 +32,7 @@ from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, GoldgateError
 if TYPE_CHECKING:
     from goldgate.core.contracts import EarlyStopValue
     from goldgate.core.evaluation import Evaluation
-    from goldgate.core.task import Task
+    from goldgate.core.task import ScoredTask, Task
     from goldgate.generation.answerer import StopRule
     from goldgate.generation.artifacts import SeedSummary
     from goldgate.generation.journal import Journal
@@ -114,7 +114,7 @@ UNREPORTED_CODES = (
 @click.command(
     "generate", cls=MultiValueCommand, short_help="Ask a model about every gold document and keep the answers."
 )
-@add_options(*COMMON_OPTIONS, *ENDPOINT_OPTIONS, *CHECKPOINT_OPTIONS)
+@add_options(ability_options("generate"), *COMMON_OPTIONS, *ENDPOINT_OPTIONS, *CHECKPOINT_OPTIONS)
 @click.pass_context
 def generate_command(context: click.Context, /, **options: Any) -> None:
     """Ask a model about every gold document and keep every answer.
@@ -129,11 +129,11 @@ def generate_command(context: click.Context, /, **options: Any) -> None:
 
     Exit status: 0 every document is answered, 2 some are not, or the command failed.
     """
-    context.exit(_GenerateCommand(options).carry_out(score=False))
+    context.exit(GenerateCommand(options).carry_out(score=False))
 
 
 @click.command("evaluate_api", cls=MultiValueCommand)
-@add_options(*COMMON_OPTIONS, *ENDPOINT_OPTIONS, *SCORING_OPTIONS, *STOPPING_OPTIONS)
+@add_options(ability_options("generate"), *COMMON_OPTIONS, *ENDPOINT_OPTIONS, *SCORING_OPTIONS, *STOPPING_OPTIONS)
 @click.pass_context
 def evaluate_api_command(context: click.Context, /, **options: Any) -> None:
     """Ask an OpenAI-compatible endpoint about every gold document, keep every answer, score and judge them.
@@ -147,11 +147,11 @@ def evaluate_api_command(context: click.Context, /, **options: Any) -> None:
 
     Exit status: 0 all gates passed, 1 a gate failed, 2 the command failed, or answers are missing (--allow-missing).
     """
-    context.exit(_GenerateCommand(options).carry_out(score=True))
+    context.exit(GenerateCommand(options).carry_out(score=True))
 
 
 @click.command("evaluate", cls=MultiValueCommand)
-@add_options(*COMMON_OPTIONS, *CHECKPOINT_OPTIONS, *SCORING_OPTIONS)
+@add_options(ability_options("generate"), *COMMON_OPTIONS, *CHECKPOINT_OPTIONS, *SCORING_OPTIONS)
 @click.pass_context
 def evaluate_checkpoint_command(context: click.Context, /, **options: Any) -> None:
     """Ask a checkpoint on disk about every gold document, keep every answer, score and judge them.
@@ -165,18 +165,18 @@ def evaluate_checkpoint_command(context: click.Context, /, **options: Any) -> No
 
     Exit status: 0 all gates passed, 1 a gate failed, 2 the command failed, or answers are missing (--allow-missing).
     """
-    context.exit(_GenerateCommand(options).carry_out(score=True))
+    context.exit(GenerateCommand(options).carry_out(score=True))
 
 
-class _GenerateCommand:
-    """One command: its options, and what is done in which order."""
+class GenerateCommand:
+    """One command that asks a model: its options, and what is done in which order."""
 
-    def __init__(self, params: dict[str, Any]) -> None:
+    def __init__(self, params: dict[str, Any], command: str = "generate") -> None:
         self.params = params
         self.quiet = bool(params["quiet"])
         if self.quiet:
             logging.getLogger("goldgate").setLevel(logging.ERROR)
-        self.chosen = parse_choices(params)
+        self.chosen = parse_choices(command, params)
         self.options = self.chosen.options
 
     def carry_out(self, *, score: bool) -> int:
@@ -278,7 +278,7 @@ class _GenerateCommand:
         from goldgate.pipeline import evaluate_suite
 
         folder, suite = self.options.folder(summary.seed), self.chosen.able.suite
-        scored = prepared.task.scored_inputs(None if outcome.stopped is None else str(folder / ASKED_GOLD))
+        scored = prepared.scored_task.scored_inputs(None if outcome.stopped is None else str(folder / ASKED_GOLD))
         progress = ProgressLine(suite.unit, quiet=self.quiet)
 
         def evaluate(records: IO[bytes] | None, finished: Finished | None) -> Evaluation:
@@ -300,7 +300,7 @@ class _GenerateCommand:
             keep(evaluation)
             if not summary.complete and not self.params["allow_missing"]:
                 again = "without --merge" if self.params["merge"] else "again"
-                raise missing_error(evaluation, prepared.task, summary, predictions, again)
+                raise missing_error(evaluation, prepared.scored_task, summary, predictions, again)
             return evaluation
 
         job = self._job(folder)
@@ -425,6 +425,6 @@ def _prepare(chosen: GenerationChoices, params: dict[str, Any]) -> PreparedRun:
         return task
 
     def watch(task: Task) -> StopRule | None:
-        return stop_rule(plan, task, options, params)
+        return stop_rule(plan, cast("ScoredTask", task), options, params)
 
     return prepare(options, chosen.answerer, loaded.protocol.generation, load, watch)

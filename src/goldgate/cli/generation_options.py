@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goldgate.cli.options import (
-    ability_options,
     choose_ability,
     format_option,
     out_option,
@@ -26,7 +25,7 @@ from goldgate.suites import abilities_for
 
 if TYPE_CHECKING:
     from goldgate.core.plan import Plan
-    from goldgate.core.task import Task
+    from goldgate.core.task import ScoredTask
     from goldgate.generation.answerer import Answerer, StopRule
     from goldgate.generation.journal import DocumentShard
     from goldgate.generation.run import GenerationOptions
@@ -48,7 +47,6 @@ class FiniteFloat(click.FloatRange):
 
 
 COMMON_OPTIONS = [
-    ability_options("generate"),
     protocol_option("Settings, gates and prices, as YAML."),
     out_option("Folder for the journal and everything made from it.  [default: out/MODEL]"),
     click.option("--seeds", metavar="N,N,...", help="Ask once per seed; it is sent, and chooses the examples."),
@@ -160,8 +158,8 @@ class GenerationChoices:
     protocol: str | None
 
 
-def parse_choices(params: dict[str, Any]) -> GenerationChoices:
-    """Everything that was chosen; a contradiction is an error of click's."""
+def parse_choices(command: str, params: dict[str, Any]) -> GenerationChoices:
+    """Everything that was chosen for a command that suites carry out; a contradiction is an error of click's."""
     from goldgate.generation.journal import SHARDS_FOLDER
     from goldgate.generation.run import GenerationOptions
 
@@ -181,9 +179,9 @@ def parse_choices(params: dict[str, Any]) -> GenerationChoices:
         max_total_tokens=params["max_total_tokens"],
         shard=shard,
     )
-    names = {each.name for _, ability in abilities_for("generate") for each in ability.inputs}
+    names = {each.name for _, ability in abilities_for(command) for each in ability.inputs}
     inputs = {name: value for name, value in params.items() if name in names}
-    able = choose_ability("generate", params["suite"], inputs)
+    able = choose_ability(command, params["suite"], inputs)
     return GenerationChoices(options, able, inputs, answerer, params["protocol"])
 
 
@@ -307,7 +305,7 @@ def default_folder(model: str) -> Path:
     return Path("out", re.sub(r"[^\w.-]+", "-", model).strip(".-") or "model")
 
 
-def stop_rule(plan: Plan, task: Task, options: GenerationOptions, params: dict[str, Any]) -> StopRule | None:
+def stop_rule(plan: Plan, task: ScoredTask, options: GenerationOptions, params: dict[str, Any]) -> StopRule | None:
     """The stop rule of the options, None for asking all documents; a gate that cannot be watched is a ConfigError."""
     if not params.get("stop_when_decided"):
         return None

@@ -73,9 +73,11 @@ COMMAND_GROUPS = {
         "schema": ("goldgate.cli.convert", "schema_command"),
         "convert": ("goldgate.cli.convert", "convert_command"),
         "import-runs": ("goldgate.cli.convert", "import_runs_command"),
+        "sample": ("goldgate.cli.sample", "sample_command"),
     },
     "Ask": {
         "generate": ("goldgate.cli.generate", "generate_command"),
+        "judge": ("goldgate.cli.judge", "judge_command"),
     },
     "Automate": {
         "baseline": ("goldgate.cli.stored_results", "baseline_command"),

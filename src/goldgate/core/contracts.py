@@ -76,11 +76,24 @@ class MeanValue(PlainMean, IntervalEntry):
     """A macro average with its interval."""
 
 
-MetricValue = RateValue | CountValue | MeanValue
+class PlainEstimate(TypedDict):
+    """A number that is no ratio of two counts. Undefined: null, with a reason."""
+
+    value: float | None
+    estimated: bool
+    reason: NotRequired[str]
+
+
+@final
+class EstimateValue(PlainEstimate, IntervalEntry):
+    """A number that is no ratio of two counts, with its interval. Undefined: null, with a reason."""
+
+
+MetricValue = RateValue | CountValue | MeanValue | EstimateValue
 
 
 class ComparedValue(IntervalEntry):
-    """A rate with its counts, a macro average with the number of its parts, or the mean of several runs.
+    """A rate with its counts, an estimate, a macro average with the number of its parts, or the mean of several runs.
 
     `between_runs` is the standard deviation of the runs, `se_runs` and `se_units` are the standard errors of the mean.
     Undefined: null, with a reason.
@@ -89,6 +102,7 @@ class ComparedValue(IntervalEntry):
     value: float | None
     numerator: NotRequired[int]
     denominator: NotRequired[int]
+    estimated: NotRequired[bool]
     averaged: NotRequired[int]
     undefined: NotRequired[int]
     by_run: NotRequired[list[float]]

@@ -18,7 +18,7 @@ from operator import eq, ge, le
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from goldgate.core.measure import RatioMeasure
-from goldgate.core.metric import Limit, Mean, Metric, Rate, exact_mean, format_number
+from goldgate.core.metric import Estimate, Limit, Mean, Metric, Rate, exact_mean, format_number
 from goldgate.core.tally import TableKey, Tally
 from goldgate.errors import ConfigError, Place
 
@@ -215,7 +215,7 @@ def counts_text(measured: Metric | Mean, gate: Gate | None = None) -> str:
     """A rate as its counts, anything else as its value, never shown as a bound of the gate that it does not reach."""
     if isinstance(measured, Rate):
         return f"{measured.numerator}/{measured.denominator}"
-    if isinstance(measured, Mean) and measured.value is not None:
+    if isinstance(measured, (Mean, Estimate)) and measured.value is not None:
         return format_number(measured.value, limits=() if gate is None else gate.limits())
     return str(measured)
 
@@ -269,11 +269,12 @@ def find_gate_target(name: str, measures: Iterable[Any]) -> GateTarget | None:
     for measure in measures:
         if not isinstance(measure, RatioMeasure):
             continue
-        if parsed.metric in measure.ratios and 0 < len(parsed.part) <= len(measure.parts):
+        named = parsed.metric in measure.ratios or parsed.metric in measure.estimates
+        if named and 0 < len(parsed.part) <= len(measure.parts):
             return GateTarget(measure, *parsed)
         for level, ending in enumerate(measure.parts.values(), 1):
             metric = name.removesuffix(f"_{ending}")
-            if metric != name and metric in measure.ratios:
+            if ending and metric != name and metric in measure.ratios:
                 return GateTarget(measure, metric, (), level)
     return None
 
@@ -285,6 +286,7 @@ def average_names(measures: Iterable[Any]) -> list[str]:
         for measure in measures
         if isinstance(measure, RatioMeasure)
         for ending in measure.parts.values()
+        if ending
         for metric in measure.ratios
     ]
 

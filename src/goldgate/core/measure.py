@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
+from itertools import combinations_with_replacement
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from goldgate.core.metric import Count, Mean, Metric, Metrics, Rate, Ratio, mean
+from goldgate.core.metric import Count, Estimate, Mean, Metric, Metrics, Rate, Ratio, mean
 from goldgate.core.sums import Counts, MeanSums, RatioForm, RatioSums
 from goldgate.core.tally import Forms, TableKey, Tally, UnitCounts
 from goldgate.errors import InputError, Place
@@ -45,6 +47,26 @@ def precision_recall_f1(prefix: str, hits: str, predicted: str = "predicted", go
     }
 
 
+def product_name(one: str, other: str) -> str:
+    """The name of the sums over units of two columns and of their product, among the forms of a measure."""
+    return f"{one} × {other}"
+
+
+# What units counted in two systems, by table or part of one, and how often; None where a system has no such table.
+PairedTables = Mapping[TableKey, Mapping[tuple[Counts | None, Counts | None], int]]
+
+
+class EstimateDifference(NamedTuple):
+    """The difference of two estimates: its interval as goldgate.stats.interval has it; without a value the reason."""
+
+    value: Fraction | None = None
+    interval: Any = None
+    p: float | None = None
+    method: str = ""
+    se: float = 0.0
+    reason: str | None = None
+
+
 class RatioMeasure(ABC, Generic[Facts]):
     """Rates over the same few counts. What a unit counts is one vector, so every rate has an interval."""
 
@@ -52,7 +74,11 @@ class RatioMeasure(ABC, Generic[Facts]):
     table: str  # the name of its counts
     columns: tuple[str, ...]
     ratios: Mapping[str, Over] = MappingProxyType({})
-    # The levels below its table, and the ending of the macro average over each: {"event type": "macro"}.
+    # Metrics that are made of sums over units but are no ratio of two, and why each is undefined where nothing was
+    # counted. `estimate` makes them, from the column sums and the products of the `multiplied` columns.
+    estimates: Mapping[str, str] = MappingProxyType({})
+    multiplied: tuple[str, ...] = ()
+    # The levels below its table, and the ending of the macro average over each: {"event type": "macro"}; "" for none.
     parts: Mapping[str, str] = MappingProxyType({})
     counted: Mapping[str, str] = MappingProxyType({})  # metrics that are plain counts: the column of each
     known: frozenset[str] = frozenset()  # the columns that do not depend on the answer
@@ -82,7 +108,16 @@ class RatioMeasure(ABC, Generic[Facts]):
         for name, ratio in self.ratios.items():
             kind = Rate if ratio.share else Ratio
             metrics[name] = kind(sums[name].a, sums[name].b, ratio.undefined, sums[name])
-        return metrics | {name: Count(sums[name].a, None, sums[name]) for name in self.counted}
+        metrics |= {name: Count(sums[name].a, None, sums[name]) for name in self.counted}
+        return metrics | self.estimate(tally, key) if self.estimates else metrics
+
+    def estimate(self, tally: Tally, key: TableKey) -> dict[str, Metric]:
+        """The estimates of one table; a rate of `ratios` by the same name takes the place of that."""
+        return {name: Estimate(None, reason) for name, reason in self.estimates.items()}
+
+    def difference(self, metric: str, key: TableKey, paired: PairedTables, level: float) -> EstimateDifference:
+        """The difference of an estimate of one table between two systems: the first less the second."""
+        return EstimateDifference(reason=f"{metric} is not compared")
 
     def means(self, tally: Tally) -> dict[str, Mean]:
         """The plain average of each rate over the parts of the table: one name below it, such as an event type."""
@@ -118,6 +153,10 @@ class RatioMeasure(ABC, Generic[Facts]):
         }
         for name, column in self.counted.items():
             forms[name] = RatioForm(self._weights({column: 1}), self._weights({UNITS_COLUMN: 1}))
+        if self.estimates:
+            pairs = [*combinations_with_replacement(self.multiplied, 2), *((column, column) for column in self.columns)]
+            for one, other in pairs:
+                forms[product_name(one, other)] = RatioForm(self._weights({one: 1}), self._weights({other: 1}))
         return forms
 
     def _weights(self, counts: Mapping[str, int]) -> tuple[int, ...]:

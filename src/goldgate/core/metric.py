@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from goldgate.core.sums import MeanSums, RatioSums
 from goldgate.errors import did_you_mean
 
 if TYPE_CHECKING:  # the help of the command line needs no type of a report
-    from goldgate.core.contracts import MetricValue, PlainCount, PlainMean, PlainRate, SuiteMetrics
+    from goldgate.core.contracts import MetricValue, PlainCount, PlainEstimate, PlainMean, PlainRate, SuiteMetrics
 
 SHOWN_DIGITS = 4
 _MAX_DIGITS = 60  # after the point, however long a number in an edited report is
@@ -32,6 +32,9 @@ class Limit(NamedTuple):
 _ENDS = tuple(Limit("=", Fraction(end)) for end in (-1, 0, 1))  # of shares and of their differences
 
 
+IntervalAt = Callable[[float], Any]  # the interval at a level, or why there is none, as goldgate.stats.interval has it
+
+
 @dataclass(frozen=True, slots=True)
 class Rate:
     """A numerator over a denominator; undefined, with a reason, where the denominator is zero."""
@@ -40,6 +43,7 @@ class Rate:
     denominator: int
     undefined: str = field(default="nothing to divide by", repr=False)
     sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
+    interval_at: IntervalAt | None = field(default=None, repr=False, compare=False)  # where it is not that of its sums
 
     @property
     def value(self) -> float | None:
@@ -111,7 +115,30 @@ class Mean:
         return entry
 
 
-Metric = Rate | Count
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number that is no ratio of two sums over units, with an interval of its own; undefined with a reason."""
+
+    exact: Fraction | None
+    reason: str | None = None
+    share: bool = True  # False: it may be below 0 or above 1
+    interval_at: IntervalAt | None = field(default=None, repr=False, compare=False)
+    gate_interval_at: IntervalAt | None = field(default=None, repr=False, compare=False)  # where gates need a wider one
+    gate_confidence: Decimal | None = field(default=None, repr=False, compare=False)  # of a gate that sets none
+
+    @property
+    def value(self) -> float | None:
+        return None if self.exact is None else float(self.exact)
+
+    def as_json(self) -> PlainEstimate:
+        entry: PlainEstimate = {"value": self.value, "estimated": True}
+        return entry if self.exact is not None else {**entry, "reason": str(self.reason)}
+
+    def __str__(self) -> str:
+        return "n/a" if self.exact is None else format_number(self.exact)
+
+
+Metric = Rate | Count | Estimate
 Metrics = dict[str, Metric]
 
 

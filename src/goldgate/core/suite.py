@@ -127,16 +127,19 @@ class Ability(NamedTuple):
     - `check`: paths; a `CheckResult`. Several kinds of files are several abilities.
     - `convert`: paths, a binary stream to write gold to; what was written in a few words, and lines on what was lost.
     - `generate`: the plan, seeds, the response format; a `Task`.
+    - `items`: a unit's record, its part of each input; items for people and judges. A kind is an ability.
+    - `judge`: as `generate`; a `JudgingTask`.
     - `import-runs`: paths of traces, the folder to make; a `CheckResult`.
     - `read`: the plan; a `ResponseReader`.
     - `scorer`: a schema, a protocol and options of its own, not `options`; an object that scores single answers.
+    - `sample`: the path of a file of items; the lines of a draw, and what was drawn in a few words.
     - `schema`: paths of gold; the schema, and a text that says what is in it.
     """
 
     command: str
     function: str  # "module:name", imported when it is called
     inputs: tuple[Input, ...] = ()
-    kind: str = ""  # of files that are checked
+    kind: str = ""  # of files that are checked, or of items
     # Whether a path is of this kind, or a schema of this suite; None: whatever no other takes.
     recognizes: Callable[[Any], bool] | None = None
 

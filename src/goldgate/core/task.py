@@ -68,10 +68,6 @@ class Task(Protocol):
     def first_format(self) -> AnswerFormat:
         """The format that is tried first by default: `text` if JSON alone leaves no room for the answer."""
 
-    @property
-    def headline(self) -> str:
-        """The metric that is named where there is room for one."""
-
     def __len__(self) -> int:
         """How many documents there are."""
 
@@ -83,6 +79,17 @@ class Task(Protocol):
 
     def prediction(self, document_id: str, response: str) -> dict[str, Any]:
         """The record that the suite reads as this model's answer."""
+
+    def close(self) -> None:
+        """Close the files."""
+
+
+class ScoredTask(Task, Protocol):
+    """A task whose answers are scored against gold."""
+
+    @property
+    def headline(self) -> str:
+        """The metric that is named where there is room for one."""
 
     def perfect_prediction(self, position: int) -> dict[str, Any]:
         """The record of an answer that is right throughout: what a missing answer could have been at best."""
@@ -96,8 +103,12 @@ class Task(Protocol):
     def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
         """The inputs to score the answers by, beside the answers. `asked`: a file with the records that were asked."""
 
-    def close(self) -> None:
-        """Close the files."""
+
+class JudgingTask(Task, Protocol):
+    """A task whose answers are a judge's labels."""
+
+    def labels(self, predictions: Iterable[Mapping[str, Any]], model: str) -> Iterable[Mapping[str, Any]]:
+        """A label for every item, read from the stored answers; null where there is none."""
 
 
 def derived_schema_error(kind: str, command: str) -> ConfigError:

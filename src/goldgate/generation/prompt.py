@@ -16,7 +16,8 @@ from goldgate.core.task import Message
 from goldgate.errors import ConfigError, Place, did_you_mean
 from goldgate.files.reading import read_text_file
 
-PARTS = {  # the placeholders that each part may have; those marked True must be there
+Parts = Mapping[str, Mapping[str, bool]]  # the placeholders of each part; those marked True must be there
+PARTS: Parts = {
     "system": {"schema": False, "json_schema": False},
     "user": {"text": True, "tag": False, "schema": False, "json_schema": False},
     "assistant": {"answer": True, "thought": False},
@@ -59,10 +60,10 @@ class Template:
         return "<thought>" in self.system + self.user + (self.assistant or "")
 
 
-def find_template(name: str, built_in: Sequence[str], folder: Traversable) -> Template:
+def find_template(name: str, built_in: Sequence[str], folder: Traversable, parts: Parts = PARTS) -> Template:
     """A built-in template by its name, or a file of the user's own; `folder` has a file for each built-in one."""
     if name in built_in:
-        return parse_template((folder / f"{name}.md").read_text("utf-8"), name, None)
+        return parse_template((folder / f"{name}.md").read_text("utf-8"), name, None, parts)
     if not os.path.exists(name):  # Path.exists fails where a name is too long to be one
         raise ConfigError(
             "prompt.missing",
@@ -71,7 +72,7 @@ def find_template(name: str, built_in: Sequence[str], folder: Traversable) -> Te
             expected="a file, or one of " + ", ".join(built_in),
             advice=did_you_mean(name, built_in),
         )
-    return parse_template(read_text_file(name, "prompt").text, Path(name).name, name)
+    return parse_template(read_text_file(name, "prompt").text, Path(name).name, name, parts)
 
 
 def require_room(template: Template, response_format: str) -> None:
@@ -84,7 +85,7 @@ def require_room(template: Template, response_format: str) -> None:
         )
 
 
-def parse_template(text: str, name: str, file: str | None) -> Template:
+def parse_template(text: str, name: str, file: str | None, allowed: Parts = PARTS) -> Template:
     """Check a template's parts and placeholders; a mistake is a ConfigError with its line."""
     pieces = _HEAD.split(text)
     if pieces[0].strip() or len(pieces) == 1:
@@ -92,10 +93,10 @@ def parse_template(text: str, name: str, file: str | None) -> Template:
     parts: dict[str, str] = {}
     line = 1 + pieces[0].count("\n")
     for part, body in zip(pieces[1::2], pieces[2::2], strict=True):
-        if part not in PARTS or part in parts:
-            expected = "each part once, of: " + ", ".join(PARTS)
+        if part not in allowed or part in parts:
+            expected = "each part once, of: " + ", ".join(allowed)
             raise _wrong(f"the part {part} is not expected here", file or name, line, expected=expected)
-        _check_placeholders(part, body, file or name, line)
+        _check_placeholders(part, allowed[part], body, file or name, line)
         parts[part] = body.strip("\n")
         line += body.count("\n")
     if "user" not in parts:
@@ -142,8 +143,7 @@ def _user(template: Template, shared: Mapping[str, str], text: str) -> str:
     return fill_part(template.user, {**shared, "text": block, "tag": tag})
 
 
-def _check_placeholders(part: str, body: str, file: str, line: int) -> None:
-    allowed = PARTS[part]
+def _check_placeholders(part: str, allowed: Mapping[str, bool], body: str, file: str, line: int) -> None:
     names_used: list[str] = []
     for match in _PLACEHOLDER.finditer(body):
         if match[2] is None:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from goldgate.core.task import Task
+from goldgate.core.task import ScoredTask, Task
 from goldgate.errors import ConfigError, Place
 from goldgate.generation.answerer import (
     Answerer,
@@ -256,6 +256,11 @@ class PreparedRun:
         return self.plan.task
 
     @property
+    def scored_task(self) -> ScoredTask:
+        """The task of a command that scores the answers."""
+        return cast(ScoredTask, self.plan.task)
+
+    @property
     def journal(self) -> Path:
         return self.options.out / JOURNAL_FILE
 
@@ -462,7 +467,7 @@ def _write_decided(
     out, only = prepared.options.out, stopping.decided
     with artifact_file(out / ASKED_GOLD) as asked:
         for position in only:
-            asked.write(prepared.task.record(position) + b"\n")
+            asked.write(prepared.scored_task.record(position) + b"\n")
     summaries, _ = write_artifacts(prepared, contents, ladder, only)
     summaries[0].usage = everything.usage  # what was paid for, also where the answer came too late to count
     stopped = early_stop_json(stopping, everything, prepared.price)

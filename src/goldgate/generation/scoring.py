@@ -10,14 +10,14 @@ import dataclasses
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal, TypedDict
+from typing import IO, TYPE_CHECKING, Literal, TypedDict, cast
 
 import orjson
 
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.metric import Rate, mean
 from goldgate.core.page import Cell, Column, MeasuredValue, Name, Page, Section, Table, interval_ends
-from goldgate.core.task import Task
+from goldgate.core.task import ScoredTask
 from goldgate.errors import InputError, Place
 from goldgate.generation.artifacts import SeedSummary, artifact_file, generation_signature, temporary_folder
 from goldgate.generation.journal_contents import FormatLadder
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         GenerationValue,
         IntervalValue,
         PlainCount,
+        PlainEstimate,
         PlainRate,
         RateValue,
     )
@@ -50,7 +51,8 @@ def score_answers(
 ) -> Evaluation:
     """Evaluate the predictions of one seed; the report also says what was asked, what is missing, what it cost."""
     evaluation = evaluate([predictions], records)
-    bounds = None if summary.complete else _bounds(evaluate, predictions, ladder.plan.task, summary, evaluation)
+    task = cast(ScoredTask, ladder.plan.task)
+    bounds = None if summary.complete else _bounds(evaluate, predictions, task, summary, evaluation)
     asked = generation_signature(ladder, summary.formats, summary.seed)
     generation: GenerationValue = {
         "signature": asked,
@@ -68,7 +70,7 @@ def score_answers(
 
 
 def missing_error(
-    evaluation: Evaluation, task: Task, summary: SeedSummary, predictions: Path, again: str = "again"
+    evaluation: Evaluation, task: ScoredTask, summary: SeedSummary, predictions: Path, again: str = "again"
 ) -> InputError:
     """Why an incomplete run has no verdict, and between which values its score lies; `again` is how to ask for it."""
     generation = evaluation.report["generation"]
@@ -96,7 +98,7 @@ def _describe_cause(cause: str, count: int, summary: SeedSummary) -> str:
 
 
 def _bounds(
-    evaluate: EvaluatePredictions, predictions: Path, task: Task, summary: SeedSummary, evaluation: Evaluation
+    evaluate: EvaluatePredictions, predictions: Path, task: ScoredTask, summary: SeedSummary, evaluation: Evaluation
 ) -> BoundsValue:
     with temporary_folder() as folder:
         perfect = folder / "perfect.jsonl"
@@ -131,7 +133,7 @@ class SeedsMetric(TypedDict):
     se_runs: float | None
     se_units: float | None
     interval: IntervalValue | None
-    by_seed: dict[str, PlainRate | PlainCount]
+    by_seed: dict[str, PlainRate | PlainCount | PlainEstimate]
 
 
 class SeedsSummary(TypedDict):

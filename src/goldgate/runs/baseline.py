@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from goldgate.core.gate import Gate
-from goldgate.core.metric import Rate, Ratio, floor_quotient
+from goldgate.core.metric import Estimate, Rate, Ratio, floor_quotient
 from goldgate.core.page import (
     NOT_AVAILABLE,
     Column,
@@ -115,7 +115,12 @@ def refuse_overlapping_reports(reports: Sequence[StoredReport]) -> None:
 def gates_to_propose(suite: Suite) -> dict[str, Gate | None]:
     """The rates with a default gate that has a lower bound; the headline's if there is none."""
     metrics = suite.known_metrics(suite.settings())
-    rates = {name for name, metric in metrics.items() if isinstance(metric, Rate) and not isinstance(metric, Ratio)}
+    rates = {
+        name
+        for name, metric in metrics.items()
+        if (isinstance(metric, Rate) and not isinstance(metric, Ratio))
+        or (isinstance(metric, Estimate) and metric.share)
+    }
     gates = {name: gate for name, gate in suite.default_gates.items() if gate.least is not None}
     candidates: Mapping[str, Gate | None] = gates or dict.fromkeys(suite.headline)
     return {name: gate for name, gate in candidates.items() if name in rates}

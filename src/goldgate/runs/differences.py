@@ -17,11 +17,11 @@ from math import fsum, lcm, sqrt
 from operator import mul
 from typing import Any, NamedTuple
 
-from goldgate.core.measure import RatioMeasure
-from goldgate.core.metric import Mean, Rate, exact_mean
+from goldgate.core.measure import PairedTables, RatioMeasure
+from goldgate.core.metric import Mean, Metric, Rate, exact_mean
 from goldgate.core.suite import Suite
 from goldgate.core.sums import MeanSums, Products, RatioForm, RatioSums
-from goldgate.core.tally import TableKey
+from goldgate.core.tally import TableKey, Tally
 from goldgate.runs.join import NO_ENTRY, JointUnits
 from goldgate.stats.distributions import t_quantile, t_tail
 from goldgate.stats.interval import LEVEL, Interval, NoInterval, outward_interval, residual_product, residual_square
@@ -79,9 +79,66 @@ def compared_averages(suite: Suite) -> dict[str, ComparedRate]:
         for measure in suite.measures(suite.settings())
         if isinstance(measure, RatioMeasure)
         for ending in [*measure.parts.values()][:1]
+        if ending
         for name, ratio in measure.ratios.items()
         if ratio.share
     }
+
+
+Estimates = Mapping[str, RatioMeasure[Any]]  # by the name of an estimate, the measure that makes it
+
+
+def compared_estimates(suite: Suite, settings: Any = None) -> Estimates:
+    """The estimates of a suite that are compared: those of its headline."""
+    return {
+        name: measure
+        for measure in suite.measures(suite.settings() if settings is None else settings)
+        if isinstance(measure, RatioMeasure)
+        for name in measure.estimates
+        if name in suite.headline
+    }
+
+
+class ComparedEstimates:
+    """The estimates of all runs that were joined: of each run, and their differences."""
+
+    def __init__(self, joined: JointUnits) -> None:
+        self._joined = joined
+
+    def of(self, name: str, measure: RatioMeasure[Any], key: TableKey, place: int) -> Metric:
+        """The estimate of one run over the units that were joined."""
+        tally = Tally({measure.table: measure.forms})
+        for table, units in self._tables(measure, (place, place)).items():
+            for (counts, _), times in units.items():
+                if counts is not None:
+                    tally.add({table: counts}, times=times)
+        return measure.metrics_of(tally, key)[name]
+
+    def difference(
+        self, name: str, measure: RatioMeasure[Any], key: TableKey, places: tuple[Sequence[int], Sequence[int]]
+    ) -> Difference:
+        """The difference of the first less the second system, each with one run."""
+        units = self._joined.units
+        if any(len(runs) > 1 for runs in places):
+            return Difference(None, NoInterval(SEVERAL_ESTIMATES), None, None, None, 0.0, units, SEVERAL_ESTIMATES)
+        (first,), (second,) = places
+        found = measure.difference(name, key, self._tables(measure, (first, second)), LEVEL)
+        if found.value is None:
+            reason = str(found.reason)
+            return Difference(None, NoInterval(reason), None, None, None, 0.0, units, reason)
+        test = {"method": found.method}
+        return Difference(found.value, found.interval, found.p, test, None, found.se, found.interval.units)
+
+    def _tables(self, measure: RatioMeasure[Any], places: tuple[int, int]) -> PairedTables:
+        tables: dict[TableKey, dict[Any, int]] = {}
+        for key, table in self._joined.tables.items():
+            if key[0] == measure.table:
+                pairs = tables.setdefault(key, {})
+                for joint, times in table.joints.items():
+                    counts = table.counts(joint)
+                    pair = counts[places[0]], counts[places[1]]
+                    pairs[pair] = pairs.get(pair, 0) + times
+        return tables
 
 
 def columns_by_table(rates: Mapping[str, ComparedRate]) -> dict[str, int]:
@@ -228,6 +285,7 @@ def four_counts(pairs: Mapping[Runs, int], first: Sequence[int], second: Sequenc
 
 _NOT_PAIRED = "a unit has too many parts to sum how they vary together"
 _SEVERAL_RUNS = "macro averages of several runs are not compared"
+SEVERAL_ESTIMATES = "estimates of several runs are not compared"
 _NO_PARTS = "one of the two has no part to average"
 _ONE_UNIT = "one unit shows no spread"
 

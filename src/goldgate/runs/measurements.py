@@ -18,8 +18,11 @@ from goldgate.readers.stored_result import StoredResult
 from goldgate.runs.differences import (
     BENJAMINI_HOCHBERG,
     HOLM,
+    SEVERAL_ESTIMATES,
+    ComparedEstimates,
     ComparedRate,
     Difference,
+    Estimates,
     MacroAverages,
     adjust_p_values,
     rate_difference,
@@ -110,6 +113,7 @@ class Measurements:
         self,
         rates: Mapping[str, ComparedRate],
         averages: Mapping[str, ComparedRate],
+        estimates: Estimates,
         headline: Sequence[str],
         joined: JointUnits,
         systems: ComparedSystems,
@@ -117,6 +121,7 @@ class Measurements:
     ) -> None:
         self.rates = rates
         self.averages = averages
+        self.estimates = estimates
         self.headline = headline
         self.joined = joined
         self.places = systems.places
@@ -124,6 +129,7 @@ class Measurements:
         self._same = systems.made_the_same
         self._unit = unit
         self._averages = MacroAverages(joined)
+        self._estimates = ComparedEstimates(joined)
         self._differences: dict[tuple[str, TableKey, str, str], Difference] = {}
         self.others = [name for name in self.places if name != self.against]
 
@@ -131,6 +137,7 @@ class Measurements:
         """Each system with its rates, and the main ones in which it is the best beyond doubt."""
         values = {
             name: {
+                **{metric: self._estimate(metric, self.places[name]) for metric in self.estimates},
                 **{metric: self._rate(metric, self.places[name]) for metric in self.rates},
                 **{metric: self._average(metric, self.places[name]) for metric in self.averages},
             }
@@ -152,7 +159,7 @@ class Measurements:
         entries = [
             {"family": "main" if metric in self.headline else "other", **self._entry(metric, (), name)}
             for name in self.others
-            for metric in (*self.rates, *self.averages)
+            for metric in (*self.estimates, *self.rates, *self.averages)
         ]
         adjust_p_values([entry for entry in entries if entry["family"] == "main"], HOLM)
         adjust_p_values([entry for entry in entries if entry["family"] == "other"], BENJAMINI_HOCHBERG)
@@ -166,14 +173,13 @@ class Measurements:
             for name in self.others
             for metric in self.headline
             for key in keys
-            if key[0] == self.rates[metric].table
+            if key[0] == self._table(metric) and (metric in self.rates or len(key) == 2)
         ]
         adjust_p_values(entries, BENJAMINI_HOCHBERG)
         return cast("list[ComparedPart]", entries)
 
     def _entry(self, metric: str, part: TableKey, name: str) -> dict[str, Any]:
-        rate = self.rates.get(metric) or self.averages[metric]
-        difference = self._difference(metric, (rate.table, *part), name, self.against)
+        difference = self._difference(metric, (self._table(metric), *part), name, self.against)
         names: dict[str, Any] = {"metric": metric, "system": name, "against": self.against}
         return {**names, **({"part": list(part)} if part else {}), **difference.as_json(planning=not part)}
 
@@ -184,7 +190,10 @@ class Measurements:
             return self._differences[mirrored].mirrored()
         if direct not in self._differences:
             places, same = (self.places[first], self.places[second]), self._same(first, second)
-            if metric in self.averages:
+            if metric in self.estimates:
+                measure = self.estimates[metric]
+                self._differences[direct] = self._estimates.difference(metric, measure, key, places)
+            elif metric in self.averages:
                 self._differences[direct] = self._averages.difference(self.averages[metric], *places, same=same)
             else:
                 share = self.rates[metric].share
@@ -195,10 +204,25 @@ class Measurements:
         """The rates of both, where a part has them."""
         values: dict[str, float | None] = {}
         for one in (self.against, name):
+            if metric in self.estimates:
+                places, measure = self.places[one], self.estimates[metric]
+                values[one] = self._estimates.of(metric, measure, key, places[0]).value if len(places) == 1 else None
+                continue
             sums = [self.joined.run_sums(key, self.rates[metric].form, place) for place in self.places[one]]
             rates = [Fraction(run.a, run.b) for run in sums if run.b]
             values[one] = float(sum(rates, Fraction(0)) / len(rates)) if len(rates) == len(sums) else None
         return {"values": values}
+
+    def _table(self, metric: str) -> str:
+        rate = self.rates.get(metric) or self.averages.get(metric)
+        return self.estimates[metric].table if rate is None else rate.table
+
+    def _estimate(self, metric: str, places: tuple[int, ...]) -> ComparedValue:
+        measure = self.estimates[metric]
+        if len(places) > 1:
+            return {"value": None, "reason": SEVERAL_ESTIMATES, "interval": None, "interval_reason": SEVERAL_ESTIMATES}
+        estimate = self._estimates.of(metric, measure, measure.key, places[0])
+        return cast("ComparedValue", metric_with_interval(estimate, self._unit))
 
     def _pairs(self, metric: str, key: TableKey) -> Mapping[Runs, int]:
         return self.joined.pairs(key, self.rates[metric].form)
@@ -225,7 +249,7 @@ class Measurements:
             leader = max(defined, key=lambda name: defined[name])
             for name in defined:
                 if name != leader:
-                    difference = self._difference(metric, (self.rates[metric].table,), leader, name)
+                    difference = self._difference(metric, (self._table(metric),), leader, name)
                     tested.append({"metric": metric, "leader": leader, "value": difference.value, "p": difference.p})
         adjust_p_values(tested, HOLM)
         best: dict[str, str] = {}

@@ -188,13 +188,14 @@ class RecordSums(NamedTuple):
 
 
 def sum_records(result: StoredResult, measures: list[RatioMeasure[Any]]) -> RecordSums:
-    """The sum over all records, table by table; the parts of tables are left out."""
+    """The sum over all records, table by table; parts of tables are left out, unless an estimate is made of them."""
     widths = {measure.table: len(measure.columns) for measure in measures}
+    estimated = {measure.table for measure in measures if measure.estimates}
     index, tally, records = CountIndex(widths), Tally(table_forms(measures)), 0
     for table in read_unit_tables(result, index):
         records += len(table) + sum(times - 1 for times in table.times.values())
         for place, unit in enumerate(table.units()):
-            whole: UnitCounts = {key: counts for key, counts in unit.items() if len(key) == 1}
+            whole: UnitCounts = {key: counts for key, counts in unit.items() if len(key) == 1 or key[0] in estimated}
             for (name, *_), counts in whole.items():
                 if name not in widths:
                     raise malformed_record_error(result, table.first_line + place, f"{len(counts)} counts of {name}")
@@ -206,6 +207,7 @@ def metrics_from_sums(tally: Tally, measures: list[RatioMeasure[Any]]) -> dict[s
     """The metrics that are sums over the records, by section."""
     sections: dict[str, Metrics] = {}
     for measure in measures:
-        metrics = {name: metric for name, metric in measure.metrics(tally).items() if name in measure.forms}
+        names = measure.forms.keys() | measure.estimates.keys()
+        metrics = {name: metric for name, metric in measure.metrics(tally).items() if name in names}
         sections.setdefault(measure.section, {}).update(metrics)
     return sections

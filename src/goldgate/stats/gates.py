@@ -30,8 +30,8 @@ from goldgate.core.gate import (
     counts_text,
     not_evaluable_result,
 )
-from goldgate.core.metric import Count, Limit, Mean, Metric, Ratio, format_number
-from goldgate.stats.interval import Interval, NoInterval, exact_end, interval_of, one_sided
+from goldgate.core.metric import Count, Estimate, Limit, Mean, Metric, Ratio, format_number
+from goldgate.stats.interval import Interval, NoInterval, exact_end, gate_interval_of, interval_of, one_sided
 from goldgate.stats.power import units_to_decide, units_to_separate
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _by_value(
 def _bounds(gate: Gate, measured: Metric | Mean, paired: PairedRun | None) -> list[_Bound]:
     """Every bound of a gate, with the interval that it is held against."""
     bounds = []
-    sums = None if isinstance(measured, (Mean, Count, Ratio)) else measured.sums
+    sums = None if isinstance(measured, (Mean, Count, Ratio, Estimate)) else measured.sums
     value = Fraction(measured.exact or 0)  # what has none is not judged
     for sign, limit, least in (("≥", gate.min, True), ("≤", gate.max, False)):
         if limit is not None:
@@ -212,7 +212,7 @@ def _bounds(gate: Gate, measured: Metric | Mean, paired: PairedRun | None) -> li
                     sign,
                     threshold,
                     str(limit),
-                    lambda level: interval_of(measured, level),
+                    lambda level: gate_interval_of(measured, level),
                     least,
                     lambda level, at=threshold: None if sums is None else units_to_decide(sums, at, level),  # type: ignore[misc]
                 )

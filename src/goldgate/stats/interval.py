@@ -16,7 +16,7 @@ from functools import lru_cache
 from math import ceil, floor, inf, sqrt
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from goldgate.core.metric import Count, Mean, Metric, Ratio
+from goldgate.core.metric import Count, Estimate, Mean, Metric, Ratio
 from goldgate.core.sums import MeanSums, Products, RatioSums
 from goldgate.stats.distributions import t_quantile
 
@@ -250,6 +250,7 @@ def residual_square(sums: RatioSums) -> int:
 
 GROUP = "group"  # the unit, where records name the group that they belong to
 _NOT_SUMMED = "it is not a sum over units"
+_NO_INTERVAL = "it has no interval"
 _NOT_PAIRED = "how its rates vary together is not summed"
 
 
@@ -266,13 +267,26 @@ def interval_entry(interval: Interval | NoInterval, unit: str) -> IntervalEntry:
 
 
 def interval_of(metric: Metric | Mean, level: float = LEVEL) -> Interval | NoInterval:
-    """The interval of a rate, a ratio, a count or a mean of rates."""
+    """The interval of a rate, a ratio, a count, a mean of rates or an estimate."""
     if metric.value is None:
         return NoInterval(str(metric.reason))
     if isinstance(metric, Mean):
         return NoInterval(_NOT_PAIRED) if metric.sums is None else mean_interval(metric.sums, level)
+    if not isinstance(metric, Count) and metric.interval_at is not None:
+        own: Interval | NoInterval = metric.interval_at(level)
+        return own
+    if isinstance(metric, Estimate):
+        return NoInterval(_NO_INTERVAL)
     if metric.sums is None:
         return NoInterval(_NOT_SUMMED)
     if isinstance(metric, Count):
         return count_interval(metric.sums, level)
     return ratio_interval(metric.sums, level) if isinstance(metric, Ratio) else share_interval(metric.sums, level)
+
+
+def gate_interval_of(metric: Metric | Mean, level: float) -> Interval | NoInterval:
+    """The interval that a gate is held against: an estimate may have a wider one for it."""
+    if isinstance(metric, Estimate) and metric.exact is not None and metric.gate_interval_at is not None:
+        own: Interval | NoInterval = metric.gate_interval_at(level)
+        return own
+    return interval_of(metric, level)

@@ -17,6 +17,7 @@ SUITES = {  # name → module and attribute; imported when it is asked for
     "extraction": "goldgate.suites.extraction.suite:SUITE",
     "research": "goldgate.suites.research.suite:SUITE",
     "fields": "goldgate.suites.fields.suite:SUITE",
+    "judged": "goldgate.suites.judged.suite:SUITE",
 }
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldgate.core.gate import (
     Gate,
+    GateTarget,
     average_names,
     check_bounds_possible,
     find_gate_target,
@@ -15,7 +17,7 @@ from goldgate.core.gate import (
     target_metric,
 )
 from goldgate.core.measure import RatioMeasure
-from goldgate.core.metric import Mean, Metric, Metrics, Rate, Ratio
+from goldgate.core.metric import Estimate, Mean, Metric, Metrics, Rate, Ratio
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Outcome, Suite
 from goldgate.core.tally import Tally
@@ -57,13 +59,42 @@ def load_plan(suite: Suite, protocol: ProtocolSource) -> Plan:
     suite.check(plan)
     _require_known(suite, plan)
     metrics = suite.known_metrics(settings)
-    rates = frozenset(n for n, metric in metrics.items() if isinstance(metric, Rate) and not isinstance(metric, Ratio))
     measures = suite.measures(settings)
-    parts = {name: find_gate_target(name, measures) for name in plan.gates}
-    shares = {name for name, gated in parts.items() if gated and gated.measure.ratios[gated.metric].share}
-    check_bounds_possible(plan.gates, rates | shares, plan.file, plan.lines)
+    targets = {name: _known_metric(name, find_gate_target(name, measures), metrics) for name in plan.gates}
+    shares = frozenset(name for name, metric in targets.items() if _is_share(metric))
+    check_bounds_possible(plan.gates, shares, plan.file, plan.lines)
     _require_rates(suite, plan)
-    return _with_defaults(suite, plan, parsed.baseline)
+    return _with_defaults(suite, _with_confidence(plan, targets), parsed.baseline)
+
+
+def _known_metric(name: str, gated: GateTarget | None, metrics: Mapping[str, Metric]) -> Metric:
+    """The metric that a gate is on, or on a part of which; as it is when nothing was counted."""
+    return metrics[name] if gated is None else metrics[gated.metric]
+
+
+def _is_share(metric: Metric) -> bool:
+    if isinstance(metric, Estimate):
+        return metric.share
+    return isinstance(metric, Rate) and not isinstance(metric, Ratio)
+
+
+def _with_confidence(plan: Plan, targets: Mapping[str, Metric]) -> Plan:
+    """The plan, with a confidence where the value of an estimate must not decide alone and the protocol sets none."""
+    gates = dict(plan.gates)
+    for name, gate in plan.gates.items():
+        metric = targets[name]
+        if not isinstance(metric, Estimate) or metric.gate_confidence is None or gate.confidence is not None:
+            continue
+        if gate.equals is not None:
+            raise ConfigError(
+                "protocol.wrong_value",
+                f"{name} is an estimate, and an interval cannot be tested for equality",
+                place=plan.place(f"gates.{name}.equals"),
+                expected="min or max",
+                found=f"equals {gate.equals}",
+            )
+        gates[name] = replace(gate, confidence=metric.gate_confidence)
+    return replace(plan, gates=gates)
 
 
 def _with_defaults(suite: Suite, plan: Plan, baseline_name: str | None) -> Plan:
@@ -197,14 +228,16 @@ def _require_rates(suite: Suite, plan: Plan) -> None:
     rates = {name for each in measures if isinstance(each, RatioMeasure) for name in each.ratios}
     for name, gate in plan.gates.items():
         gated = find_gate_target(name, measures)
-        if gate.against is None or name in rates or (gated is not None and not gated.averaged):
+        if gate.against is None or name in rates:
+            continue
+        if gated is not None and not gated.averaged and gated.metric in rates:
             continue
         raise ConfigError(
             "protocol.not_paired",
             f"{name} cannot be compared with a stored run",
             place=plan.place(f"gates.{name}.against"),
             expected="a rate, or a part of one",
-            found="a macro average" if gated is not None else "a count",
+            found="a macro average" if gated is not None and gated.averaged else "a count or an estimate",
         )
 
 

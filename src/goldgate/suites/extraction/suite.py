@@ -111,6 +111,7 @@ class ExtractionSuite(Suite):
         Ability("check", f"{_FOLDER}.check_gold:run_check", (_CHECKED_SCHEMA, _GOLD_DIALECT, _GOLD_ID_FIELD), "gold"),
         Ability("convert", f"{_FOLDER}.convert:run_convert", (_GOLD_DIALECT, _GOLD_ID_FIELD, _COREF, _ROLES)),
         Ability("generate", f"{_FOLDER}.task:open_task", _TASK_INPUTS),
+        Ability("items", f"{_FOLDER}.explain:boundary_items", kind="boundary"),
         Ability("read", f"{_FOLDER}.read_responses:open_answer_reader"),
         Ability("schema", f"{_FOLDER}.convert:run_schema", (_GOLD_DIALECT,)),
         Ability("scorer", f"{_FOLDER}.api:load_event_scorer"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from goldgate.core.finding import limit_length
 from goldgate.core.marked_values import BOTH, GOLD, PREDICTED, MarkedValue, NormalizedText, Span, mark_values
@@ -14,7 +14,7 @@ from goldgate.core.plan import Plan
 from goldgate.core.suite import Options
 from goldgate.core.unit_page import RIGHT, InputLookup, MarkedText, UnitPage, UnitSection, UnitSummary
 from goldgate.core.value_text import normalize
-from goldgate.errors import InputError
+from goldgate.errors import InputError, Place
 from goldgate.report.responses import AnswerReader, ShownAnswer, value_lines
 from goldgate.response.answer_page import AnswerView, answer_blocks, answer_facets, describe_unread, thought_spans
 from goldgate.suites.fields.alignment import HIT, WRONG
@@ -269,3 +269,37 @@ def _read_answer(scorer: FieldsScorer, identity: str | None, answer: FieldsAnswe
     assert parsed is not None  # there is an answer
     sizes = (count_text(len(facts.predicted.leaves), "value"),)
     return ShownAnswer(identity, response, parsed, sizes, partial(value_lines, response, parsed))
+
+
+class WrongValueItem(TypedDict):
+    """A wrong value for people and judges: would they accept it?"""
+
+    id: str  # document/place in the answer
+    group: str  # that of the document, or the document
+    path: str
+    gold: str | float | bool
+    predicted: str | float | bool
+    text: str | None  # of the document
+
+
+def wrong_value_items(record: DocumentRecord, inputs: Mapping[str, Any], options: Options) -> Iterator[WrongValueItem]:
+    """The wrong values that the record of a document lists."""
+    wrong = [error for error in record["errors"] if error["error"] == WRONG]
+    if not wrong:
+        return
+    view = view_document(record, inputs)
+    if "gold" not in inputs or view.differs:
+        raise InputError(
+            "items.no_inputs", _OTHERWISE, place=Place(f"the document {record['id']}"), advice="score it again"
+        )
+    for error in wrong:
+        gold, predicted = error["gold"], error["predicted"]
+        if gold is not None and predicted is not None:
+            yield {
+                "id": f"{record['id']}/{predicted['at']}",
+                "group": str(record.get("group") or record["id"]),
+                "path": error["path"],
+                "gold": gold["value"],
+                "predicted": predicted["value"],
+                "text": view.text,
+            }

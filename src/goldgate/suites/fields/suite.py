@@ -103,6 +103,7 @@ class FieldsSuite(Suite):
         Ability("check", f"{_FOLDER}.check:run_fields_check", (_SCHEMA, _VALUE_FIELD, _ID_FIELD), "gold", _has_values),
         Ability("convert", f"{_FOLDER}.convert:run_fields_convert", (_VALUE_FIELD, _ID_FIELD)),
         Ability("generate", f"{_FOLDER}.task:open_fields_task", (GOLD, _SCHEMA, _PROMPT, _VALUE_FIELD)),
+        Ability("items", f"{_FOLDER}.explain:wrong_value_items", kind="wrong"),
         Ability("read", f"{_FOLDER}.explain:open_fields_reader", (_READ_SCHEMA,), recognizes=_has_values),
         Ability("schema", f"{_FOLDER}.source:derive_gold_schema", (_VALUE_FIELD,)),
         Ability("scorer", f"{_FOLDER}.api:load_fields_scorer", recognizes=_is_json_schema),

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 
 from goldgate.core.finding import Finding, RunFindings, limit_length
 from goldgate.core.page import (
@@ -29,19 +29,28 @@ from goldgate.core.page import (
     Table,
 )
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs
+from goldgate.core.suite import Inputs, Options
 from goldgate.core.text import segment_starts
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, marked_text
+from goldgate.errors import InputError, Place
 from goldgate.files.writing import escape_name
 from goldgate.shape.validation import type_test
 from goldgate.suites.research.contracts import Manifest, RunRecord, TrialRecord
 from goldgate.suites.research.golden import Golden, Query, load_corpus, load_golden
 from goldgate.suites.research.outputs import OutputsListing, list_outputs
 from goldgate.suites.research.report import run_summary
-from goldgate.suites.research.run.claims import cited_ids, evidence_records, read_sources
+from goldgate.suites.research.run.claims import (
+    Ledger,
+    check_claims,
+    check_ledger,
+    cited_ids,
+    evidence_records,
+    read_sources,
+)
 from goldgate.suites.research.run.evidence import LEVELS, EvidenceCheck, Sources, check_evidence
 from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run, parse_output
-from goldgate.suites.research.run.files import decode_lines, decode_unambiguous, read_run
+from goldgate.suites.research.run.files import RunFiles, decode_lines, decode_unambiguous, read_run
+from goldgate.suites.research.run.log import parse_log
 from goldgate.suites.research.run.text import fold, plain_fold
 from goldgate.suites.research.source import run_settings
 from goldgate.suites.research.suite import ResearchSettings
@@ -79,6 +88,7 @@ class RunView:
     evidence: list[CheckedRecord]
     sources: Sources
     manifests: list[Manifest]
+    covered: list[int]  # places of the verified claims with a valid evidence record
 
 
 _manifest_fits = type_test(Manifest)
@@ -100,7 +110,16 @@ def load_run_view(root: str, name: str, golden: Golden | None, settings: RunSett
     stored = [decode_unambiguous(data) for _, data in files.manifests]
     stored += [value for _, value in decode_lines(files.manifest_lines or b"")]
     manifests = sorted((value for value in stored if _manifest_fits(value)), key=lambda value: value["step_id"])
-    return RunView(files.digest.hex(), result.facts, result.findings, output, evidence, sources, manifests)
+    covered = _covered_claims(files, output, sources, settings)
+    return RunView(files.digest.hex(), result.facts, result.findings, output, evidence, sources, manifests, covered)
+
+
+def _covered_claims(files: RunFiles, output: dict[str, Any], sources: Sources, settings: RunSettings) -> list[int]:
+    """The claims that judging counts as covered; what is found on the way is in the findings of the run already."""
+    findings = RunFindings("")
+    log = None if files.events is None else parse_log(files.events, output.get("run_id"), findings)
+    ledger = check_ledger(output, sources, settings.demands, findings) if output else Ledger()
+    return check_claims(output.get("claims", []), log, ledger, findings).covered_numbers
 
 
 class RunInputs:
@@ -399,3 +418,63 @@ def _step_table(manifests: list[Manifest]) -> tuple[Block, ...]:
 
 def _more_note(number: int, things: str) -> tuple[Block, ...]:
     return () if number <= MAX_ROWS else (Paragraph(f"And {number - MAX_ROWS:,} more {things}."),)
+
+
+MAX_QUOTES = 50  # of one item
+SOURCE_CHARACTERS = 2_000  # of a source before and after a quote
+
+
+class ClaimItem(TypedDict):
+    """A verified claim for people and judges: does what it quotes support it?"""
+
+    id: str  # run/claim
+    group: str  # the run
+    objective: str | None
+    claim: str
+    quotes: list[QuoteItem]
+
+
+class QuoteItem(TypedDict):
+    """A quote of a valid evidence record; where its source is stored, the text around it and the source's id."""
+
+    text: str
+    source: NotRequired[str]
+    source_id: NotRequired[str]
+
+
+def claim_items(record: TrialRecord, inputs: Mapping[str, Any], options: Options) -> Iterator[ClaimItem]:
+    """The verified claims of a run that have valid evidence; any other is not supported, whatever people say."""
+    if record["run"] is None:
+        return
+    run: RunView | None = inputs.get("outputs")
+    if run is None:
+        raise InputError(
+            "items.no_inputs", _NO_FILES_NOTE, place=Place(record["run"]), advice="put them back, or score again"
+        )
+    evidence: dict[str, CheckedRecord] = {}
+    for each in run.evidence:
+        if each.checked.level is not None:
+            evidence.setdefault(each.id, each)
+    for claim in (run.output["claims"][number] for number in run.covered):
+        cited = [evidence[name] for name in cited_ids(claim) if name in evidence]
+        yield {
+            "id": f"{record['run']}/{claim['claim_id']}",
+            "group": record["run"],
+            "objective": run.output.get("objective"),
+            "claim": str(claim.get("statement")),
+            "quotes": [_quote_item(run, each) for each in cited[:MAX_QUOTES]],
+        }
+
+
+def _quote_item(run: RunView, each: CheckedRecord) -> QuoteItem:
+    chunk_id = str(each.record.get("chunk_id"))
+    _, text = _source_text(run, chunk_id, [each])
+    if text is None:
+        return {"text": each.quote or ""}
+    places = QuoteFinder(text).places(each.quote, _text_range(each.record.get("span")))
+    start, end = places[0] if places else (0, 0)
+    begin, stop = max(0, start - SOURCE_CHARACTERS), min(len(text), end + SOURCE_CHARACTERS)
+    around = f"{'…' if begin else ''}{text[begin:stop]}{'…' if stop < len(text) else ''}"
+    item: QuoteItem = {"text": text[start:end] or each.quote or "", "source": around}
+    chunk = run.sources.chunks.get(chunk_id)
+    return item if chunk is None else {**item, "source_id": chunk["source_id"]}

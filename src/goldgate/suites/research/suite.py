@@ -139,6 +139,7 @@ class ResearchSuite(Suite):
         Ability("check", f"{_FOLDER}.checks:check_golden", _GOLDEN_INPUTS, "golden", is_golden_file),
         Ability("check", f"{_FOLDER}.checks:check_run", _RUN_INPUTS, "run", os.path.isdir),
         Ability("import-runs", f"{_FOLDER}.imports.runs:run_import", _TRACE_INPUTS),
+        Ability("items", f"{_FOLDER}.explain:claim_items", kind="claims"),
     )
 
     @property

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
+
+import orjson
 
 from goldgate.core.page import confusion_label, count_text
+from goldgate.core.suite import Options
 from goldgate.core.unit_page import UnitSummary
-from goldgate.errors import InputError
+from goldgate.errors import InputError, Place
 from goldgate.response import Parsed
 from goldgate.response.answer_page import answer_facets, describe_unread
 from goldgate.response.parsed import Method
@@ -275,3 +279,45 @@ def _add_filter_names(facets: dict[str, tuple[str, ...]], record: SampleRecord) 
     roles = {role: None for side in sides for pairs in side.values() for role, _ in pairs}
     if roles:
         facets["role"] = (*roles,)
+
+
+class BoundaryItem(TypedDict):
+    """A boundary error for people and judges: would they accept what was predicted?"""
+
+    id: str  # sample/digest of both arguments
+    group: str  # that of the sample, or the sample
+    event_type: str
+    role: str
+    gold: str
+    predicted: str
+    text: str | None  # of the sample
+
+
+def boundary_items(record: SampleRecord, inputs: Mapping[str, Any], options: Options) -> Iterator[BoundaryItem]:
+    """The pairs of arguments in a sample that match only if their boundaries need not be the same."""
+    pairs: dict[tuple[Unit, Unit], None] = {}  # predicted and gold: each side may list the pair
+    for error in record["errors"]:
+        if error["error"] == Mistake.BOUNDARY and error["paired_with"] is not None:
+            unit, other = stored_unit(error["unit"]), stored_unit(error["paired_with"])
+            pairs[(unit, other) if error["side"] == "predicted" else (other, unit)] = None
+    if not pairs:
+        return
+    view = view_sample(record, inputs)
+    if view.gold_record is None or view.parse_changed:
+        raise InputError(
+            "items.no_inputs",
+            "the gold or the answer of a sample is gone, or has changed since it was scored",
+            place=Place(f"the sample {record['id']}"),
+            advice="score it again",
+        )
+    for predicted, gold in pairs:
+        digest = blake2b(orjson.dumps([predicted, gold]), digest_size=6).hexdigest()
+        yield {
+            "id": f"{record['id']}/{digest}",
+            "group": view.gold_record.group or record["id"],
+            "event_type": gold[0],
+            "role": gold[1],
+            "gold": view.gold.text(gold),
+            "predicted": view.predicted.text(predicted),
+            "text": view.gold_record.text,
+        }

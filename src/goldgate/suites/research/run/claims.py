@@ -198,6 +198,7 @@ class Claims:
     cited: set[str] = field(default_factory=set)  # by claims that are not retracted
     cited_by_verified: set[str] = field(default_factory=set)
     read: list[CountedClaim] = field(default_factory=list)
+    covered_numbers: list[int] = field(default_factory=list)  # places of the covered claims in the output
 
 
 def check_claims(entries: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings) -> Claims:
@@ -302,6 +303,7 @@ def _count_coverage(
             findings.add("dangling_ref", "error", OUTPUT, message, f"/claims/{number}/evidence_ids")
     if has_id and covered:
         claims.covered += 1
+        claims.covered_numbers.append(number)
     else:
         words = "a verified claim without a valid evidence record" if has_id else "a verified claim without a claim_id"
         findings.add("claim_not_covered", "error", OUTPUT, words, f"/claims/{number}")

@@ -1,0 +1,193 @@
+"""What a model is asked about each item as a judge, and how its answer becomes a label.
+
+An item goes into the prompt as JSON, between tags that do not occur in it: its texts are data and cannot leave their
+place. That keeps borders apart; it does not keep a model from believing what it reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Options
+from goldgate.core.task import AnswerFormat, AnswerSchema, Question
+from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.reading import read_text_file
+from goldgate.generation.prompt import PARTS, Parts, Template, find_template, prompt_messages, require_room
+from goldgate.response import DEFAULT_THOUGHT_TAGS, Status, read_answer
+from goldgate.response.form import JsonForm
+from goldgate.suites.judged.abilities import TEMPLATES
+from goldgate.suites.judged.draw import ItemFile, ItemKey, open_items
+
+_OWN = {"question": False, "labels": False}
+JUDGE_PARTS: Parts = {"system": _OWN, "user": {"text": PARTS["user"]["text"], "tag": False, **_OWN}}
+NOT_SHOWN = frozenset({"id", "group", "question"})  # what names an item says nothing about it
+MAX_REASON = 2_000  # characters of a reason that are kept
+_FORM = JsonForm(keys=frozenset({"label", "reason"}))
+_TRUE, _FALSE = frozenset({"true", "yes", "是", "1"}), frozenset({"false", "no", "否", "0"})
+
+
+class JudgeAnswer(NamedTuple):
+    """A label (None: there is none that can be read), the reason that the judge gives, and why there is no label."""
+
+    label: bool | float | str | None
+    reason: str | None = None
+    problem: str | None = None
+
+
+def read_label(response: str, words: Sequence[str]) -> JudgeAnswer:
+    """The label in a judge's answer. `words` are those that the protocol lists; without any it is true or false."""
+    parsed = read_answer(response, DEFAULT_THOUGHT_TAGS, _FORM)
+    if parsed.status == Status.ERROR or not isinstance(parsed.value, dict):
+        return JudgeAnswer(None, problem="no JSON object could be read")
+    answer = parsed.value
+    reason = answer.get("reason")
+    reason = reason[:MAX_REASON] if isinstance(reason, str) else None
+    if "label" not in answer:
+        return JudgeAnswer(None, reason, "the answer has no label")
+    label = _known_label(answer["label"], words)
+    is_abstention = answer["label"] is None
+    problem = "the judge gave none" if is_abstention else "the label is not one of those asked for"
+    return JudgeAnswer(label, reason, problem if label is None else None)
+
+
+def _known_label(label: object, words: Sequence[str]) -> bool | float | str | None:
+    if isinstance(label, str):
+        text = label.strip().casefold()
+        if words:
+            return next((word for word in words if word.casefold() == text), None)
+        return True if text in _TRUE else False if text in _FALSE else None
+    if isinstance(label, bool):
+        return None if words else label
+    return label if isinstance(label, (int, float)) and not words and 0 <= label <= 1 else None
+
+
+@dataclass(frozen=True)
+class JudgeTask:
+    """Asks the same question about every item."""
+
+    items: ItemFile
+    template: Template
+    question_text: str
+    words: tuple[str, ...]
+    opened: ExitStack
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        digest = {"name": self.template.name, "sha256": self.template.sha256}
+        return {"template": digest, "question": text_digest(self.question_text), "labels": [*self.words]}
+
+    @property
+    def signature(self) -> dict[str, object]:
+        return {"template": f"{self.template.name}@{self.template.sha256[:12]}"}
+
+    @property
+    def answer_schema(self) -> AnswerSchema:
+        label = (
+            {"type": ["string", "null"], "enum": [*self.words, None]} if self.words else {"type": ["boolean", "null"]}
+        )
+        properties = {"reason": {"type": "string"}, "label": label}  # the reason first: it is thought about before
+        schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+        return AnswerSchema("judgement", schema)
+
+    @property
+    def first_format(self) -> AnswerFormat:
+        return "text" if self.template.wants_thought else "json_schema"
+
+    @cached_property
+    def keys(self) -> list[ItemKey]:
+        return [*self.items]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def id(self, position: int) -> str:
+        return self.keys[position].id
+
+    def question(self, position: int, seed: int | None) -> Question:
+        key = self.keys[position]
+        item = {name: value for name, value in self.items[key].items() if name not in NOT_SHOWN}
+        labels = ", ".join(f'"{word}"' for word in self.words) or "true, false"
+        shared = {"question": self.question_text, "labels": labels}
+        text = orjson.dumps(item, option=orjson.OPT_INDENT_2).decode()
+        return Question(key.id, prompt_messages(self.template, shared, text))
+
+    def prediction(self, document_id: str, response: str) -> dict[str, Any]:
+        return {"id": document_id, "response": response}
+
+    def labels(self, predictions: Iterable[Mapping[str, Any]], model: str) -> Iterator[dict[str, Any]]:
+        """A line of the label file for every item, in their order."""
+        answers = {each["id"]: read_label(each["response"], self.words) for each in predictions}
+        for key, item in self.items.items():
+            answer = answers.get(key.id, JudgeAnswer(None, problem="the model did not answer"))
+            names = {name: item[name] for name in ("group", "question") if item.get(name) is not None}
+            record = {"id": key.id, "label": answer.label, "by": model, "kind": "judge", **names}
+            yield record | {name: value for name, value in answer._asdict().items() if value is not None}
+
+    def close(self) -> None:
+        self.opened.close()
+
+
+def open_judge_task(plan: Plan, seeds: Sequence[int | None], response_format: str, options: Options) -> JudgeTask:
+    """`goldgate judge`: the items, the template and the question, read and checked."""
+    if options.get("items") is None:
+        raise ConfigError("items.missing", "there is nothing to judge", advice="give --items FILE, or --from RESULT")
+    question = read_question(options.get("question"))
+    template = load_template(options.get("template") or ("question" if question else "claim_support"))
+    if "{question}" not in template.system + template.user and question:
+        raise ConfigError(
+            "prompt.no_question",
+            f"the template {template.name} has no place for a question",
+            expected="{question} in the template, or no --question",
+        )
+    if template.name == "question" and not question:
+        raise ConfigError("question.missing", "the template question needs one", advice='give --question "TEXT"')
+    require_room(template, response_format)
+    words = tuple(getattr(plan.settings, "labels", None) or ())
+    with ExitStack() as opened:
+        items = opened.enter_context(open_items(options["items"]))
+        _require_one_question(items)
+        return JudgeTask(items, template, question or "", words, opened.pop_all())
+
+
+def _require_one_question(items: ItemFile) -> None:
+    """Refuse items of several questions: all would be asked the same one, and some labels would be of another."""
+    keys = sorted({key.question for key in items})
+    if not keys:
+        raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
+    if len(keys) > 1:
+        raise InputError(
+            "items.several_questions",
+            "these items are asked different questions",
+            place=Place(items.name, None, "question"),
+            expected="items of one question: a judge is asked one at a time",
+            found=", ".join(keys[:5]) + (" …" if len(keys) > 5 else ""),
+            advice=f"make a file for each: jq -c 'select(.question == \"{keys[-1]}\")' items.jsonl > one.jsonl",
+        )
+
+
+def load_template(name: str) -> Template:
+    """A template of the judge by its name, or a file."""
+    return find_template(name, TEMPLATES, resources.files("goldgate.suites.judged") / "templates", JUDGE_PARTS)
+
+
+def read_question(option: str | None) -> str | None:
+    """The text of `--question`, which may be a file; None where there is none."""
+    if option is None:
+        return None
+    is_file = len(option) < 256 and os.path.isfile(option)
+    return (read_text_file(option, "question").text if is_file else option).strip() or None
+
+
+def text_digest(text: str | None) -> str | None:
+    """The digest of a text; None for none."""
+    return hashlib.sha256(text.encode()).hexdigest() if text else None

@@ -1,0 +1,387 @@
+"""Which items people label: a random draw that can be repeated from the same items, and the file that holds it.
+
+The order of the items comes from a hash of each one's id and question, keyed with a seed that is made from all ids,
+the question's text, the template and the number of the draw. So every machine and every order of the items file give
+the same draw, and a larger draw without strata begins with the smaller one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, cast
+
+import orjson
+
+from goldgate.core.finding import record_id
+from goldgate.core.suite import Options
+from goldgate.errors import ConfigError, InputError, Place, describe_value
+from goldgate.readers.id_index import require_one_id
+from goldgate.readers.records import RecordStore, iterate_records, open_records
+from goldgate.readers.stored_result import require_type
+from goldgate.shape.kinds import AtLeast
+
+DEFAULT_QUESTION = "default"
+LEAST_IN_STRATUM = 5  # the specification's; also a tenth of the draw
+BY_JUDGE, NO_LABEL = "judge", "no label"
+_HEADER_KEY = "goldgate_draw"
+
+Item = Mapping[str, Any]  # an id, maybe a group and the key of its question, and anything else that is shown
+
+
+class ItemKey(NamedTuple):
+    """What names an item: its id, and the key of the question that is asked about it."""
+
+    id: str
+    question: str = DEFAULT_QUESTION
+
+    def as_bytes(self) -> bytes:
+        return orjson.dumps([self.id, self.question])
+
+
+def item_key(item: Item) -> ItemKey:
+    """The key of an item; a wrong id or question is an InputError that names the field."""
+    identity, question = record_id(item), item.get("question")
+    if identity is None:
+        expected = "a string that is not empty, or an integer"
+        raise _field_error("bad_id", "an item needs an id", "id", expected, item.get("id"))
+    if question is None:
+        return ItemKey(identity)
+    if type(question) is not str or not question:
+        raise _field_error("bad_question", "a question is named by a string", "question", "a string", question)
+    return ItemKey(identity, question)
+
+
+class Stratum(TypedDict):
+    """A part of the items that is drawn from separately."""
+
+    name: str
+    items: int
+    drawn: int
+
+
+class DrawHeader(TypedDict):
+    """The first line of a draw: how it was made."""
+
+    goldgate_draw: int
+    items: int  # that were drawn from
+    ids_sha256: str
+    question_sha256: str | None  # of the question's text
+    template_sha256: str | None
+    labels_sha256: str | None  # of the judge's label file, which is then older than the labels of people
+    draw: Annotated[int, AtLeast(1)]
+    n: Annotated[int, AtLeast(0)]
+    by: str | None  # judge, group or a field of the items; None: no strata
+    strata: list[Stratum]
+    signature: str
+
+
+class DrawSettings(NamedTuple):
+    """How many items are drawn, and what is fixed with the draw."""
+
+    n: int
+    by: str | None = None
+    question_sha256: str | None = None
+    template_sha256: str | None = None
+    labels_sha256: str | None = None
+    draw: int = 1
+
+
+Population = Mapping[ItemKey, str]  # every item, with the name of its stratum
+
+
+class DrawnKeys(NamedTuple):
+    """The header of a draw, and what was drawn, in the order in which it is labelled."""
+
+    header: DrawHeader
+    keys: list[ItemKey]
+
+
+def draw_items(population: Population, settings: DrawSettings) -> DrawnKeys:
+    """Draw n items, or all where there are fewer. With several strata: proportionally, and at least max(5, n/10) each.
+
+    More strata than can have their least number are a ConfigError.
+    """
+    strata = population if settings.by is not None else dict.fromkeys(population, "")
+    ids, n, sizes = _ids_sha256(population), min(settings.n, len(population)), Counter(strata.values())
+    shares = allocate(sizes, n)
+    seed = hashlib.sha256(_canonical([ids, settings.question_sha256, settings.template_sha256, settings.draw])).digest()
+    left, drawn = dict(shares), []
+    for key in sorted(population, key=lambda key: hashlib.blake2b(key.as_bytes(), key=seed, digest_size=16).digest()):
+        if left[strata[key]]:
+            left[strata[key]] -= 1
+            drawn.append(key)
+    unsigned = {
+        "goldgate_draw": 1,
+        "items": len(population),
+        "ids_sha256": ids,
+        **settings._replace(n=n)._asdict(),
+        "strata": [
+            {"name": name, "items": sizes[name], "drawn": shares[name]} for name in sorted(sizes) if settings.by
+        ],
+    }
+    signed = {**unsigned, "signature": _signature(unsigned)}
+    return DrawnKeys(cast(DrawHeader, {name: signed[name] for name in DrawHeader.__annotations__}), drawn)
+
+
+def allocate(sizes: Mapping[str, int], n: int) -> dict[str, int]:
+    """How many of each stratum are drawn: by size, never fewer than max(5, n/10) unless the stratum has no more."""
+    least = max(LEAST_IN_STRATUM, -(-n // 10)) if len(sizes) > 1 else 0
+    shares = {name: min(size, least) for name, size in sizes.items()}
+    if sum(shares.values()) > n:
+        raise ConfigError(
+            "draw.too_many_strata",
+            f"{n} items cannot be shared among {len(sizes)} strata",
+            expected=f"at least {least} items for each stratum, or all that it has: {sum(shares.values())} in all",
+            advice="draw more (--n), or leave --by out: the intervals take account of groups without it",
+        )
+    free = set(sizes)  # strata whose proportional share is more than the least
+    while free:
+        rest = n - sum(shares[name] for name in sizes if name not in free)
+        total = sum(sizes[name] for name in free)
+        small = {name for name in free if Fraction(rest * sizes[name], total) < shares[name]}
+        if not small:
+            shares.update(_proportional({name: sizes[name] for name in free}, rest))
+            break
+        free -= small
+    return shares
+
+
+def _proportional(sizes: Mapping[str, int], n: int) -> dict[str, int]:
+    """Whole shares by the largest remainder; of equal remainders the first name."""
+    total = sum(sizes.values())
+    shares = {name: n * size // total for name, size in sizes.items()}
+    by_remainder = sorted(sizes, key=lambda name: (-(n * sizes[name] % total), name))
+    for name in by_remainder[: n - sum(shares.values())]:
+        shares[name] += 1
+    return shares
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A draw as it is stored: its header, and the drawn items in the order in which they are labelled."""
+
+    header: DrawHeader
+    items: Mapping[ItemKey, Item]
+    file: str
+
+    def check(self, population: Population) -> None:
+        """Draw again from the items, and raise an InputError unless the same items come out.
+
+        The strata of the population (`assign_strata`) matter only if it was drawn by strata.
+        """
+        header = self.header
+        if header["ids_sha256"] != _ids_sha256(population):
+            raise InputError(
+                "draw.other_items",
+                "the draw was not made from these items",
+                place=Place(self.file),
+                expected=f"the {header['items']} items that were drawn from",
+                found=f"{len(population)} items" + (" with other ids" if len(population) == header["items"] else ""),
+                advice="give the items file that `goldgate sample --from` was given",
+            )
+        values: dict[str, Any] = {name: value for name, value in header.items() if name in DrawSettings._fields}
+        try:
+            again = draw_items(population, DrawSettings(**values))
+        except ConfigError as error:  # no such draw can have been made
+            raise self.changed(error.message) from None
+        if again.header != header:
+            stated, redrawn = dict(header), dict(again.header)
+            names = sorted(name for name in {**stated, **redrawn} if stated.get(name) != redrawn.get(name))
+            raise self.changed(f"a header with another value of {', '.join(names)}")
+        if again.keys != [*self.items]:
+            raise self.changed("other items, or the same in another order")
+
+    def changed(self, found: str) -> InputError:
+        """The error for a draw that goldgate did not write so."""
+        return InputError(
+            "draw.changed",
+            "drawing again gives another draw: the file was changed, or was not written by goldgate sample",
+            place=Place(self.file),
+            expected="the drawn items and their header, as goldgate sample wrote them",
+            found=found,
+            advice="draw again with `goldgate sample`, and keep the file as it is",
+        )
+
+
+def load_draw(path: str) -> Draw:
+    """The draw in a file; its header and items are checked, but not yet against the items that were drawn from."""
+    with open_items(path, "draw") as items:
+        header = items.header
+        if header is None:
+            raise InputError(
+                "draw.no_header",
+                "this is not a draw",
+                place=Place(items.name, 1),
+                expected='a file of `goldgate sample`, which begins with {"goldgate_draw": 1, …}',
+                advice="draw first: goldgate sample --from ITEMS --n 100 --out drawn.jsonl",
+            )
+        require_type(header, DrawHeader, "draw", items.name)
+        draw = Draw(cast(DrawHeader, header), dict(items), items.name)
+    if header["goldgate_draw"] != 1 or _signature(header) != header["signature"]:
+        raise draw.changed("a header whose signature does not fit")
+    return draw
+
+
+@contextmanager
+def open_items(path: str, kind: Literal["items", "draw", "labels"] = "items") -> Iterator[ItemFile]:
+    """The items of a file, a draw or labels; bad records and duplicate ids are errors with their line."""
+    store = RecordStore([open_records(path, kind)])
+    try:
+        yield ItemFile(store)
+    finally:
+        store.close()
+
+
+class ItemFile(Mapping[ItemKey, Item]):
+    """Items by their keys, in the order of the file; nothing but the keys is held in memory."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+        self._places: dict[ItemKey, tuple[int, int]] = {}  # offset and length
+        self.name, kind = store.files[0].name, store.files[0].kind
+        self.header: Item | None = None  # of a draw
+        for location, data in iterate_records(store.files[0]):
+            record = store.decode(location, data)
+            try:
+                if kind == "draw" and not self._places and self.header is None and _HEADER_KEY in record:
+                    self.header = record
+                    continue
+                key = _new_key(record, self._places)
+            except InputError as error:
+                error.code = error.code.replace("items.", f"{kind}.", 1)
+                raise store.at(error, location) from None
+            require_one_id(key.id, data, store, location)
+            self._places[key] = location, len(data)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[ItemKey]:
+        return iter(self._places)
+
+    def __getitem__(self, key: ItemKey) -> Item:
+        location, length = self._places[key]
+        return self._store.decode(location, self._store.read(location, length))
+
+    @property
+    def sha256(self) -> str:
+        return self._store.sha256s()[0]
+
+
+def _new_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
+    if _HEADER_KEY in record:
+        message = "this is a draw: give the items that it was drawn from"
+        raise _field_error("is_a_draw", message, _HEADER_KEY, "items", record[_HEADER_KEY])
+    key = item_key(record)
+    if key in taken:
+        message, expected = "two items have the same id and question", "each id once for each question"
+        raise _field_error("duplicate_id", message, "id", expected, key.id)
+    return key
+
+
+def assign_strata(
+    items: Iterable[tuple[ItemKey, Item]], by: str | None, judge: Mapping[ItemKey, str] | None = None
+) -> dict[ItemKey, str]:
+    """Every item with the name of its stratum: the judge's label, its group, or the value of another field.
+
+    `judge`: the names that `judge_strata` gives, where `by` is judge. Without `by` all are in one stratum.
+    """
+    if by is None:
+        return {key: "" for key, _ in items}
+    if by == BY_JUDGE:
+        named = judge or {}
+        return {key: named.get(key, NO_LABEL) for key, _ in items}
+    return {key: _field_stratum(key, item, by) for key, item in items}
+
+
+def _field_stratum(key: ItemKey, item: Item, name: str) -> str:
+    value = key.question if name == "question" else item.get(name)
+    if value is None or isinstance(value, (str, bool, int)):
+        return "none" if value is None else value if isinstance(value, str) else orjson.dumps(value).decode()
+    message = f"the item {key.id} cannot be put into a stratum by this field"
+    raise _field_error("bad_stratum", message, name, "a text, a whole number, true or false", value)
+
+
+def judge_strata(path: str) -> dict[ItemKey, str]:
+    """The stratum of each item by the labels of one judge in a file."""
+    with open_items(path, "labels") as labels:
+        return _judge_strata(labels)
+
+
+def _judge_strata(labels: ItemFile) -> dict[ItemKey, str]:
+    givers = sorted({f"{label.get('by')} ({label.get('kind')})" for label in labels.values()})
+    if len(givers) != 1 or not givers[0].endswith("(judge)"):
+        raise InputError(
+            "labels.not_one_judge",
+            "strata are made from the labels of one judge",
+            place=Place(labels.name),
+            expected='labels with one `by`, and the `kind` "judge"',
+            found=", ".join(givers[:5]) or "no labels",
+        )
+    return {key: label_stratum(label.get("label")) for key, label in labels.items()}
+
+
+def label_stratum(label: object) -> str:
+    """The stratum of an item that a judge gave this label; a number that is neither 0 nor 1 is told by its half."""
+    if isinstance(label, str):
+        return label
+    if isinstance(label, (bool, int, float)) and 0 <= label <= 1:
+        return str(int(label)) if label in (0, 1) else "below 0.5" if label < 0.5 else "from 0.5"
+    return NO_LABEL
+
+
+class SampleLines(NamedTuple):
+    """The lines of a draw, and what was drawn in a few words."""
+
+    lines: list[bytes]
+    summary: str
+
+
+def sample_items(path: str, options: Options) -> SampleLines:
+    """`goldgate sample`: draw from a file of items."""
+    from goldgate.suites.judged.ask import load_template, read_question, text_digest
+
+    for name in ("n", "draw"):
+        if options[name] < 1:
+            raise ConfigError("draw.too_small", f"--{name} is a whole number from 1", found=str(options[name]))
+    by, template, judge, digest = options.get("by"), options.get("template"), None, None
+    if options.get("labels") is not None:
+        with open_items(options["labels"], "labels") as labels:
+            judge, digest = _judge_strata(labels), labels.sha256
+    elif by == BY_JUDGE:
+        raise ConfigError("draw.no_labels", "--by judge needs the judge's labels", advice="add --labels FILE")
+    question = text_digest(read_question(options.get("question")))
+    asked = None if template is None else load_template(template).sha256
+    settings = DrawSettings(options["n"], by, question, asked, digest, options["draw"])
+    with open_items(path) as items:
+        if not items:
+            raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
+        header, keys = draw_items(assign_strata(items.items(), by, judge), settings)
+        lines = [orjson.dumps(record) + b"\n" for record in (header, *(items[key] for key in keys))]
+    few = " (all there are: fewer than --n)" if header["n"] < options["n"] else ""
+    strata = ", ".join(f"{each['name']}: {each['drawn']} of {each['items']}" for each in header["strata"])
+    return SampleLines(lines, f"{header['n']} of {header['items']} items{few}" + (f" ({strata})" if strata else ""))
+
+
+def _field_error(code: str, message: str, name: str, expected: str, found: object) -> InputError:
+    return InputError(f"items.{code}", message, place=Place(field=name), expected=expected, found=describe_value(found))
+
+
+def _ids_sha256(keys: Collection[ItemKey]) -> str:
+    """The digest of all ids with their questions, in the order of their bytes, one JSON array a line."""
+    return hashlib.sha256(b"".join(line + b"\n" for line in sorted(key.as_bytes() for key in keys))).hexdigest()
+
+
+def _signature(header: Mapping[str, object]) -> str:
+    return hashlib.sha256(
+        _canonical({name: value for name, value in header.items() if name != "signature"})
+    ).hexdigest()
+
+
+def _canonical(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)

@@ -1,0 +1,263 @@
+"""Labels as they are stored, read into what people and judges said of each item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import lcm
+from typing import Any, Literal, NamedTuple
+
+from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
+from goldgate.readers.id_index import open_store, require_one_id
+from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate_records, record_group
+from goldgate.suites.judged.draw import DEFAULT_QUESTION, ItemKey, item_key
+
+UNSURE: Literal["unsure"] = "unsure"
+HUMAN, JUDGE = "human", "judge"
+HALF = Fraction(1, 2)
+# Labels are counted in whole steps, those of people and those of judges apart: the smallest of these in which all of
+# them are whole. The last has the thirds to sixteenths of several people, and four decimals; what does not fit, such as
+# a judge's long scores, is rounded there. Each divides the next.
+STEPS = (1, 2, 60, 720_720_000)
+
+Label = Fraction | Literal["unsure"] | None  # None: a judge whose answer had no label
+
+
+class NamedLabel(NamedTuple):
+    """A label and whose it is."""
+
+    by: str
+    label: Label
+
+
+@dataclass(slots=True)
+class ItemLabels:
+    """Every label of one item."""
+
+    people: dict[str, Label] = field(default_factory=dict)
+    judges: dict[str, Label] = field(default_factory=dict)
+    group: str | None = None
+
+    @property
+    def human(self) -> Fraction | None:
+        """The mean of the labels that people gave; None where they gave none, or all are unsure."""
+        return _mean(self.people.values())
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether people looked at it and none could say."""
+        return bool(self.people) and self.human is None
+
+    def judge(self) -> Fraction | None:
+        """The mean of the judges that gave a label; None where none did."""
+        return _mean(self.judges.values())
+
+
+def _mean(labels: Iterable[Label]) -> Fraction | None:
+    numbers = [label for label in labels if isinstance(label, Fraction)]
+    return sum(numbers, Fraction(0)) / len(numbers) if numbers else None
+
+
+class LocatedRecords:
+    """Records of files by the item that they are about, read again when they are looked at."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self.store = store
+        self.places: dict[ItemKey, list[tuple[int, int]]] = {}
+
+    def add(self, key: ItemKey, location: int, length: int) -> None:
+        self.places.setdefault(key, []).append((location, length))
+
+    def records(self, key: ItemKey) -> list[dict[str, Any]]:
+        """The records about an item, in the order of the files."""
+        places = self.places.get(key, ())
+        return [self.store.decode(place, self.store.read(place, length)) for place, length in places]
+
+
+class StoredRecord(NamedTuple):
+    """A record, and where it is."""
+
+    location: int
+    length: int
+    value: dict[str, Any]
+
+
+def stored_records(store: RecordStore) -> Iterator[StoredRecord]:
+    """The records of all files; one with two ids is an error with its line."""
+    for number, file in enumerate(store.files):
+        for offset, data in iterate_records(file):
+            location = (number << OFFSET_BITS) + offset
+            record = store.decode(location, data)
+            if isinstance(record.get("id"), str):
+                require_one_id(record["id"], data, store, location)
+            file.records += 1
+            yield StoredRecord(location, len(data), record)
+
+
+@dataclass(slots=True)
+class LabelBook:
+    """The labels of all files, by item; and what is said of the files themselves."""
+
+    located: LocatedRecords
+    items: dict[ItemKey, ItemLabels] = field(default_factory=dict)
+    people: set[str] = field(default_factory=set)
+    judges: set[str] = field(default_factory=set)
+    unreadable: int = 0  # labels of a judge that are none
+
+    @property
+    def labelled(self) -> Iterator[ItemKey]:
+        """The items that people looked at."""
+        return (key for key, labels in self.items.items() if labels.people)
+
+
+def open_labels(paths: Sequence[str], kind: str = "labels") -> LocatedRecords:
+    """The files, opened; nothing of them is read yet."""
+    return LocatedRecords(open_store(paths, kind))
+
+
+def read_labels(
+    located: LocatedRecords,
+    words: Mapping[str, object],
+    judge: str | None = None,
+    questions: Mapping[str, str | None] | None = None,
+) -> LabelBook:
+    """All labels; the first mistake is an InputError with its line.
+
+    `words` are labels of the protocol, and `judge` names the only one that counts. A label without a question has that
+    of the item with its id, where `questions` knows one.
+    """
+    book, numbers, store = LabelBook(located), {word: Fraction(str(n)) for word, n in words.items()}, located.store
+    names: set[str] = set()
+    for location, length, record in stored_records(store):
+        try:
+            key, kind, name = _label_key(record, questions or {}), _kind(record), _name(record)
+            located.add(key, location, length)
+            if kind == JUDGE:
+                names.add(name)
+                if judge not in (None, name):
+                    continue
+            label = _parse_label(record, kind, numbers)
+            _add_label(book, key, kind, NamedLabel(name, label))
+            _add_group(book.items[key], record)
+        except InputError as error:
+            error.code = error.code.replace("items.", "labels.", 1).replace("gold.", "labels.", 1)
+            raise store.at(error, location) from None
+    if judge is not None and judge not in names:
+        raise ConfigError(
+            "labels.unknown_judge",
+            "no label is of this judge",
+            expected=", ".join(sorted(names)) or "a name that labels of the kind judge have as `by`",
+            found=judge,
+            advice=did_you_mean(judge, sorted(names)),
+        )
+    return book
+
+
+def _label_key(record: dict[str, Any], questions: Mapping[str, str | None]) -> ItemKey:
+    key = item_key(record)
+    if record.get("question") is None:
+        return key._replace(question=questions.get(key.id) or DEFAULT_QUESTION)
+    return key
+
+
+def _kind(record: dict[str, Any]) -> Literal["human", "judge"]:
+    if record.get("kind") == HUMAN:
+        return "human"
+    if record.get("kind") == JUDGE:
+        return "judge"
+    raise _wrong("bad_kind", "whose label this is, is not said", "kind", '"human" or "judge"', record.get("kind"))
+
+
+def _name(record: dict[str, Any]) -> str:
+    name = record.get("by")
+    if type(name) is str and name:
+        return name
+    raise _wrong("bad_by", "a label needs the name of who gave it", "by", "a string that is not empty", name)
+
+
+def _parse_label(record: dict[str, Any], kind: str, words: Mapping[str, Fraction]) -> Label:
+    """A label as a number; of a judge, whatever is none is None."""
+    label = record.get("label")
+    if isinstance(label, str):
+        if label in words:
+            return words[label]
+        if label == UNSURE and kind == HUMAN:
+            return UNSURE
+    elif isinstance(label, (bool, int, float)) and 0 <= label <= 1:
+        return Fraction(repr(label + 0))
+    if kind == JUDGE:
+        return None
+    listed = "".join(f"{word}, " for word in words) or "a word that the protocol lists, "
+    expected = f'true, false, a number from 0 to 1, {listed}or "{UNSURE}"'
+    error = _wrong("bad_label", "this label of a person cannot be read", "label", expected, label)
+    if isinstance(label, str):
+        error.advice = did_you_mean(label, [*words, UNSURE]) or f"judged: {{labels: {{{label}: 1}}}} in the protocol"
+    raise error
+
+
+def _add_label(book: LabelBook, key: ItemKey, kind: str, named: NamedLabel) -> None:
+    item = book.items.setdefault(key, ItemLabels())
+    labels, names = (item.people, book.people) if kind == HUMAN else (item.judges, book.judges)
+    names.add(named.by)
+    if named.by not in labels:
+        labels[named.by] = named.label
+        book.unreadable += kind == JUDGE and named.label is None
+    elif labels[named.by] != named.label:
+        raise InputError(
+            "labels.two_labels",
+            f"{named.by} gave this item two different labels",
+            place=Place(field="label"),
+            expected="one label for each id, question and name",
+            found=f"{key.id}: {_describe(labels[named.by])} and {_describe(named.label)}",
+            advice="keep the one that counts",
+        )
+
+
+def _add_group(item: ItemLabels, record: dict[str, Any]) -> None:
+    group = record_group(record)
+    if group is not None and item.group not in (None, group):
+        raise _wrong("two_groups", "two labels name different groups of this item", "group", str(item.group), group)
+    item.group = item.group or group
+
+
+def _describe(label: Label) -> str:
+    return str(float(label)) if isinstance(label, Fraction) else str(label)
+
+
+def _wrong(code: str, message: str, field_name: str, expected: str, found: object) -> InputError:
+    return InputError(
+        f"labels.{code}", message, place=Place(field=field_name), expected=expected, found=describe_value(found)
+    )
+
+
+class Stretch(NamedTuple):
+    """How a judge's labels are stretched for the correction, so that the smallest is 0 and the largest 1."""
+
+    low: Fraction = Fraction(0)
+    high: Fraction = Fraction(1)
+
+    def __call__(self, label: Fraction | None) -> Fraction:
+        """A label after stretching; no label is one half."""
+        return HALF if label is None else (label - self.low) / (self.high - self.low)
+
+
+def find_stretch(labels: Iterable[Fraction | None]) -> Stretch:
+    """The stretch of these labels; none where they are all alike."""
+    numbers = {label for label in labels if label is not None}
+    return Stretch(min(numbers), max(numbers)) if len(numbers) > 1 else Stretch()
+
+
+def find_steps(labels: Iterable[Fraction], least: int = 1) -> int:
+    """The steps in which these labels are counted, `least` or more."""
+    common = least
+    for denominator in {label.denominator for label in labels}:
+        common = lcm(common, denominator)
+        if common > STEPS[-1]:
+            return STEPS[-1]
+    return next((steps for steps in STEPS if steps % common == 0), STEPS[-1])
+
+
+def in_steps(label: Fraction, steps: int) -> int:
+    """A label in whole steps, half a step to even."""
+    return round(label * steps)

@@ -1,0 +1,438 @@
+"""What an item counts, and the metrics that are made of the sums: rates, agreement, and the corrected rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial, reduce
+from math import sqrt
+from operator import add
+from typing import NamedTuple
+
+from goldgate.core.measure import (
+    NO_TOTALS,
+    EstimateDifference,
+    Over,
+    PairedTables,
+    RatioMeasure,
+    over,
+    product_name,
+)
+from goldgate.core.metric import Estimate, Metric, Metrics, Rate, Ratio
+from goldgate.core.suite import Measure
+from goldgate.core.sums import Counts, RatioSums, UnitSums
+from goldgate.core.tally import TableKey, Tally, UnitCounts
+from goldgate.stats.corrected_rate import (
+    LEAST_LABELS,
+    Cells,
+    LabelSums,
+    PairedUnit,
+    RatedItem,
+    RateEnds,
+    Row,
+    SignedMean,
+    alpha_interval,
+    corrected_difference,
+    corrected_rate,
+    krippendorff_alpha,
+    labels_worth,
+    mean_with_disagreements,
+    merge_small,
+    share_of_items,
+)
+from goldgate.stats.interval import Interval, NoInterval
+from goldgate.suites.judged.draw import ItemKey
+from goldgate.suites.judged.labels import HALF, NamedLabel, in_steps
+
+TABLE = "labels"
+GATE_CONFIDENCE = Decimal("0.95")  # of a gate on the rate that sets none: its value alone must not decide
+
+NO_LABELS = "no item has a label of a person"
+NO_JUDGE = "no item has a label of a judge"
+NO_PAIR = "no item has a label of a person and one of a judge"
+FRACTIONAL = "labels of people are not all 0 or 1"
+SEVERAL_QUESTIONS = "there are {} questions: each has its own"
+TOO_FEW = "{} labels of people, and fewer than {} say too little"
+TOO_FEW_GROUPS = "{} groups have labels of people, and fewer than {} say too little"
+OTHER_ITEMS = "people labelled different items of the two systems"
+ALIKE = "all labels are alike"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFacts:
+    """An item with its labels. `corrected` is the judge's label as the correction takes it; None: there is no judge."""
+
+    key: ItemKey
+    id: str  # of its record
+    human_steps: int  # in which labels of people are counted, and those of judges
+    judge_steps: int
+    drawn: bool  # whether people were to label it
+    human: Fraction | None  # None: not drawn, or nobody could say
+    people: tuple[NamedLabel, ...]
+    judge: Fraction | None  # None: there is no judge, or it gave no label
+    judges: tuple[NamedLabel, ...]
+    corrected: Fraction | None
+    stratum: str | None = None
+
+    @property
+    def is_unsure(self) -> bool:
+        return self.drawn and self.human is None
+
+
+def _cells(facts: ItemFacts) -> tuple[int, int, int, int]:
+    """The item in the table of both labels; a judge's label counts by its half, and one half is none."""
+    if facts.human is None or facts.human.denominator != 1 or facts.judge is None or facts.judge == HALF:
+        return 0, 0, 0, 0
+    human, judge = facts.human == 1, facts.judge > HALF
+    return int(human and judge), int(human and not judge), int(judge and not human), int(not human and not judge)
+
+
+class LabelledRates(RatioMeasure[ItemFacts]):
+    """Rates of people and judge, how far they agree, and the corrected rate; by question, and by stratum of one.
+
+    Labels are counted in steps, products of labels in products of steps. `judge`, `judge_unsure` and `judge_others` are
+    labels as the correction takes them, after stretching; `judge_all` as they were given.
+    """
+
+    table = TABLE
+    columns = (
+        "items", "labelled", "human", "judge", "unsure", "judge_unsure", "others", "judge_others",
+        "human_squared", "product", "judge_squared", "judge_squared_unsure", "judge_squared_others",
+        "judged", "judge_all", "compared", "judge_above", "judge_below", "bias_squared",
+        "both_1", "human_1", "judge_1", "both_0", "fractional",
+    )  # fmt: skip
+    multiplied = ("labelled", "human", "judge", "unsure", "judge_unsure", "others", "judge_others")
+    single = frozenset({"items", "both_1", "human_1", "judge_1", "both_0", "fractional"})
+    parts = {"question": "", "stratum": ""}
+    ratios = {
+        "human_rate": over("human", "labelled", NO_LABELS),
+        "judge_rate": over("judge_all", "judged", NO_JUDGE),
+        "judge_bias": Over({"judge_above": 1, "judge_below": -1}, {"compared": 1}, NO_PAIR, share=False),
+        "agreement": Over(
+            {"both_1": 1, "both_0": 1}, dict.fromkeys(("both_1", "human_1", "judge_1", "both_0"), 1), NO_PAIR
+        ),
+        "judge_sensitivity": Over(
+            {"both_1": 1}, {"both_1": 1, "human_1": 1}, "no item that has both labels is 1 for people"
+        ),
+        "judge_specificity": Over(
+            {"both_0": 1}, {"both_0": 1, "judge_1": 1}, "no item that has both labels is 0 for people"
+        ),
+    }
+    estimates = {"rate": NO_LABELS, "labels_worth": NO_LABELS, "cohens_kappa": NO_PAIR}
+
+    def units(self, facts: ItemFacts) -> Counts:
+        s, t = facts.human_steps, facts.judge_steps
+        h = None if facts.human is None else in_steps(facts.human, s)
+        j = 0 if facts.corrected is None else in_steps(facts.corrected, t)
+        has_judge = facts.corrected is not None
+        given = in_steps(HALF if facts.judge is None else facts.judge, t) if has_judge else 0
+        compared = h is not None and has_judge
+        both = max(s, t)  # of which each is a divisor
+        bias = given * (both // t) - (h or 0) * (both // s) if compared else 0
+        is_other = h is None and not facts.is_unsure
+        return (
+            1,
+            s * (h is not None), h or 0, j * (h is not None),
+            s * facts.is_unsure, j * facts.is_unsure, s * is_other, j * is_other,
+            (h or 0) ** 2, (h or 0) * j, j * j * (h is not None), j * j * facts.is_unsure, j * j * is_other,
+            t * has_judge, given, both * compared, max(bias, 0), max(-bias, 0), bias * bias,
+            *_cells(facts), int(facts.human is not None and facts.human.denominator != 1),
+        )  # fmt: skip
+
+    def count(self, facts: ItemFacts) -> UnitCounts:
+        counts = self.units(facts)
+        keys = [self.key, (self.table, facts.key.question)]
+        if facts.stratum is not None:
+            keys.append((*keys[-1], facts.stratum))
+        return dict.fromkeys(keys, counts)
+
+    def metrics_of(self, tally: Tally, key: TableKey) -> Metrics:
+        """In the order of the report: the corrected rate first."""
+        metrics = super().metrics_of(tally, key)
+        return {name: metrics[name] for name in ("rate", *self.ratios, "cohens_kappa", "labels_worth")}
+
+    def estimate(self, tally: Tally, key: TableKey) -> dict[str, Metric]:
+        table = tally.tables.get(key)
+        if table is None:
+            undefined = {name: Estimate(None, reason, share=False) for name, reason in self.estimates.items()}
+            return {**undefined, "rate": Estimate(None, NO_LABELS, gate_confidence=GATE_CONFIDENCE)}
+        found = find_ends(tally, key)
+        if isinstance(found, str):
+            rate = Estimate(None, found, gate_confidence=GATE_CONFIDENCE)
+            worth = Estimate(None, found, share=False)
+        else:
+            gate = found.gate.interval if found.gate is not None else None
+            rate = Estimate(found.ends.value, None, True, found.ends.interval, gate, GATE_CONFIDENCE)
+            worth = Estimate(found.worth, share=False)
+        return {**self._agreement(ColumnSums(table)), "rate": rate, "labels_worth": worth}
+
+    def _agreement(self, column: ColumnSums) -> dict[str, Metric]:
+        """What needs both labels of an item."""
+        cells = Cells(*(column[name] for name in ("both_1", "human_1", "judge_1", "both_0")))
+        above, below, n = column["judge_above"], column["judge_below"], column["compared"]
+        metrics: dict[str, Metric] = {
+            "judge_bias": Ratio(above - below, n, NO_PAIR, interval_at=partial(_bias_interval, column.bias()))
+        }
+        shares = {
+            "agreement": (cells.both_1 + cells.both_0, sum(cells)),
+            "judge_sensitivity": (cells.both_1, cells.both_1 + cells.human_1),
+            "judge_specificity": (cells.both_0, cells.both_0 + cells.judge_1),
+        }
+        for name, (hits, trials) in shares.items():
+            undefined = self.ratios[name].undefined
+            metrics[name] = Rate(hits, trials, undefined, interval_at=partial(share_of_items, hits, trials))
+        kappa = cells.kappa if sum(cells) else None
+        why = None if kappa is not None else ALIKE if sum(cells) else NO_PAIR
+        metrics["cohens_kappa"] = Estimate(kappa, why, False, cells.kappa_interval)
+        if column["fractional"]:
+            metrics |= {name: Rate(0, 0, FRACTIONAL) for name in shares}
+            metrics["cohens_kappa"] = Estimate(None, FRACTIONAL, share=False)
+        return metrics
+
+    def difference(self, metric: str, key: TableKey, paired: PairedTables, level: float) -> EstimateDifference:
+        if metric != "rate":
+            return super().difference(metric, key, paired, level)
+        return _rate_difference(key, paired, level)
+
+
+class ColumnSums:
+    """The sums of a table's columns, and of the products of two of them."""
+
+    def __init__(self, table: UnitSums) -> None:
+        self._sums = table.sums()
+
+    def __getitem__(self, column: str) -> int:
+        return self._sums[product_name(column, column)].a
+
+    def pair(self, one: str, other: str) -> RatioSums:
+        names = LabelledRates.multiplied
+        ordered = (one, other) if names.index(one) <= names.index(other) else (other, one)
+        return self._sums[product_name(*ordered)]
+
+    @property
+    def steps(self) -> int:
+        """The steps in which labels of people were counted: every item has as many, labelled or not."""
+        return (self["labelled"] + self["unsure"] + self["others"]) // self["items"]
+
+    @property
+    def judge_steps(self) -> int:
+        """Those of judges; 1 where there is none."""
+        return self["judged"] // self["items"] or 1
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether two items share a group."""
+        items = self._sums[product_name("items", "items")]
+        return items.aa > items.a
+
+    def bias(self) -> SignedMean | None:
+        """The mean of j - h; over groups, the larger of the two variances."""
+        if not self["compared"]:
+            return None
+        s, grouped = max(self.steps, self.judge_steps), self._sums["judge_bias"]
+        total, squares = self["judge_above"] - self["judge_below"], self["bias_squared"]
+        mean = mean_with_disagreements(Fraction(total, s), Fraction(squares, s * s), self["compared"] // s)
+        if not self.is_grouped:
+            return mean
+        return SignedMean(
+            mean.value, max(mean.variance, grouped.variance or mean.variance), Fraction(grouped.units - 1)
+        )
+
+    def labels(self, unsure: int) -> LabelSums:
+        """The sums for the corrected rate, with every unsure item labelled as this: 0 or 1."""
+        s, t = self.steps, self.judge_steps
+        return LabelSums(
+            labelled=(self["labelled"] + self["unsure"]) // s,
+            others=self["others"] // s,
+            h=Fraction(self["human"] + unsure * self["unsure"], s),
+            j=Fraction(self["judge"] + self["judge_unsure"], t),
+            o=Fraction(self["judge_others"], t),
+            hh=Fraction(self["human_squared"] + unsure * s * self["unsure"], s * s),
+            hj=Fraction(self["product"] + unsure * s * self["judge_unsure"], s * t),
+            jj=Fraction(self["judge_squared"] + self["judge_squared_unsure"], t * t),
+            oo=Fraction(self["judge_squared_others"], t * t),
+            groups=self.pair("labelled", "unsure").units if self.is_grouped else 0,
+            products=self._products(unsure) if self.is_grouped else (),
+        )
+
+    def _products(self, unsure: int) -> tuple[tuple[Fraction, ...], ...]:
+        """Σ over groups of each two of their sums: labels, h, j, others, j of those."""
+        s, t = Fraction(1, self.steps), Fraction(1, self.judge_steps)
+        rows = (
+            {"labelled": s, "unsure": s},
+            {"human": s, "unsure": s * unsure},
+            {"judge": t, "judge_unsure": t},
+            {"others": s},
+            {"judge_others": t},
+        )
+        return tuple(tuple(self._product(one, other) for other in rows) for one in rows)
+
+    def _product(self, one: Mapping[str, Fraction], other: Mapping[str, Fraction]) -> Fraction:
+        return sum((x * y * self.pair(a, b).ab for a, x in one.items() for b, y in other.items()), Fraction(0))
+
+    @property
+    def labelled_groups(self) -> int:
+        return self.pair("labelled", "human").units
+
+
+class FoundRate(NamedTuple):
+    """The corrected rate of a question, for reading and for gates, and how many labels it is worth."""
+
+    ends: RateEnds
+    gate: RateEnds | None  # None: the same
+    worth: Fraction
+    strata: int  # after small ones were merged; 1: none
+    merged: int  # strata that were merged with a neighbour
+
+
+def question_keys(tally: Tally, key: TableKey) -> list[TableKey]:
+    """The tables one name below this one, in the order of their names."""
+    return sorted(other for other in tally.tables if other[:-1] == key and len(other) == len(key) + 1)
+
+
+def find_ends(tally: Tally, key: TableKey) -> FoundRate | str:
+    """The corrected rate of a question or stratum; of all items, that of the only question. Or why there is none."""
+    parts = question_keys(tally, key) if len(key) == 1 else []
+    if len(parts) > 1:
+        return SEVERAL_QUESTIONS.format(len(parts))
+    if parts:
+        key = parts[0]
+    column = ColumnSums(tally.tables[key])
+    n = column["labelled"] // column.steps
+    if n < LEAST_LABELS:
+        return TOO_FEW.format(n, LEAST_LABELS) if n else NO_LABELS
+    if column.is_grouped and column.labelled_groups < LEAST_LABELS:
+        return TOO_FEW_GROUPS.format(column.labelled_groups, LEAST_LABELS)
+    strata = [ColumnSums(tally.tables[part]) for part in question_keys(tally, key)] if len(key) == 2 else []
+    places = merge_small([each.labels(0).labelled for each in strata])
+    sides = []
+    for unsure in (0, 1):
+        sums = [each.labels(unsure) for each in strata]
+        sides.append((column.labels(unsure), [reduce(add, [sums[at] for at in merged]) for merged in places]))
+    units = sides[0][0].groups or sides[0][0].labelled
+    (low, high), (gate_low, gate_high) = (
+        [corrected_rate(whole, merged, gate=for_gate) for whole, merged in sides] for for_gate in (False, True)
+    )
+    worth = min(labels_worth(whole, merged) for whole, merged in sides)
+    kept = len(sides[0][1])
+    gate = RateEnds(gate_low, gate_high, units) if column.is_grouped else None
+    return FoundRate(RateEnds(low, high, units), gate, worth, max(kept, 1), len(strata) - kept)
+
+
+def _bias_interval(bias: SignedMean | None, level: float) -> Interval | NoInterval:
+    if bias is None or bias.df <= 0:
+        return NoInterval("one item shows no spread" if bias else NO_PAIR)
+    return bias.interval(level, int(bias.df) + 1, "disagreements-t")
+
+
+def _rate_difference(key: TableKey, paired: PairedTables, level: float) -> EstimateDifference:
+    """The first corrected rate less the second, over the same labelled items."""
+    tallies = [_tally_of(paired, run) for run in (0, 1)]
+    if any(key not in tally.tables for tally in tallies):
+        return EstimateDifference(reason=NO_LABELS)
+    one, two = (find_ends(tally, key) for tally in tallies)
+    if isinstance(one, str) or isinstance(two, str):
+        return EstimateDifference(reason=one if isinstance(one, str) else str(two))
+    if len(key) == 1:
+        [key] = question_keys(tallies[0], key)
+    grouped = ColumnSums(tallies[0].tables[key]).is_grouped
+    keys = [key] if grouped else (len(key) == 2 and question_keys(tallies[0], key)) or [key]
+    corners = []
+    for unsure, rates in (((0, 1), (one.ends.lower, two.ends.upper)), ((1, 0), (one.ends.upper, two.ends.lower))):
+        strata = [[*_paired_units(paired[part], unsure)] for part in keys]
+        if any(unit.first[at] != unit.second[at] for units in strata for unit in units for at in (0, 3)):
+            return EstimateDifference(reason=OTHER_ITEMS)
+        sizes = [sum(int(unit.first[0]) * unit.times for unit in units) for units in strata]
+        merged = [[unit for at in places for unit in strata[at]] for places in merge_small(sizes)]
+        corners.append(corrected_difference(rates, merged, grouped=grouped))
+    low, high = (corner.interval(level, one.ends.units, "corrected-t") for corner in corners)
+    is_decided = corners[0].value * corners[1].value > 0
+    return EstimateDifference(
+        one.ends.value - two.ends.value,
+        low._replace(high=high.high),
+        max(corner.p_value() for corner in corners) if is_decided else 1.0,
+        "corrected-t",
+        max(sqrt(corner.variance) for corner in corners),
+    )
+
+
+def _tally_of(paired: PairedTables, run: int) -> Tally:
+    """What one of the two systems counted; every unit, be it an item or a group, is its own."""
+    tally = Tally({TABLE: LabelledRates().forms})
+    for key, units in paired.items():
+        for counts, times in units.items():
+            mine = counts[run]
+            if mine is not None:
+                tally.add({key: mine}, times=times)
+    return tally
+
+
+def _paired_units(
+    units: Mapping[tuple[Counts | None, Counts | None], int], unsure: tuple[int, int]
+) -> Iterator[PairedUnit]:
+    place = {name: at for at, name in enumerate(LabelledRates.columns)}
+
+    def row(counts: Counts, value: int) -> Row:
+        column = {name: counts[at] for name, at in place.items()}
+        s = (column["labelled"] + column["unsure"] + column["others"]) // column["items"]
+        t = column["judged"] // column["items"] or 1
+        return (
+            Fraction(column["labelled"] + column["unsure"], s),
+            Fraction(column["human"] + value * column["unsure"], s),
+            Fraction(column["judge"] + column["judge_unsure"], t),
+            Fraction(column["others"], s),
+            Fraction(column["judge_others"], t),
+        )
+
+    for (first, second), times in units.items():
+        if first is not None and second is not None:
+            yield PairedUnit(row(first, unsure[0]), row(second, unsure[1]), times)
+
+
+class HumanAgreement:
+    """Krippendorff's alpha of the labels that several people gave the same item, by question."""
+
+    section = "main"
+    metric = "human_agreement"
+
+    def count(self, facts: ItemFacts) -> UnitCounts:
+        return {}
+
+    def totals(self, facts: ItemFacts) -> Mapping[str, int]:
+        labels = [in_steps(each.label, facts.human_steps) for each in facts.people if isinstance(each.label, Fraction)]
+        if len(labels) < 2:
+            return NO_TOTALS
+        squares = sum(label * label for label in labels)
+        return {f"people {facts.human_steps} {len(labels)} {sum(labels)} {squares} {facts.key.question}": 1}
+
+    def metrics(self, tally: Tally) -> Metrics:
+        questions = people_by_question(tally)
+        if len(questions) > 1:
+            return {self.metric: Estimate(None, SEVERAL_QUESTIONS.format(len(questions)), share=False)}
+        return {self.metric: alpha_metric(next(iter(questions.values()), {}))}
+
+
+def people_by_question(tally: Tally) -> dict[str, dict[RatedItem, int]]:
+    """How often each set of labels of several people occurs, by question."""
+    questions: dict[str, dict[RatedItem, int]] = {}
+    for name, times in sorted(tally.counts.items()):
+        if name.startswith("people "):
+            _, steps, people, total, squares, question = name.split(" ", 5)
+            s = int(steps)
+            labels = RatedItem(int(people), Fraction(int(total), s), Fraction(int(squares), s * s))
+            questions.setdefault(question, {})[labels] = times
+    return questions
+
+
+def alpha_metric(items: Mapping[RatedItem, int]) -> Estimate:
+    """Krippendorff's alpha with its interval."""
+    alpha = krippendorff_alpha(items) if items else None
+    why = None if alpha is not None else ALIKE if items else "no item has labels of two people"
+    return Estimate(alpha, why, False, partial(alpha_interval, items))
+
+
+def judged_measures() -> Sequence[Measure[ItemFacts]]:
+    """Every measure, in the order of the report."""
+    return [LabelledRates(), HumanAgreement()]

@@ -1,0 +1,258 @@
+"""The judged suite's own parts of a report: who labelled what, each question with its numbers, and what stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import TYPE_CHECKING, Any, cast
+
+from goldgate.core.contracts import StandsOut, SuiteReport
+from goldgate.core.gate import GateResult
+from goldgate.core.metric import Metrics, format_number
+from goldgate.core.page import count_text
+from goldgate.core.remarks import remark
+from goldgate.core.suite import Outcome
+from goldgate.core.tally import Tally
+from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate, LabelSums, plain_rate
+from goldgate.stats.distributions import t_tail
+from goldgate.stats.interval import GROUP, metric_with_interval, one_sided
+from goldgate.suites.judged.measures import (
+    GATE_CONFIDENCE,
+    TABLE,
+    ColumnSums,
+    LabelledRates,
+    alpha_metric,
+    find_ends,
+    people_by_question,
+    question_keys,
+)
+
+if TYPE_CHECKING:
+    from goldgate.suites.judged.contracts import JudgedReport, LabellingValue, QuestionRow, RateDetails
+    from goldgate.suites.judged.draw import DrawHeader
+
+ITEM = "item"
+MAX_QUESTIONS = 200  # listed
+_MAX_NAMED = 3
+_DRIFT_LABELS, _DRIFT_P = 20, 0.001  # labels from which on their order is looked at, and the p-value that stands out
+_MOST_ONES = 10_000
+_USUAL_BOUND = Fraction(9, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFacts:
+    """What is known of the labels beside their numbers."""
+
+    sampling: str
+    header: DrawHeader | None
+    people: list[str]
+    judges: list[str]
+    twice: int  # items with labels of several people
+    no_judge_label: int
+    outside: int  # labels of judges for what is not among the items
+    steps: tuple[int, int]  # in which labels of people, and of judges, are counted
+    stretched: list[str]  # questions whose judge's labels were stretched
+    order: list[tuple[int, Fraction]]  # the place of an item in the draw, and its h - j
+    judge_is_older: bool
+
+
+@dataclass
+class JudgedOutcome(Outcome):
+    """What is known when everything was read."""
+
+    label_facts: LabelFacts | None = None
+
+    def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> Mapping[str, object]:
+        facts = self.label_facts
+        assert facts is not None
+        keys = question_keys(tally, (TABLE,))
+        whole = tally.tables.get((TABLE,))
+        labelling: LabellingValue = {
+            "items": 0 if whole is None else ColumnSums(whole)["items"],
+            "human_steps": facts.steps[0],
+            "judge_steps": facts.steps[1],
+            "sampling": cast(Any, facts.sampling),
+            "people": facts.people,
+            "judges": facts.judges,
+            "labelled_by_several": facts.twice,
+            "without_judge_label": facts.no_judge_label,
+            "judge_labels_outside": facts.outside,
+            "stretched": facts.stretched[:MAX_QUESTIONS],
+            "judge_is_older": facts.judge_is_older,
+            "draw": facts.header,
+        }
+        rows = [_question_row(tally, key[1], has_judge=bool(facts.judges)) for key in keys[:MAX_QUESTIONS]]
+        return {"labelling": labelling, "questions": {"rows": rows, "left_out": len(keys) - len(rows)}}
+
+    def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
+        own, facts = cast("JudgedReport", report), self.label_facts
+        assert facts is not None
+        yield from _sampling_remarks(facts)
+        yield from _people_remarks(own, facts)
+        for row in own["questions"]["rows"]:
+            yield from _rate_remarks(row, facts, several=len(own["questions"]["rows"]) > 1)
+            yield from _few_ones(row, report)
+        yield from _judge_remarks(own, facts)
+        yield from _drift(facts.order)
+
+
+def _question_row(tally: Tally, question: str, *, has_judge: bool) -> QuestionRow:
+    key = (TABLE, question)
+    column = ColumnSums(tally.tables[key])
+    s, found = column.steps, find_ends(tally, key)
+    unit = GROUP if column.is_grouped else ITEM
+    sums = column.labels(0)
+    metrics = LabelledRates().metrics_of(tally, key)
+    metrics["human_agreement"] = alpha_metric(people_by_question(tally).get(question, {}))
+    ends = None
+    if not isinstance(found, str):
+        ends = {"all_0": _rate_details(found.ends.lower), "all_1": _rate_details(found.ends.upper)}
+    total, squares = sums.j + sums.o, sums.jj + sums.oo
+    row = {
+        "question": question,
+        "items": column["items"],
+        "labelled": column["labelled"] // s,
+        "unsure": column["unsure"] // s,
+        "others": column["others"] // s,
+        "groups": column.labelled_groups if column.is_grouped else None,
+        "strata": 1 if isinstance(found, str) else found.strata,
+        "merged_strata": 0 if isinstance(found, str) else found.merged,
+        "judge_is_constant": has_judge and sums.items > 1 and squares * sums.items == total**2,
+        "ends": ends,
+        "metrics": {name: metric_with_interval(metric, unit) for name, metric in metrics.items()},
+    }
+    return cast("QuestionRow", row)
+
+
+def _rate_details(rate: CorrectedRate) -> RateDetails:
+    return {
+        "value": float(rate.value),
+        "beta": float(rate.beta),
+        "lambdas": [*map(float, rate.lambdas)],
+        "variance": float(rate.variance),
+        "effective_labels": float(rate.effective_labels),
+        "degrees_of_freedom": float(rate.df),
+    }
+
+
+def _sampling_remarks(facts: LabelFacts) -> Iterator[StandsOut]:
+    if facts.sampling == "trusted":
+        yield remark(
+            "trusted_sampling",
+            "the labelled items were not drawn by goldgate sample: whoever chose them may have chosen the result",
+        )
+    if facts.header is not None and facts.header["draw"] > 1:
+        number = facts.header["draw"]
+        yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
+    both = sorted({*facts.people} & {*facts.judges})
+    if both:
+        yield remark("same_name", f"{_names(both)}: labels as a person and as a judge", names=len(both))
+
+
+def _people_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOut]:
+    labelled = sum(row["labelled"] for row in report["questions"]["rows"])
+    if not labelled:
+        return
+    advice = "have a second person label a fifth of the items, to see whether people agree"
+    if len(facts.people) == 1:
+        yield remark("one_person", f"one person gave every label: {advice}", people=1)
+    elif not facts.twice:
+        yield remark("labelled_once", f"no item has labels of two people: {advice}", people=len(facts.people))
+
+
+def _rate_remarks(row: QuestionRow, facts: LabelFacts, *, several: bool) -> Iterator[StandsOut]:
+    where = f"{row['question']}: " if several else ""
+    if row["unsure"]:
+        message = f"{where}{count_text(row['unsure'], 'drawn item')} without a label of a person"
+        if row["ends"] is not None:
+            low, high = (format_number(end["value"]) for end in (row["ends"]["all_0"], row["ends"]["all_1"]))
+            message += f": the rate is {low} if all of them are 0, and {high} if all are 1"
+        yield remark("unsure", message, unsure=row["unsure"])
+    if row["judge_is_constant"]:
+        yield remark("constant_judge", f"{where}the judge gives every item the same label: it says nothing")
+    elif row["ends"] is not None and facts.judges and row["others"] and not any(row["ends"]["all_0"]["lambdas"]):
+        yield remark("useless_judge", f"{where}λ is 0: the judge does not go with people, and its labels are not used")
+    agreement = row["metrics"]["agreement"]
+    if agreement["value"] == 1 and "denominator" in agreement and agreement["denominator"] >= LEAST_LABELS:
+        message = (
+            f"{where}judge and people agree on all {agreement['denominator']} items: has one seen the other's labels?"
+        )
+        yield remark("perfect_agreement", message, items=agreement["denominator"])
+    if row["merged_strata"]:
+        strata = count_text(row["merged_strata"], "stratum", "strata")
+        message = f"{where}{strata} with fewer than {LEAST_IN_STRATUM} labels merged with a neighbour"
+        yield remark("merged_strata", message, strata=row["merged_strata"])
+
+
+def _judge_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOut]:
+    if facts.no_judge_label:
+        items = count_text(facts.no_judge_label, "item")
+        message = f"{items} without a label of the judge, counted as one half"
+        yield remark("no_judge_label", message, items=facts.no_judge_label)
+    if facts.outside:
+        labels = count_text(facts.outside, "label")
+        yield remark("labels_outside", f"{labels} of judges for what is not among the items", labels=facts.outside)
+    if facts.stretched:
+        message = "the judge's labels do not go from 0 to 1: for the correction they are stretched"
+        yield remark("stretched_judge", message, questions=len(facts.stretched))
+
+
+def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[StandsOut]:
+    """All labels are 1, and still too few for the gate, or for 0.9."""
+    human, n = row["metrics"]["human_rate"]["value"], row["labelled"]
+    if human != 1 or row["unsure"]:
+        return
+    names = ("rate", f"rate[{row['question']}]")
+    gates = [gate for gate in report["gates"] if gate["metric"] in names and "min" in gate]
+    bounds = [(Fraction(g["min"]), float(g.get("confidence", GATE_CONFIDENCE)), g["min"]) for g in gates]
+    for bound, confidence, text in bounds or [(_USUAL_BOUND, float(GATE_CONFIDENCE), "0.9")]:
+        needed = _ones_needed(bound, confidence)
+        if needed is not None and n < needed:
+            message = f"all {count_text(n, 'label')} of people are 1, and a gate of ≥ {text} needs {needed} such labels"
+            yield remark("few_labels", message, labels=n, needed=needed)
+
+
+def _ones_needed(bound: Fraction, confidence: float) -> int | None:
+    """As many labels of people, all 1 and without a judge, as reach a lower bound."""
+    low, high = LEAST_LABELS, _MOST_ONES
+    if not _ones_reach(high, bound, confidence):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _ones_reach(middle, bound, confidence) else (middle + 1, high)
+    return low
+
+
+def _ones_reach(n: int, bound: Fraction, confidence: float) -> bool:
+    ones, nothing = Fraction(n), Fraction(0)
+    sums = LabelSums(n, 0, ones, nothing, nothing, ones, nothing, nothing, nothing)
+    return plain_rate(sums).ends(one_sided(confidence))[0] >= bound
+
+
+def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[StandsOut]:
+    """Whether people differ from the judge more, or otherwise, the later they labelled."""
+    n = len(order)
+    if n < _DRIFT_LABELS:
+        return
+    places, differences = [Fraction(place) for place, _ in order], [difference for _, difference in order]
+    mean_place, mean = sum(places) / n, sum(differences) / n
+    joint = sum((x - mean_place) * (y - mean) for x, y in zip(places, differences, strict=True))
+    squares = sum((x - mean_place) ** 2 for x in places) * sum((y - mean) ** 2 for y in differences)
+    if not squares:
+        return
+    share = joint * joint / squares
+    p = 0.0 if share == 1 else 2 * t_tail(sqrt(share * (n - 2) / (1 - share)), n - 2)
+    if p < _DRIFT_P:
+        change = "higher" if joint > 0 else "lower"
+        message = (
+            f"the later items of the draw have {change} labels of people beside the judge's (p {p:.1g}): did the "
+            "labelling change on the way?"
+        )
+        yield remark("labelling_order", message, labels=n)
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return ", ".join(names[:_MAX_NAMED]) + more

@@ -1,0 +1,390 @@
+"""The files of a judged evaluation: items, labels and a draw, joined by id and question."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from fractions import Fraction
+from itertools import islice
+from typing import Any, NamedTuple
+
+from goldgate.core.finding import Finding
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Inputs, Source, Work
+from goldgate.core.unit_page import InputLookup
+from goldgate.errors import InputError, Place
+from goldgate.readers.records import record_group, require_unchanged_files
+from goldgate.suites.judged.draw import BY_JUDGE, Draw, ItemKey, assign_strata, item_key, judge_strata, load_draw
+from goldgate.suites.judged.labels import (
+    HALF,
+    ItemLabels,
+    LabelBook,
+    LocatedRecords,
+    NamedLabel,
+    Stretch,
+    find_steps,
+    find_stretch,
+    open_labels,
+    read_labels,
+    stored_records,
+)
+from goldgate.suites.judged.measures import ItemFacts, judged_measures
+from goldgate.suites.judged.report import JudgedOutcome, LabelFacts
+from goldgate.suites.judged.settings import JudgedSettings
+
+SHARD_ITEMS = 1_000
+SHOWN_IDS = 5
+GROUP = "group"
+
+Items = dict[ItemKey, str | None]  # every item that is to be judged, with its group
+UnitFacts = tuple[ItemFacts, str | None]
+
+
+def read_items(located: LocatedRecords) -> Items:
+    """The items of all files; one that is there twice is an error with its line."""
+    items: Items = {}
+    for location, length, record in stored_records(located.store):
+        try:
+            key = item_key(record)
+            if key in items:
+                raise InputError(
+                    "items.duplicate_id",
+                    "two items have the same id and question",
+                    place=Place(field="id"),
+                    expected="each id once for each question",
+                    found=key.id,
+                )
+            items[key] = record_group(record)
+        except InputError as error:
+            error.code = error.code.replace("gold.", "items.", 1)
+            raise located.store.at(error, location) from None
+        located.add(key, location, length)
+    if not items:
+        raise InputError("items.empty", "there are no items", place=Place(_names(located)), expected="at least one")
+    return items
+
+
+def questions_by_id(items: Iterable[ItemKey]) -> dict[str, str | None]:
+    """The question of each id; None where an id is asked several."""
+    questions: dict[str, str | None] = {}
+    for key in items:
+        questions[key.id] = None if key.id in questions else key.question
+    return questions
+
+
+class OpenedFiles(NamedTuple):
+    """What was opened, read by item; an input that was not given is None."""
+
+    labels: LocatedRecords
+    book: LabelBook
+    items: LocatedRecords | None
+    population: Items
+    outside: int  # labels of judges for what is not among the items
+
+    def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
+        """The item, and every label of it."""
+        key = ItemKey(str(record["item"]), str(record["question"]))
+        found: dict[str, Any] = {"labels": self.labels.records(key)}
+        if self.items is not None and key in self.items.places:
+            found["items"] = self.items.records(key)[0]
+        return found
+
+
+def open_files(stack: ExitStack, inputs: Inputs, settings: JudgedSettings) -> OpenedFiles:
+    """The files, read. Without items, they are what the judge labelled; without a judge, what people did."""
+    items, population = None, Items()
+    if inputs.get("items"):
+        items = open_labels(inputs["items"], "items")
+        stack.callback(items.store.close)
+        population = read_items(items)
+    labels = open_labels(inputs.get("labels", ()))
+    stack.callback(labels.store.close)
+    judge = next(iter(inputs.get("judge") or ()), None)
+    book = read_labels(labels, settings.labels, judge, questions_by_id(population))
+    outside = 0
+    if items is None:
+        judged = {key for key, found in book.items.items() if found.judges} if book.judges else book.items.keys()
+        population = {key: book.items[key].group for key in book.items if key in judged}
+    else:
+        outside = sum(len(found.judges) for key, found in book.items.items() if key not in population)
+    return OpenedFiles(labels, book, items, population, outside)
+
+
+@contextmanager
+def open_judged_source(inputs: Inputs, plan: Plan) -> Iterator[JudgedSource]:
+    """The inputs, opened, checked against each other, and made into facts."""
+    settings: JudgedSettings = plan.settings
+    with ExitStack() as stack:
+        files = open_files(stack, inputs, settings)
+        stores = [each.store for each in (files.labels, files.items) if each is not None]
+        stack.enter_context(require_unchanged_files(stores))
+        drawn = [*(inputs.get("draw") or ())]
+        stored = open_labels(drawn, "draw")
+        stack.callback(stored.store.close)
+        draw = StoredDraw(load_draw(drawn[0]), stored.store.sha256s()[0]) if drawn else None
+        yield JudgedSource(files, draw, [*inputs["labels"]], settings, next(iter(inputs.get("judge") or ()), None))
+
+
+class StoredDraw(NamedTuple):
+    """A draw, and the digest of its file."""
+
+    draw: Draw
+    sha256: str
+
+
+@contextmanager
+def open_judged_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLookup]:
+    """The items and labels, for looking up what a record was made from."""
+    from goldgate.core.unit_page import EmptyInputLookup
+
+    if not inputs.get("labels"):
+        yield EmptyInputLookup()
+        return
+    with ExitStack() as stack:
+        yield open_files(stack, inputs, plan.settings if plan is not None else JudgedSettings())
+
+
+class JudgedWork(Work[Sequence[UnitFacts], ItemFacts]):
+    """Items are joined where the files are: a shard has its facts."""
+
+    measures = judged_measures()
+
+    def score(self, shard: Sequence[UnitFacts]) -> Iterator[ItemFacts]:
+        return (facts for facts, _ in shard)
+
+    def grouped(self, shard: Sequence[UnitFacts]) -> Sequence[UnitFacts]:
+        return shard
+
+    def record(self, facts: ItemFacts) -> Mapping[str, object]:
+        return {
+            "id": facts.id,
+            "item": facts.key.id,
+            "question": facts.key.question,
+            "stratum": facts.stratum,
+            "drawn": facts.drawn,
+            "human": _number(facts.human),
+            "judge": _number(facts.judge),
+            "people": [*map(_label_entry, facts.people)],
+            "judges": [*map(_label_entry, facts.judges)],
+        }
+
+    def findings(self, facts: ItemFacts) -> Iterator[Finding]:
+        if facts.is_unsure:
+            message = "nobody could say" if facts.people else "it was drawn and has no label of a person"
+            yield Finding("unsure", "warning", "labels", None, "", message, facts.id)
+
+
+def _human_numbers(labels: Iterable[ItemLabels]) -> Iterator[Fraction]:
+    """Every number of people that is counted, alone and as the mean of several."""
+    for found in labels:
+        if found.human is not None:
+            yield found.human
+            yield from (each for each in found.people.values() if isinstance(each, Fraction))
+
+
+def _number(label: Fraction | None) -> float | None:
+    return None if label is None else float(label)
+
+
+def _label_entry(named: NamedLabel) -> dict[str, object]:
+    return {"by": named.by, "label": _number(named.label) if isinstance(named.label, Fraction) else named.label}
+
+
+class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
+    """Items with their labels, in the order of question and id."""
+
+    def __init__(
+        self,
+        files: OpenedFiles,
+        stored: StoredDraw | None,
+        paths: Sequence[str],
+        settings: JudgedSettings,
+        judge: str | None,
+    ) -> None:
+        self._files, self._settings, self._judge, self._stored = files, settings, judge, stored
+        draw = self._draw = None if stored is None else stored.draw
+        self.units = len(files.population)
+        self._strata = _check_draw(draw, files, paths) if draw is not None else {}
+        _require_known(files)
+        self.sampling = _sampling(files, draw, settings)
+        drawn = {*draw.items} if draw is not None else {*files.book.labelled}
+        self._facts = [*self._make_facts(drawn)]
+
+    def work(self) -> JudgedWork:
+        return JudgedWork()
+
+    def shards(self) -> Iterator[Sequence[UnitFacts]]:
+        facts = iter(self._facts)
+        while shard := [*islice(facts, SHARD_ITEMS)]:
+            yield shard
+
+    def finish(self) -> JudgedOutcome:
+        files, draw, settings = self._files, self._draw, self._settings
+        items = [] if files.items is None else _digests(files.items, "items")
+        drawn = None if self._stored is None else self._stored.sha256
+        inputs: dict[str, Any] = {"labels": _digests(files.labels, "labels"), "items": items, "draw": drawn}
+        signed: dict[str, object] = {
+            "labels": ",".join(f"{word}={number}" for word, number in sorted(settings.labels.items())) or "numbers",
+            "judge": self._judge or "all",
+            "sampling": self.sampling,
+            "draw": "none" if draw is None else draw.header["signature"][:12],
+            "steps": f"{self._steps[0]}/{self._steps[1]}",
+        }
+        return JudgedOutcome(inputs, signed, label_facts=self._label_facts())
+
+    def lookup(self) -> OpenedFiles:
+        return self._files
+
+    def _make_facts(self, drawn: Collection[ItemKey]) -> Iterator[UnitFacts]:
+        book, population = self._files.book, self._files.population
+        questions = {key.question for key in population}
+        nothing = ItemLabels()
+        labels = {key: book.items.get(key, nothing) for key in sorted(population, key=lambda key: (key[1], key[0]))}
+        judged: dict[str, set[Fraction | None]] = {question: set() for question in sorted(questions)}
+        for key, found in labels.items():
+            judged[key.question].add(found.judge())
+        self._stretches = {question: find_stretch(numbers) for question, numbers in judged.items()}
+        has_judge = bool(book.judges)
+        least = self._settings.steps
+        judge_steps = find_steps(self._judge_numbers(labels), least) if has_judge else 1
+        self._steps = find_steps(_human_numbers(labels.values()), least), judge_steps
+        by_group = self._draw is not None and self._draw.header["by"] == GROUP
+        for key, found in labels.items():
+            judge = found.judge() if has_judge else None
+            facts = ItemFacts(
+                key,
+                key.id if len(questions) == 1 else f"{key.question}: {key.id}",
+                *self._steps,
+                key in drawn,
+                found.human if key in drawn else None,
+                tuple(NamedLabel(*each) for each in sorted(found.people.items())),
+                judge,
+                tuple(NamedLabel(*each) for each in sorted(found.judges.items())),
+                self._stretches[key.question](judge) if has_judge else None,
+                self._strata.get(key),
+            )
+            yield facts, None if by_group else population[key]
+
+    def _judge_numbers(self, labels: Mapping[ItemKey, ItemLabels]) -> Iterator[Fraction]:
+        """Every number of a judge that is counted: as it was given, and as the correction takes it."""
+        for key, found in labels.items():
+            judge = found.judge()
+            yield HALF if judge is None else judge
+            yield self._stretches[key.question](judge)
+
+    def _label_facts(self) -> LabelFacts:
+        book = self._files.book
+        facts = [facts for facts, _ in self._facts]
+        order = {key: place for place, key in enumerate(self._draw.items)} if self._draw is not None else {}
+        return LabelFacts(
+            sampling=self.sampling,
+            header=None if self._draw is None else self._draw.header,
+            people=sorted(book.people),
+            judges=sorted(book.judges),
+            twice=sum(len(each.people) > 1 for each in facts),
+            no_judge_label=sum(each.judge is None for each in facts) if book.judges else 0,
+            outside=self._files.outside,
+            steps=self._steps,
+            stretched=sorted(name for name, stretch in self._stretches.items() if stretch != Stretch()),
+            order=[(order[each.key], each.human - each.judge) for each in facts
+                   if each.key in order and each.human is not None and each.judge is not None],
+            judge_is_older=self._judge_is_older(),
+        )  # fmt: skip
+
+    def _judge_is_older(self) -> bool:
+        """Whether the draw names the digest of one of the label files."""
+        digest = None if self._draw is None else self._draw.header["labels_sha256"]
+        return digest is not None and digest in self._files.labels.store.sha256s()
+
+
+def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[ItemKey, str]:
+    """Draw again; the stratum of each item, where it was drawn by strata."""
+    by, judge = draw.header["by"], None
+    if by == BY_JUDGE:
+        digests = dict(zip(files.labels.store.sha256s(), paths, strict=True))
+        path = digests.get(str(draw.header["labels_sha256"]))
+        if path is None:
+            raise InputError(
+                "draw.no_judge_labels",
+                "the labels by which this was drawn are not among the labels",
+                place=Place(draw.file),
+                expected=f"a file of labels with the sha256 {str(draw.header['labels_sha256'])[:12]}",
+                advice="add the file that `goldgate sample --judge` was given to --labels",
+            )
+        judge = judge_strata(path)
+    elif by is not None and files.items is None:
+        raise InputError(
+            "draw.no_items",
+            f"this was drawn by {by}, which the items say",
+            place=Place(draw.file),
+            advice="add --items FILE: the items that `goldgate sample --from` was given",
+        )
+    strata = assign_strata(_whole_items(files), by, judge)
+    draw.check(strata)
+    undrawn = [key for key in files.book.labelled if key not in draw.items and key in files.population]
+    if undrawn:
+        raise InputError(
+            "labels.not_drawn",
+            "people labelled items that were not drawn",
+            place=Place(_names(files.labels)),
+            expected=f"labels for the {len(draw.items)} drawn items only",
+            found=f"{len(undrawn)} others: {_first_ids(undrawn)}",
+            advice="leave them out, or draw more: a larger `goldgate sample --n` begins with the same items",
+        )
+    return strata if by is not None else {}
+
+
+def _whole_items(files: OpenedFiles) -> Iterator[tuple[ItemKey, Mapping[str, Any]]]:
+    for key in files.population:
+        yield key, {} if files.items is None else files.items.records(key)[0]
+
+
+def _require_known(files: OpenedFiles) -> None:
+    """A label of a person for what is not among the items is an error."""
+    unknown = [key for key in files.book.labelled if key not in files.population]
+    if not unknown:
+        return
+    whose = "what the judge labelled" if files.items is None else "the items"
+    raise InputError(
+        "labels.unknown_id",
+        f"people labelled what is not among {whose}",
+        place=Place(_names(files.labels)),
+        expected=f"ids of {whose}",
+        found=f"{len(unknown)} others: {_first_ids(unknown)}",
+        advice="--items FILE names everything that is to be judged" if files.items is None else None,
+    )
+
+
+def _sampling(files: OpenedFiles, draw: Draw | None, settings: JudgedSettings) -> str:
+    """How the labelled items were chosen; an InputError where that is not known."""
+    if draw is not None:
+        return "drawn"
+    labelled = sum(1 for _ in files.book.labelled)
+    if labelled in (0, len(files.population)):
+        return "complete"
+    if settings.sampling == "trusted":
+        return "trusted"
+    raise InputError(
+        "labels.not_a_draw",
+        "people labelled some of the items, and nothing says that these are a random sample",
+        place=Place(_names(files.labels)),
+        expected="--draw FILE: what `goldgate sample` drew",
+        found=f"labels for {labelled} of {len(files.population)} items",
+        advice="if they are a random sample, put judged: {sampling: trusted} in the protocol; it stands out",
+    )
+
+
+def _digests(located: LocatedRecords, things: str) -> list[dict[str, object]]:
+    files = located.store.files
+    return [
+        {"sha256": digest, things: file.records} for digest, file in zip(located.store.sha256s(), files, strict=True)
+    ]
+
+
+def _names(located: LocatedRecords) -> str:
+    return ", ".join(file.name for file in located.store.files)
+
+
+def _first_ids(keys: Sequence[ItemKey]) -> str:
+    first = sorted(key.id for key in keys)
+    return ", ".join(first[:SHOWN_IDS]) + (", …" if len(first) > SHOWN_IDS else "")

@@ -1,0 +1,240 @@
+"""Drawing items for people: the same draw from the same items everywhere, and a file that shows what was changed."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate.errors import ConfigError, InputError
+from goldgate.suites.judged.draw import (
+    DrawSettings,
+    ItemKey,
+    allocate,
+    assign_strata,
+    draw_items,
+    judge_strata,
+    load_draw,
+    open_items,
+)
+
+Change = Callable[[list[dict[str, Any]]], object]
+
+SIMPLE = {ItemKey(f"i{number}"): "" for number in range(40)}
+
+
+def lines(path: Path, records: list[dict[str, Any]]) -> str:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return str(path)
+
+
+def write(path: Path, population: dict[ItemKey, str], settings: DrawSettings) -> str:
+    header, keys = draw_items(population, settings)
+    items: list[dict[str, Any]] = [{"id": key.id, "question": key.question} for key in keys]
+    return lines(path, [dict(header), *items])
+
+
+def edited(path: str, change: Change) -> str:
+    records = [json.loads(line) for line in Path(path).read_text().splitlines()]
+    change(records)
+    return lines(Path(path), records)
+
+
+def test_any_order_of_the_items_gives_the_same_draw() -> None:
+    backwards = dict(reversed(SIMPLE.items()))
+    assert draw_items(SIMPLE, DrawSettings(10)) == draw_items(backwards, DrawSettings(10))
+
+
+def test_the_draw_of_four_items_is_this_one_on_every_machine() -> None:
+    # Fixed when the format was made: another value here would make every stored draw look forged.
+    header, keys = draw_items({ItemKey(name): "" for name in "abcd"}, DrawSettings(2))
+    assert [key.id for key in keys] == ["c", "d"]
+    assert header["signature"] == "aff3d414c87a012557f5f781da0a0e191868654fcb33642bf77d593d4476f280"
+
+
+def test_another_hash_seed_of_python_changes_nothing() -> None:
+    program = (
+        "from goldgate.suites.judged.draw import *;"
+        "print(draw_items({ItemKey(n): '' for n in {'a', 'b', 'c', 'd'}}, DrawSettings(2)))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+def test_a_larger_simple_draw_begins_with_the_smaller_one() -> None:
+    small, large = draw_items(SIMPLE, DrawSettings(10)).keys, draw_items(SIMPLE, DrawSettings(25)).keys
+    assert large[:10] == small
+
+
+@pytest.mark.parametrize(
+    "other", [DrawSettings(10, draw=2), DrawSettings(10, question_sha256="q"), DrawSettings(10, template_sha256="t")]
+)
+def test_question_template_and_number_of_the_draw_change_what_is_drawn(other: DrawSettings) -> None:
+    assert draw_items(SIMPLE, other).keys != draw_items(SIMPLE, DrawSettings(10)).keys
+
+
+def test_every_item_is_drawn_about_equally_often() -> None:
+    # 400 draws of 10 of 40: 100 expected for each item, standard deviation sqrt(400 · ¼ · ¾) = 8.7.
+    times = Counter(key for draw in range(1, 401) for key in draw_items(SIMPLE, DrawSettings(10, draw=draw)).keys)
+    assert len(times) == 40
+    assert 100 - 5 * 8.7 < min(times.values()) <= max(times.values()) < 100 + 5 * 8.7
+
+
+def test_fewer_items_than_asked_for_are_all_drawn() -> None:
+    header, keys = draw_items(SIMPLE, DrawSettings(100))
+    assert (header["n"], header["items"], len(keys)) == (40, 40, 40)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n", "shares"),
+    [
+        ({"a": 700, "b": 300}, 100, {"a": 70, "b": 30}),
+        ({"a": 980, "b": 20}, 100, {"a": 90, "b": 10}),  # 2 by size, at least 100/10
+        ({"a": 997, "b": 3}, 100, {"a": 97, "b": 3}),  # the stratum has no more
+        ({"a": 90, "b": 10}, 30, {"a": 25, "b": 5}),  # 3 by size, at least 5
+        ({"a": 1, "b": 1, "c": 1}, 2, None),
+        ({"a": 100, "b": 100, "c": 100}, 100, {"a": 34, "b": 33, "c": 33}),  # 33⅓ each: the first name has one more
+        ({"a": 900, "b": 60, "c": 40}, 50, {"a": 40, "b": 5, "c": 5}),  # 45, 3 and 2 by size
+        ({"a": 7}, 3, {"a": 3}),
+        ({}, 0, {}),
+    ],
+)
+def test_strata_share_a_draw_by_size_with_a_least_number(
+    sizes: dict[str, int], n: int, shares: dict[str, int] | None
+) -> None:
+    if shares is None:
+        with pytest.raises(ConfigError, match="cannot be shared among 3 strata"):
+            allocate(sizes, n)
+    else:
+        assert allocate(sizes, n) == shares
+
+
+def test_a_stratified_draw_has_the_shares_that_its_header_states(tmp_path: Path) -> None:
+    population = {ItemKey(f"i{number}"): "1" if number % 10 else "0" for number in range(200)}
+    header, keys = draw_items(population, DrawSettings(50, by="judge"))
+    assert header["strata"] == [{"name": "0", "items": 20, "drawn": 5}, {"name": "1", "items": 180, "drawn": 45}]
+    assert Counter(population[key] for key in keys) == {"0": 5, "1": 45}
+
+
+def test_a_stored_draw_stands_the_check(tmp_path: Path) -> None:
+    draw = load_draw(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(10)))
+    draw.check(SIMPLE)
+    assert len(draw.items) == 10
+
+
+def test_a_draw_is_of_the_items_it_was_made_from(tmp_path: Path) -> None:
+    draw = load_draw(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(10)))
+    with pytest.raises(InputError, match="not made from these items"):
+        draw.check({**SIMPLE, ItemKey("one more"): ""})
+
+
+def sign_anew(records: list[dict[str, Any]], **changes: object) -> None:
+    from goldgate.suites.judged.draw import _signature
+
+    records[0] |= changes
+    records[0]["signature"] = _signature(records[0])
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda records: records.pop(),
+        lambda records: records.reverse() or records.insert(0, records.pop()),
+        lambda records: records[1].update(id="i99"),
+        lambda records: sign_anew(records, draw=2),
+        lambda records: sign_anew(records, n=5),
+        lambda records: sign_anew(records, note="mine"),
+    ],
+    ids=["one left out", "another order", "another id", "another draw", "stopped early", "another key"],
+)
+def test_a_forged_draw_is_refused_although_it_is_signed(tmp_path: Path, forge: Change) -> None:
+    draw = load_draw(edited(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(10)), forge))
+    with pytest.raises(InputError, match="drawing again gives another draw"):
+        draw.check(SIMPLE)
+
+
+def test_a_changed_header_is_refused_at_once(tmp_path: Path) -> None:
+    path = edited(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(10)), lambda records: records[0].update(n=9))
+    with pytest.raises(InputError, match="drawing again gives another draw"):
+        load_draw(path)
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "ten", None])
+def test_a_header_of_the_wrong_type_names_the_field(tmp_path: Path, n: object) -> None:
+    path = edited(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(10)), lambda records: sign_anew(records, n=n))
+    with pytest.raises(InputError) as error:
+        load_draw(path)
+    assert error.value.place.field == "/n"
+
+
+def test_a_file_of_items_is_not_a_draw_and_the_other_way_round(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="this is not a draw"):
+        load_draw(lines(tmp_path / "items.jsonl", [{"id": "a"}]))
+    with (
+        pytest.raises(InputError, match="this is a draw"),
+        open_items(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(3))) as items,
+    ):
+        list(items)
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([{"id": "a"}, {"id": "a"}], "two items have the same id"),
+        ([{"id": 1}, {"id": "1"}], "two items have the same id"),
+        ([{"id": ""}], "an item needs an id"),
+        ([{"text": "a"}], "an item needs an id"),
+        ([{"id": "a", "question": 3}], "a question is named by a string"),
+    ],
+)
+def test_bad_items_are_errors_with_their_line(tmp_path: Path, records: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(InputError, match=message) as error, open_items(lines(tmp_path / "items", records)) as items:
+        list(items)
+    assert error.value.place.line == len(records)
+
+
+def test_one_id_may_be_asked_two_questions(tmp_path: Path) -> None:
+    path = lines(tmp_path / "items", [{"id": "a"}, {"id": "a", "question": "tone"}])
+    with open_items(path) as items:
+        assert [*items] == [ItemKey("a"), ItemKey("a", "tone")]
+
+
+def test_strata_are_labels_of_the_judge_or_values_of_a_field(tmp_path: Path) -> None:
+    labels = [True, 0, 0.25, 0.5, "partly", None]
+    judge = [
+        {"id": name, "label": label, "by": "m", "kind": "judge"} for name, label in zip("abcdef", labels, strict=True)
+    ]
+    items = {ItemKey(name): {"id": name, "group": "g", "size": 3, "last": name == "g"} for name in "abcdefg"}
+    strata = assign_strata(items.items(), "judge", judge_strata(lines(tmp_path / "labels", judge)))
+    assert [*strata.values()] == ["1", "0", "below 0.5", "from 0.5", "partly", "no label", "no label"]
+    assert {*assign_strata(items.items(), "group").values()} == {"g"}
+    assert {*assign_strata(items.items(), "size").values()} == {"3"}
+    assert {*assign_strata(items.items(), "last").values()} == {"false", "true"}
+    assert {*assign_strata(items.items(), "question").values()} == {"default"}
+    assert {*assign_strata(items.items(), "nothing").values()} == {"none"}
+    with pytest.raises(InputError, match="cannot be put into a stratum"):
+        assign_strata([(ItemKey("a"), {"id": "a", "size": [3]})], "size")
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ({"by": "other"}, "labels of one judge"),
+        ({"kind": "human"}, "labels of one judge"),
+        ({"id": "a", "label": False}, "two items have the same id"),
+    ],
+)
+def test_strata_come_from_one_judge(tmp_path: Path, second: dict[str, Any], message: str) -> None:
+    judge = [{"id": name, "label": True, "by": "m", "kind": "judge"} for name in "ab"]
+    with pytest.raises(InputError, match=message) as error:
+        judge_strata(lines(tmp_path / "labels", [judge[0], judge[1] | second]))
+    assert error.value.code.startswith("labels.")
