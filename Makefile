@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXAMPLES := examples/extraction
 FIELDS := examples/fields
+CLAIMS := examples/judged
 SECONDS := 60
 JUDGE := $(BIN)/goldgate extraction --brief --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
@@ -14,7 +15,7 @@ JUDGE := $(BIN)/goldgate extraction --brief --gold $(EXAMPLES)/gold.jsonl --sche
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
 
-demo: $(VENV)/.core ## judge the two example models, an agent and a reader of invoices; the reports go to out/
+demo: $(VENV)/.core ## judge the two example models, an agent, a reader of invoices and labelled claims; the reports go to out/
 	$(JUDGE) --predictions $(EXAMPLES)/model-a.jsonl --protocol $(EXAMPLES)/protocol-pass.yaml --out out/model-a
 	@echo
 	@echo "$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b"
@@ -26,6 +27,9 @@ demo: $(VENV)/.core ## judge the two example models, an agent and a reader of in
 	@echo
 	$(BIN)/goldgate fields --brief --gold $(FIELDS)/gold.jsonl --schema $(FIELDS)/schema.json --predictions $(FIELDS)/model-a.jsonl \
 	  --protocol $(FIELDS)/protocol.yaml --out out/invoices
+	@echo
+	$(BIN)/goldgate judged --brief --labels $(CLAIMS)/people.jsonl $(CLAIMS)/judge.jsonl --items $(CLAIMS)/items.jsonl \
+	  --draw $(CLAIMS)/drawn.jsonl --protocol $(CLAIMS)/protocol.yaml --out out/claims
 	@echo
 	@echo "Every number is in out/: open out/model-a/report.html, or run a command above without --brief."
 

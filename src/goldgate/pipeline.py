@@ -10,13 +10,20 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 import goldgate
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
-from goldgate.core.finding import Finding, FindingSample, finding_entries
+from goldgate.core.finding import (
+    Finding,
+    FindingSample,
+    explain_zero,
+    finding_entries,
+    gates_that_cannot_fail,
+    lowered_gates,
+    remarks,
+)
 from goldgate.core.gate import overall_verdict
 from goldgate.core.measure import table_forms
 from goldgate.core.metric import Metrics
 from goldgate.core.plan import Plan, signature
 from goldgate.core.process import infrequent_gc
-from goldgate.core.remarks import explain_zero, gates_that_cannot_fail, lowered_gates, remarks
 from goldgate.core.suite import BATCH_SIZE, Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.core.unit_page import InputLookup

@@ -30,7 +30,7 @@ from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.pipeline import evaluate_suite
 from goldgate.protocol import Protocol
 from goldgate.report import RENDERERS, render
-from goldgate.response.parse_rates import ParseRates
+from goldgate.response.parsed import ParseRates
 from goldgate.suites import SUITES, all_suites, load_suite
 from goldgate.suites.plan import load_plan
 

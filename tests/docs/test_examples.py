@@ -186,7 +186,7 @@ def test_protocols_in_the_docs_load(root: Path) -> None:
     for text in protocols:
         (root / "protocol.yaml").write_text(text, encoding="utf-8")
         every = ExtractionSettings(profile="all")
-        known = {*load_suite("extraction").known_metrics(every), *_known("research")}
+        known = {*load_suite("extraction").known_metrics(every), *_known("research"), *_known("judged")}
         measures = load_suite("extraction").measures(every)
         gates = load_protocol(root / "protocol.yaml").protocol.gates
         assert {name for name in gates if find_gate_target(name, measures) is None} <= known

@@ -127,8 +127,7 @@ def check_records(data: bytes) -> None:
             join_indexes(gold, predictions)
             for index, parse in ((gold, parse_gold), (predictions, parse_prediction)):
                 for place in range(len(index)):
-                    location, length = index.locations[place], index.lengths[place]
-                    parse(index.store.decode(location, index.store.read(location, length)))
+                    parse(index.record(place).value)
 
 
 def check_published(data: bytes) -> None:
@@ -140,7 +139,7 @@ def check_published(data: bytes) -> None:
             for kind, parse in (("gold", parse_gold), ("predictions", parse_prediction)):
                 index = opened.enter_context(_indexed(path, kind, opener))
                 for place in range(len(index)):
-                    parse(index.record(place))
+                    parse(index.record(place).value)
 
 
 @contextmanager

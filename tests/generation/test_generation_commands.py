@@ -266,8 +266,9 @@ def test_a_signal_finishes_what_is_in_flight_and_prints_how_to_go_on(
     data = make_data(40)
     server = serve(data.behaviour(latency=0.2))
     process = subprocess.Popen(
-        command(data, server.url, "--concurrency", "4"), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
-    )
+        command(data, server.url, "--concurrency", "4"), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # under nohup, hang-ups are ignored
+    )  # fmt: skip
     _wait_for(lambda: server.seen.requests >= 6)
     process.send_signal(number)
     _, said = process.communicate(timeout=30)

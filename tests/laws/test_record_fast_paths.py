@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from goldgate import Protocol, load_scorer
 from goldgate.core.suite import Pairing
-from goldgate.readers.id_index import leading_id
-from goldgate.readers.records import decode_json
+from goldgate.readers.records import decode_json, leading_id
 from goldgate.readers.unit_records import CountIndex, fast_parse_unit, parse_unit, record_line
 from goldgate.report.escape import distinct_names, escape_hidden, fit_name, needs_no_escapes
 from goldgate.suites.extraction.explain import sample_summary

@@ -20,8 +20,7 @@ from goldgate.core.page import (
     ScorePicture,
     ScoreRow,
 )
-from goldgate.report.svg import draw, render_svg
-from goldgate.report.svg.counts import heat_level
+from goldgate.report.svg import draw, heat_level, render_svg
 from goldgate.report.svg.shapes import SIZE, SMALL, WIDTH, fit_scale, stylesheet, text_width
 
 from .examples import SVG, gate, numbers, parsed, pictures, texts

@@ -11,7 +11,7 @@ from fsspec import get_filesystem_class
 
 import goldgate
 from goldgate.errors import InputError
-from goldgate.files.random_access import RandomAccess
+from goldgate.files.reading import RandomAccess
 from goldgate.files.remote import connection, remote_file, remote_folder
 from goldgate.files.remote import remote_file as open_remote
 from goldgate.files.remote.remote_file import open_remote as opened

@@ -13,7 +13,7 @@ import pytest
 import goldgate
 from goldgate.core.evaluation import render_json
 from goldgate.errors import ConfigError, InputError
-from goldgate.files.random_access import RandomAccess
+from goldgate.files.reading import RandomAccess
 from goldgate.files.remote import connection, remote_file
 from goldgate.files.remote import remote_file as open_remote
 from goldgate.files.remote.remote_file import open_remote as opened

@@ -25,11 +25,11 @@ class Reply(NamedTuple):
 
 
 class Viewer:
-    """`goldgate view --no-browser` with these arguments."""
+    """`goldgate view --no-browser`, or another command that serves pages, with these arguments."""
 
-    def __init__(self, *arguments: object, cache: Path) -> None:
+    def __init__(self, *arguments: object, cache: Path, command: str = "view") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "goldgate", "view", *map(str, arguments), "--no-browser"],
+            [sys.executable, "-m", "goldgate", command, *map(str, arguments), "--no-browser"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -207,3 +207,31 @@ def test_addresses_can_be_opened() -> None:
     assert is_loopback("127.1.2.3")
     assert not is_loopback("box")
     assert is_everywhere("::")
+
+
+FORM = {"origin": f"http://127.0.0.1:{PORT}", "sec_fetch_site": "same-origin"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, None),
+        ({"sec_fetch_mode": "navigate", "sec_fetch_dest": "document"}, None),
+        ({"origin": None}, 403),  # a browser names it
+        ({"origin": "null"}, 403),
+        ({"origin": "http://127.0.0.1:1", "sec_fetch_site": "same-site"}, 403),  # its cookie would come with it
+        ({"sec_fetch_site": "none"}, 403),
+        ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate", "sec_fetch_dest": "document"}, 403),
+    ],
+)
+def test_a_site_with_forms_takes_its_own_alone(headers: dict[str, str | None], status: int | None) -> None:
+    door = AccessControl("127.0.0.1", PORT, "label", takes_forms=True)
+    given = {name: value for name, value in {**FORM, **headers}.items() if value is not None}
+    assert refused(door, request(method="POST", cookie=cookie_of(door), **given)) == status
+    assert refused(door, request(method="POST", **given)) == 403  # without the cookie
+    assert refused(AccessControl("127.0.0.1", PORT), request(method="POST", **given)) == 405
+
+
+def test_two_commands_on_one_port_have_two_cookies() -> None:
+    doors = [AccessControl("127.0.0.1", PORT, command) for command in ("view", "label")]
+    assert len({cookie_of(door).partition("=")[0] for door in doors}) == 2

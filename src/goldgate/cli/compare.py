@@ -20,8 +20,7 @@ from goldgate.cli.options import (
     protocol_option,
     workers_option,
 )
-from goldgate.cli.printing import check_brief
-from goldgate.cli.process import result_or_error
+from goldgate.cli.process import check_brief, result_or_error
 from goldgate.cli.runner import Job, print_failure, run_job
 from goldgate.errors import GoldgateError
 

@@ -10,7 +10,7 @@ from textwrap import wrap
 
 import click
 
-from goldgate.cli.printing import GITHUB_VARIABLES, print_output
+from goldgate.cli.process import GITHUB_VARIABLES, print_output
 from goldgate.cli.runner import exit_with
 from goldgate.demo import SUITES
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, Place

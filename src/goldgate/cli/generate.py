@@ -24,8 +24,7 @@ from goldgate.cli.generation_options import (
 )
 from goldgate.cli.options import MultiValueCommand, ability_options, add_options, as_list
 from goldgate.cli.out_folder import REPORT_JSON, OutFolder
-from goldgate.cli.printing import ProgressLine, print_output, show_error
-from goldgate.cli.process import EXIT_INTERRUPTED, print_stderr, result_or_error
+from goldgate.cli.process import EXIT_INTERRUPTED, ProgressLine, print_output, print_stderr, result_or_error, show_error
 from goldgate.cli.runner import Job, run_job
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, GoldgateError
 

@@ -10,8 +10,7 @@ import click
 from goldgate.cli.generate import GenerateCommand
 from goldgate.cli.generation_options import CHECKPOINT_OPTIONS, COMMON_OPTIONS, ENDPOINT_OPTIONS
 from goldgate.cli.options import MultiValueCommand, ability_options, add_options
-from goldgate.cli.printing import print_output, show_error
-from goldgate.cli.process import result_or_error
+from goldgate.cli.process import print_output, result_or_error, show_error
 from goldgate.cli.sample import ITEMS_FILE, RESULT_OPTIONS, open_item_file
 from goldgate.errors import ConfigError, GoldgateError, Place
 

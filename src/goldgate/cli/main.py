@@ -74,6 +74,7 @@ COMMAND_GROUPS = {
         "convert": ("goldgate.cli.convert", "convert_command"),
         "import-runs": ("goldgate.cli.convert", "import_runs_command"),
         "sample": ("goldgate.cli.sample", "sample_command"),
+        "label": ("goldgate.cli.view", "label_command"),
     },
     "Ask": {
         "generate": ("goldgate.cli.generate", "generate_command"),

@@ -8,8 +8,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,12 +52,8 @@ class OutFolder:
         self._published = False
         _check_inputs(self.path, inputs, self._names)
         _require_free(self.path, self._names)
-        try:
+        with _named_failures(self.path, "the folder for the results cannot be created or locked"):
             self._lock = FolderLock(self.path)
-        except OSError as problem:
-            raise _unwritable_error(
-                self.path, problem, "the folder for the results cannot be created or locked"
-            ) from None
         # Where the file system knows no locks, another process may be at work: its names must be other ones.
         self._ending = UNFINISHED_SUFFIX if self._lock.held else f".{os.getpid()}{UNFINISHED_SUFFIX}"
         try:
@@ -85,20 +81,15 @@ class OutFolder:
             self._drop_samples()  # first: on a full disk it makes room for the report that says so
         for name, content in files.items():
             path = self._unfinished(name)
-            try:
-                with open(path, "xb") as stream:
-                    stream.write(content)
-            except OSError as problem:
-                raise _unwritable_error(path, problem) from None
+            with _named_failures(path), open(path, "xb") as stream:
+                stream.write(content)
         with block_signals():
             for name in self._names:
                 if name not in names:
                     _remove(self.path / name)
                     continue
-                try:
+                with _named_failures(self.path / name):
                     os.replace(self._unfinished(name), self.path / name)
-                except OSError as problem:
-                    raise _unwritable_error(self.path / name, problem) from None
             self._published = True
 
     def close(self) -> None:
@@ -138,32 +129,24 @@ class SamplesFile(io.BufferedWriter):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
+        with _named_failures(path):
             super().__init__(io.FileIO(path, "xb"))
-        except OSError as problem:
-            raise _unwritable_error(path, problem) from None
 
     def write(self, data: Any) -> int:
-        try:
+        with _named_failures(self._path):
             return super().write(data)
-        except OSError as problem:
-            raise _unwritable_error(self._path, problem) from None
 
     def read_part(self, offset: int, length: int) -> bytes:
         """Read `length` bytes of what was written."""
-        try:
+        with _named_failures(self._path):
             self.flush()
             with open(self._path, "rb") as written:
                 written.seek(offset)
                 return written.read(length)
-        except OSError as problem:
-            raise _unwritable_error(self._path, problem) from None
 
     def close(self) -> None:
-        try:
+        with _named_failures(self._path):
             super().close()
-        except OSError as problem:
-            raise _unwritable_error(self._path, problem) from None
 
 
 def _missing_folders(path: Path) -> list[Path]:
@@ -178,12 +161,17 @@ def _check_inputs(folder: Path, inputs: Iterable[str], written: Sequence[str]) -
         for name in names:
             with suppress(OSError):  # one of the two is not there: then they are not the same
                 if os.path.samefile(path, folder / name):
-                    raise ConfigError(
-                        "out.is_an_input",
-                        f"writing {name} would overwrite an input of this run",
-                        place=Place(path),
-                        advice="choose another folder for --out",
-                    )
+                    raise input_error(name, path)
+
+
+def input_error(name: str, path: str) -> ConfigError:
+    """The error for an input that a file of the results would replace."""
+    return ConfigError(
+        "out.is_an_input",
+        f"writing {name} would overwrite an input of this run",
+        place=Place(path),
+        advice="choose another folder for --out",
+    )
 
 
 def _require_free(folder: Path, written: Sequence[str]) -> None:
@@ -211,16 +199,18 @@ def _require_free(folder: Path, written: Sequence[str]) -> None:
 
 
 def _remove(path: Path) -> None:
-    try:
+    with _named_failures(path):
         path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named_failures(path: Path, message: str = "a result cannot be written") -> Iterator[None]:
+    """Make what the system does not take (a full disk) an error that names the file."""
+    try:
+        yield
     except OSError as problem:
-        raise _unwritable_error(path, problem) from None
-
-
-def _unwritable_error(path: Path, problem: OSError, message: str = "a result cannot be written") -> ConfigError:
-    return write_failure(
-        path, problem, "--out needs a folder that can be written to, with room for the results", message
-    )
+        advice = "--out needs a folder that can be written to, with room for the results"
+        raise write_failure(path, problem, advice, message) from None
 
 
 def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goldgate.cli.options import ability_options, choose_ability, format_option, protocol_option
-from goldgate.cli.printing import print_output, show_error
-from goldgate.cli.process import result_or_error
+from goldgate.cli.process import print_output, result_or_error, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, InputError
 from goldgate.suites import recognize_suite
 

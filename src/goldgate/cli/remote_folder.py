@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from goldgate.cli.out_folder import REPORT_FILES, SAMPLES, OutFolder
-from goldgate.errors import ConfigError, MachineError, Place
+from goldgate.cli.out_folder import REPORT_FILES, SAMPLES, OutFolder, input_error
+from goldgate.errors import MachineError
 from goldgate.files import writing
 from goldgate.files.address import join_url, normalize_url, public_url
 from goldgate.files.remote.remote_folder import RemoteFolder
@@ -61,12 +61,7 @@ def _check_inputs(url: str, inputs: Iterable[str], written: Sequence[str]) -> No
     names = {normalize_url(join_url(url, name)): name for name in written}
     for each in inputs:
         if normalize_url(each) in names:
-            raise ConfigError(
-                "out.is_an_input",
-                f"writing {names[normalize_url(each)]} would overwrite an input of this run",
-                place=Place(public_url(each)),
-                advice="choose another folder for --out",
-            )
+            raise input_error(names[normalize_url(each)], public_url(each))
 
 
 def _make_temporary() -> Path:

@@ -26,16 +26,18 @@ from goldgate.cli.out_folder import (
     check_overwrite,
     run_record,
 )
-from goldgate.cli.printing import (
+from goldgate.cli.process import (
+    DEBUG_VARIABLE,
     closing_lines,
     print_output,
+    raise_on_signals,
     report_to_github,
+    result_or_error,
     show_error,
     show_failed_gates,
     terminal_width,
     use_colour,
 )
-from goldgate.cli.process import DEBUG_VARIABLE, raise_on_signals, result_or_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, Place
 from goldgate.files.address import is_url, join_url, public_url
 from goldgate.files.writing import folder_in_use_error, map_texts

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.options import COMMON, RESULT_FORMATS, SYSTEM_NAMES, MultiValueCommand, format_option, out_option
+from goldgate.cli.options import (
+    COMMON,
+    RESULT_FORMATS,
+    SYSTEM_NAMES,
+    MultiValueCommand,
+    ability_options,
+    format_option,
+    out_option,
+)
 from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.process import print_stderr
 from goldgate.cli.runner import Result, exit_with
@@ -20,7 +28,7 @@ from goldgate.files.writing import write_failure, write_file
 from goldgate.suites import all_suites
 
 if TYPE_CHECKING:
-    from goldgate.runs.contracts import BaselineRecord, PowerPlan
+    from goldgate.runs.contracts import BaselineRecord
 
 
 @click.command("trend", short_help="Show how metrics changed over stored reports.")
@@ -255,24 +263,24 @@ def _make_folder(path: str) -> None:
 @click.option(
     "--sizes", multiple=True, type=click.IntRange(min=2), metavar="NUMBER...", help="Numbers of documents to tabulate."
 )
+@ability_options("power")
 @format_option(RESULT_FORMATS)
 @click.pass_context
-def power_command(context: click.Context, /, format: str, **options: Any) -> None:
-    """Plan how many documents it takes to detect a difference, or to decide a gate.
+def power_command(context: click.Context, /, format: str, suite: str | None, **options: Any) -> None:
+    """Plan how many documents it takes to detect a difference, or to decide a gate; or how many labels of people.
 
     \b
     Example:
       goldgate power out/model-a --detect 0.02
 
-    DIR is a folder that a suite wrote with --out; name it before the options.
+    DIR is a folder that a suite wrote with --out; name it before the options. Of a judged result, labels of people are
+    planned for, unless --metric or --against is given.
 
     Exit status: 0 done, 2 the command failed.
     """
 
     def work() -> Result:
-        from goldgate.runs.power import describe_power
-
-        return Result(_plan_power(**options), describe_power)
+        return _plan_power(**options)
 
     exit_with(context, "power", work, format)
 
@@ -286,9 +294,10 @@ def _plan_power(
     correlation: float | None,
     power: float,
     sizes: Sequence[int],
-) -> PowerPlan:
+    width: str | None,
+) -> Result:
     from goldgate.readers.stored_result import load_result
-    from goldgate.runs.power import CORRELATION, SIZES, PowerOptions, plan_power
+    from goldgate.runs.power import CORRELATION, SIZES, PowerOptions, describe_power, plan_power
 
     if against is not None and correlation is not None:
         raise ConfigError(
@@ -307,12 +316,18 @@ def _plan_power(
         power=power,
         sizes=sizes or SIZES,
     )
+    length = None if width is None else _parse_share("--width", width, open_ended=True)
     result = load_result(folder, all_suites())
+    own = next((ability for ability in result.suite.abilities if ability.command == "power"), None)
+    if own is not None and against is None and not metrics:
+        return Result(*own.load()(result, {"threshold": options.threshold, "width": length, "sizes": sizes}))
+    if length is not None:
+        raise ConfigError("option.wrong_value", "--width is for labels of people, which this result has none of")
     if against is None:
-        return plan_power(result, options)
+        return Result(plan_power(result, options), describe_power)
     from goldgate.comparison import observed_spread
 
-    return plan_power(result, options, observed_spread(folder, against))
+    return Result(plan_power(result, options, observed_spread(folder, against)), describe_power)
 
 
 def _parse_share(option: str, text: str, *, open_ended: bool = False) -> Decimal:

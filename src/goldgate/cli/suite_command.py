@@ -19,7 +19,7 @@ from goldgate.cli.options import (
     protocol_option,
     workers_option,
 )
-from goldgate.cli.printing import ProgressLine, check_brief
+from goldgate.cli.process import ProgressLine, check_brief
 from goldgate.cli.runner import Job, exit_with, run_job
 from goldgate.core.process import block_signals
 from goldgate.engines import EngineName, start_engine

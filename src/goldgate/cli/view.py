@@ -1,4 +1,4 @@
-"""`goldgate view`: look at stored results in a browser, or write the same pages as files."""
+"""`goldgate view` and `goldgate label`: stored results, and items to label, in a browser on this machine."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.options import COMMON, SYSTEM_NAMES
-from goldgate.cli.printing import ProgressLine, print_output
-from goldgate.cli.process import print_stderr
+from goldgate.cli.options import COMMON, SYSTEM_NAMES, ability_options, as_list, choose_ability, out_option
+from goldgate.cli.out_folder import check_not_input
+from goldgate.cli.process import ProgressLine, print_output, print_stderr
 from goldgate.cli.runner import exit_with
 from goldgate.errors import EXIT_PASSED
 
@@ -21,23 +21,28 @@ if TYPE_CHECKING:
     from goldgate.viewer.access import AccessControl
     from goldgate.viewer.comparison import FolderComparison
     from goldgate.viewer.folder import ViewedFolder
+    from goldgate.viewer.server import ServedSite
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_SAMPLES = 500  # samples of each folder
 
 
-@click.command("view", short_help="Browse results; compare them sample by sample.")
-@click.argument("systems", nargs=-1, required=True, metavar="DIR...")
-@click.option(
+PORT = click.option(
     "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port to listen on. Default: any free one."
 )
+NO_BROWSER = click.option("--no-browser", is_flag=True, help="Only print the address.")
+
+
+@click.command("view", short_help="Browse results; compare them sample by sample.")
+@click.argument("systems", nargs=-1, required=True, metavar="DIR...")
+@PORT
 @click.option(
     "--host",
     default=LOOPBACK,
     metavar="H",
     help="Address to listen on. Default: this machine only; with another, others can read the results.",
 )
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@NO_BROWSER
 @SYSTEM_NAMES
 @COMMON
 @click.option("--root", metavar="DIR", help="Folder that the paths of the inputs start from now.")
@@ -90,7 +95,11 @@ def view_command(
                 from goldgate.viewer.export import export_site
 
                 return export_site(folders, compared, export, samples)
-            _serve(folders, compared, host, port, no_browser)
+            from goldgate.viewer.server import Site
+
+            for folder in folders:
+                _ = folder.inputs  # they are opened while the first page is looked at
+            _serve(Site(folders, compared), "view", host, port, no_browser)
             return ""
 
     exit_with(context, "view", work)
@@ -124,20 +133,64 @@ def _compare(sources: Sequence[SystemSource], folders: Sequence[ViewedFolder], c
     return compare_folders(sources, folders, common)
 
 
+@click.command("label", short_help="Label items by hand, one at a time, in a browser.")
+@click.argument("items", metavar="ITEMS")
+@out_option("File for the labels, as JSON Lines. What it has already is kept.", "FILE", required=True)
+@ability_options("label")
+@PORT
+@NO_BROWSER
+@click.pass_context
+def label_command(
+    context: click.Context,
+    /,
+    items: str,
+    out: str,
+    suite: str | None,
+    port: int,
+    no_browser: bool,
+    **options: Any,
+) -> None:
+    """Label items by hand: a page with one item at a time, and keys for the labels.
+
+    \b
+    Example:
+      goldgate label drawn.jsonl --out labels.jsonl --labels "supported,unsupported"
+
+    ITEMS is a draw of goldgate sample, or any file of items; they come in its order. Every label is on disk before the
+    next item shows. The same command goes on where it was stopped. Only this machine can reach the page.
+
+    Press Ctrl-C to stop. Exit status: 0 done, 2 the command failed.
+    """
+
+    def work() -> str:
+        from goldgate.viewer.server import require_extra
+
+        require_extra()
+        ability = choose_ability("label", suite, options).ability
+        paths = [path for each in ability.inputs if each.is_path for path in as_list(options[each.name])]
+        check_not_input((items, *paths), out, "the labels")
+        site = ability.load()(items, out, options)
+        try:
+            _serve(site, "label", LOOPBACK, port, no_browser, takes_forms=True)
+            return f"{site.summary}\n"
+        finally:
+            site.close()
+
+    exit_with(context, "label", work)
+
+
 def _serve(
-    folders: Sequence[ViewedFolder], compared: FolderComparison | None, host: str, port: int, no_browser: bool
+    site: ServedSite, command: str, host: str, port: int, no_browser: bool, *, takes_forms: bool = False
 ) -> None:
     from goldgate.viewer.access import AccessControl, is_loopback
-    from goldgate.viewer.server import Site, host_name, listen, serve_site
+    from goldgate.viewer.server import host_name, listen, serve_site
 
     with listen(host, port) as listening:
         address, port = listening.getsockname()[:2]
-        door = AccessControl(host_name(host, listening), port)
+        door = AccessControl(host_name(host, listening), port, command, takes_forms)
         if not is_loopback(address):
             _warn(host)
-        for folder in folders:
-            _ = folder.inputs  # they are opened while the first page is looked at
-        serve_site(Site(folders, compared), door, listening, lambda: _announce(door, no_browser))
+        serve_site(site, door, listening, lambda: _announce(door, no_browser))
 
 
 def _warn(host: str) -> None:
@@ -148,7 +201,7 @@ def _warn(host: str) -> None:
 
 
 def _announce(door: AccessControl, no_browser: bool) -> None:
-    print_output(f"goldgate view: {door.address}\nPress Ctrl-C to stop.\n", EXIT_PASSED)
+    print_output(f"goldgate {door.command}: {door.address}\nPress Ctrl-C to stop.\n", EXIT_PASSED)
     if not no_browser:
         import webbrowser
 

@@ -1,12 +1,20 @@
-"""Findings and problems: what is wrong in stored data, and where: the file and line, the record's id, the pointer."""
+"""Findings, problems and remarks: what is wrong in stored data and where, and what stands out in a report's numbers.
+
+A finding names the file and line, the record's id, the pointer. A remark has a stable `code`, a `message` for people
+and the `counts` behind it: a sign that a number is not what it seems. It changes none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from goldgate.core.gate import Gate, GateResult
+from goldgate.core.metric import Limit, Rate, Ratio, format_number, metric_sections
+
 if TYPE_CHECKING:
-    from goldgate.core.contracts import FindingValue
+    from goldgate.core.contracts import FileDigest, FindingValue, MetricValue, StandsOut, SuiteReport
 
 Severity = Literal["error", "warning", "hint"]
 
@@ -153,3 +161,146 @@ def record_id(record: Mapping[str, Any]) -> str | None:
     if type(value) is str:
         return value or None
     return str(value) if type(value) is int else None
+
+
+def remark(code: str, message: str, **counts: int) -> StandsOut:
+    """One thing that stands out."""
+    return {"code": code, "message": message, "counts": counts}
+
+
+def remarks(report: SuiteReport, headline: Iterable[str]) -> list[StandsOut]:
+    """Gates that are missing, open or without a value; headline metrics undefined, or 0 where more is better."""
+    return [
+        *_no_gates(report, headline),
+        *_open_gates(report),
+        *_unmeasured_gates(report),
+        *_undefined(report, headline),
+        *_zero(report, headline),
+    ]
+
+
+def explain_zero(stands_out: list[StandsOut]) -> list[StandsOut]:
+    """The remarks, with the one on a form that is not read (`other_form`) as the reason of a score of 0."""
+    zero = next((each for each in stands_out if each["code"] == "zero"), None)
+    cure = next((each for each in stands_out if each["code"] == "other_form"), None)
+    if zero is None or cure is None:
+        return stands_out
+    explained = remark("zero", f"{zero['message']}: {cure['message']}", **zero["counts"], **cure["counts"])
+    return [explained if each is zero else each for each in stands_out if each is not cure]
+
+
+def gates_that_cannot_fail(results: Iterable[GateResult]) -> Iterator[StandsOut]:
+    """Gates whose bounds hold for every value: at least 0, or at most 1 for a rate."""
+    names = [f"{result.metric} {result.gate.bounds()}" for result in results if _holds_always(result)]
+    if names:
+        verb = "holds" if len(names) == 1 else "hold"
+        message = f"{_join_names(names)} {verb} for every value: such a gate cannot fail"
+        yield remark("gate_cannot_fail", message, gates=len(names))
+
+
+def _holds_always(result: GateResult) -> bool:
+    gate, measured = result.gate, result.measured
+    is_share = isinstance(measured, Rate) and not isinstance(measured, Ratio)
+    return (
+        gate.equals is None
+        and gate.against is None
+        and (gate.min is None or gate.min <= 0)
+        and (gate.max is None or (is_share and gate.max >= 1))
+    )
+
+
+def lowered_gates(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> Iterator[StandsOut]:
+    """Default gates that the protocol lowered, with a baseline record that speaks for it."""
+    lowered = [
+        f"{name} {gates[name].bounds()}{', only a warning' if gates[name].severity == 'warn' else ''}"
+        f" (default {default.bounds()})"
+        for name, default in defaults.items()
+        if gates[name].is_weaker_than(default)
+    ]
+    if lowered:
+        yield remark("lowered_gates", f"gates weaker than their defaults: {', '.join(lowered)}", gates=len(lowered))
+
+
+def same_files(gold: Sequence[FileDigest], predictions: Sequence[FileDigest]) -> Iterator[StandsOut]:
+    """Predictions that are the gold itself. Two empty files are the same by chance."""
+    digests = ({file["sha256"] for file in files if file["samples"]} for files in (gold, predictions))
+    if same := len(set.intersection(*digests)):
+        message = "the predictions are the gold, byte for byte: the scores say nothing about a model"
+        yield remark("gold_as_predictions", message, files=same)
+
+
+def missing_answers(missing: int, samples: int) -> Iterator[StandsOut]:
+    """Gold records without a prediction, and what share they are."""
+    if missing:
+        verb, whose = ("is", "its") if missing == 1 else ("are", "their")
+        share = f"{missing} of {samples} answers {verb} missing ({share_percent(missing, samples)})"
+        message = f"{share}: everything in {whose} gold counts as missed"
+        yield remark("missing_answers", message, missing=missing, samples=samples)
+
+
+def share_percent(part: int, whole: int) -> str:
+    """`12.5 %`; 0 and 100 only where it is all or nothing."""
+    return f"{format_number(Fraction(100 * part, whole), 1, [Limit('=', Fraction(100))])} %"
+
+
+def _no_gates(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsOut]:
+    gates = report["gates"]
+    if not gates:
+        metric = next(iter(headline), "METRIC")
+        example = f"gates: {{{metric}: {{min: 0.8}}}}"
+        message = (
+            f"no gates set: for a verdict, put {example} in a file and add --protocol FILE"
+            if report["inputs"].get("protocol") is None
+            else f"the protocol file sets no gates: for a verdict, add {example} to it"
+        )
+        yield remark("no_gates", message)
+    elif all(gate["severity"] == "warn" for gate in gates):
+        yield remark("only_warnings", "every gate only warns: none can fail", gates=len(gates))
+
+
+def _open_gates(report: SuiteReport) -> Iterator[StandsOut]:
+    """Gates that were not decided and that the protocol lets pass."""
+    allowed = ("warn", "pass")
+    undecided = [gate for gate in report["gates"] if gate["verdict"] == "INCONCLUSIVE" and gate["severity"] == "error"]
+    names = [gate["metric"] for gate in undecided if gate["on_inconclusive"] in allowed]
+    if names:
+        holds = "is undecided and passes" if len(names) == 1 else "are undecided and pass"
+        yield remark("open_gates", f"{_join_names(names)} {holds} only because of on_inconclusive", gates=len(names))
+
+
+def _unmeasured_gates(report: SuiteReport) -> Iterator[StandsOut]:
+    """Gates that pass although there was nothing to measure."""
+    names = [g["metric"] for g in report["gates"] if g["verdict"] == "PASS" and g["measured"]["value"] is None]
+    if names:
+        holds = "has no value and passes" if len(names) == 1 else "have no value and pass"
+        yield remark(
+            "unmeasured_gates", f"{_join_names(names)} {holds} only because of on_not_evaluable", gates=len(names)
+        )
+
+
+def _undefined(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsOut]:
+    """Metrics with one reason are one remark."""
+    reasons: dict[str, list[str]] = {}
+    for name, metric in _headline_metrics(report, headline).items():
+        if metric["value"] is None:
+            reasons.setdefault(metric["reason"], []).append(name)
+    for reason, names in reasons.items():
+        are = "is" if len(names) == 1 else "are"
+        yield remark("undefined", f"{_join_names(names)} {are} undefined: {reason}", metrics=len(names))
+
+
+def _zero(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsOut]:
+    names = [name for name, metric in _headline_metrics(report, headline).items() if metric["value"] == 0]
+    if names:
+        are = "is" if len(names) == 1 else "are"
+        yield remark("zero", f"{_join_names(names)} {are} 0", metrics=len(names))
+
+
+def _headline_metrics(report: SuiteReport, headline: Iterable[str]) -> dict[str, MetricValue]:
+    main = metric_sections(report["metrics"])["main"]
+    return {name: main[name] for name in headline}
+
+
+def _join_names(names: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -269,8 +269,8 @@ def find_gate_target(name: str, measures: Iterable[Any]) -> GateTarget | None:
     for measure in measures:
         if not isinstance(measure, RatioMeasure):
             continue
-        named = parsed.metric in measure.ratios or parsed.metric in measure.estimates
-        if named and 0 < len(parsed.part) <= len(measure.parts):
+        metrics = measure.ratios.keys() | measure.estimates.keys()
+        if parsed.metric in metrics and 0 < len(parsed.part) <= len(measure.parts):
             return GateTarget(measure, *parsed)
         for level, ending in enumerate(measure.parts.values(), 1):
             metric = name.removesuffix(f"_{ending}")

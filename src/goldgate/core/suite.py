@@ -130,6 +130,9 @@ class Ability(NamedTuple):
     - `items`: a unit's record, its part of each input; items for people and judges. A kind is an ability.
     - `judge`: as `generate`; a `JudgingTask`.
     - `import-runs`: paths of traces, the folder to make; a `CheckResult`.
+    - `label`: the path of items, the file for labels; a site of the viewer's server, which also says how far a person
+      has come (`summary`) and is closed at the end (`close`).
+    - `power`: a stored result; its plan, and the function that makes a page of it.
     - `read`: the plan; a `ResponseReader`.
     - `scorer`: a schema, a protocol and options of its own, not `options`; an object that scores single answers.
     - `sample`: the path of a file of items; the lines of a draw, and what was drawn in a few words.

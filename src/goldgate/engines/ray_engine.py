@@ -25,7 +25,7 @@ from goldgate.engines.processes import ChildProcess
 from goldgate.engines.ray_task import PIECE, pack_work
 from goldgate.errors import ConfigError, MachineError, missing_extra
 from goldgate.files.address import public_url
-from goldgate.files.random_access import LocalFile
+from goldgate.files.reading import LocalFile
 
 S = TypeVar("S")
 R = TypeVar("R")

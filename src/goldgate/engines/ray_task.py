@@ -27,7 +27,7 @@ import goldgate
 from goldgate.engines import worker
 from goldgate.engines.parts import part_file
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.files.random_access import MAX_READ, FileStamp, LocalFile, open_local
+from goldgate.files.reading import MAX_READ, FileStamp, LocalFile, open_local
 
 PIECE = 8 << 20  # bytes of a copy that travel at once
 PIECES_HELD = 4  # pieces of each copy that a process caches: shards are side by side

@@ -35,10 +35,13 @@ NO_LOCK_ERRORS = frozenset(
 
 
 class FolderLock:
-    """Held from the beginning until `release`; a folder that another process holds is a ConfigError."""
+    """Held from the beginning until `release`; a folder that another process holds is a ConfigError.
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / LOCK_FILE
+    A lock of another name is for a part of the folder.
+    """
+
+    def __init__(self, folder: Path, name: str = LOCK_FILE) -> None:
+        self.path = folder / name
         self.held = True  # False on a file system without locks
         self._descriptor = -1
         for _ in range(_TRIES):
@@ -131,18 +134,20 @@ _SYSTEM_FOLDERS = ("/dev/", "/proc/")
 
 
 @contextmanager
-def atomic_file(path: str | Path, advice: str, *, make_folder: bool = True) -> Iterator[IO[bytes]]:
+def atomic_file(
+    path: str | Path, advice: str, *, make_folder: bool = True, durable: bool = False
+) -> Iterator[IO[bytes]]:
     """A file to write into. It takes the place of an older one when it is complete, and leaves nothing otherwise.
 
     A failure is an error with its place and this advice. Two processes that write the same file take turns. A device
-    or a pipe is written to as it is.
+    or a pipe is written to as it is. What is durable is on the disk at the end, and outlives a loss of power.
     """
     name = os.fspath(path)
     try:
         folder = os.path.dirname(name)
         if folder and make_folder:
             os.makedirs(folder, exist_ok=True)
-        with open(name, "wb") if _is_special(name) else _replacement(name) as stream:
+        with open(name, "wb") if _is_special(name) else _replacement(name, durable) as stream:
             yield stream
     except OSError as problem:
         raise write_failure(name, problem, advice) from None
@@ -183,18 +188,40 @@ def _is_special(path: str) -> bool:
 
 
 @contextmanager
-def _replacement(path: str) -> Iterator[IO[bytes]]:
+def _replacement(path: str, durable: bool) -> Iterator[IO[bytes]]:
     unfinished = f"{path}{UNFINISHED_SUFFIX}"
     descriptor = _open_exclusive(unfinished)
     try:
         with open(descriptor, "wb", closefd=False) as stream:
             stream.truncate(0)  # a killed process may have left it
             yield stream
+        if durable:
+            _sync(descriptor)
         os.replace(unfinished, path)
+        if durable:
+            _sync_folder(os.path.dirname(path) or ".")
     except BaseException:
         with suppress(OSError):
             os.unlink(unfinished)
         raise
+    finally:
+        os.close(descriptor)
+
+
+def _sync(descriptor: int) -> None:
+    """Flush to disk, where the file system can."""
+    try:
+        os.fsync(descriptor)
+    except OSError as problem:
+        if problem.errno not in (errno.EINVAL, errno.EROFS):
+            raise
+
+
+def _sync_folder(folder: str) -> None:
+    """Flush the name of a file that was just replaced."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _sync(descriptor)
     finally:
         os.close(descriptor)
 

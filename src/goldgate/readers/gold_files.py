@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -19,57 +19,51 @@ from goldgate.readers.dialects import find_dialect, recognize_dialect_of
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.layouts import table
 from goldgate.readers.layouts.layout import has_path, value_at
-from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS, extract_records, keep_line_numbers, with_content
+from goldgate.readers.nested_records import extract_records
 from goldgate.readers.records import (
+    LINE_ENDS_TO_BLANKS,
     RecordFile,
-    RecordStore,
+    copy_records,
     decode_json,
+    decode_record,
     iterate_records,
     open_records,
+    read_records,
+    records_with_lines,
     replace_surrogate_escapes,
 )
 
-Rewrite = Callable[[bytes], bytes]  # the bytes of a record to those of another; InputError if that cannot be
+Severity = Literal["error", "note"]
+
+
+class GoldProblem(NamedTuple):
+    """Something that is wrong, or odd, in a gold record."""
+
+    code: str
+    message: str
+    field: str | None = None
+    severity: Severity = "error"
 
 
 def load_clusters(path: str | Path) -> dict[str, Any]:
     """Coreference as WikiEvents publishes it: {doc_key, clusters} a line, by `doc_key`."""
     clusters: dict[str, Any] = {}
-    file = open_records(path, "coref")
-    store = RecordStore([file])
-    try:
-        for offset, data in iterate_records(file):
-            record = store.decode(offset, data)
-            if not isinstance(record.get("doc_key"), str) or not isinstance(record.get("clusters"), list):
+    with closing(open_records(path, "coref")) as file:
+        for record in read_records(file):
+            key, lists = record.value.get("doc_key"), record.value.get("clusters")
+            if not isinstance(key, str) or not isinstance(lists, list):
                 raise InputError(
                     "coref.wrong_type",
                     "this is not coreference as WikiEvents publishes it",
-                    place=store.place(offset),
+                    place=record.place(),
                     expected='{"doc_key": …, "clusters": [[an id of a mention, …], …]}',
-                    found="the keys " + ", ".join(map(str, record)),
+                    found="the keys " + ", ".join(map(str, record.value)),
                 )
-            clusters[record["doc_key"]] = record["clusters"]
-    finally:
-        store.close()
+            clusters[key] = lists
     return clusters
 
 
-class RecordFlaw(NamedTuple):
-    """What in a stored record cannot be read as it stands: a code, its path, and what becomes of it."""
-
-    code: str
-    field: str
-    message: str
-
-
-class LineFlaw(NamedTuple):
-    """A flaw, and the line of its record."""
-
-    line: int
-    flaw: RecordFlaw
-
-
-_FLAWS = {
+_FLAWS = {  # of a stored record, and what becomes of them
     "duplicate_key": ("duplicate_key", "this key is there twice in one object: the last one counts"),
     "bad_text": ("lone_surrogate", "half of a surrogate pair is not text: it is read as U+FFFD"),
 }
@@ -77,16 +71,16 @@ _OFFSETS = frozenset({"start", "end", "offset", "trigger_start_index", "argument
 _LARGEST_OFFSET = 1 << 53  # beyond it a number is not exact in every program
 
 
-def record_flaws(data: bytes) -> list[RecordFlaw]:
+def record_flaws(data: bytes) -> list[GoldProblem]:
     """Keys that are there twice and halves of surrogate pairs in a record; none in what is not JSON."""
     return [
-        RecordFlaw(_FLAWS[code][0], _field(problem.pointer), _FLAWS[code][1])
+        GoldProblem(*_FLAWS[code], _field(problem.pointer))
         for code, problem, _ in decode_strictly(data.decode("utf-8", "replace")).flaws
         if code in _FLAWS
     ]
 
 
-def offset_flaws(value: Any, path: str = "") -> Iterator[RecordFlaw]:
+def offset_flaws(value: Any, path: str = "") -> Iterator[GoldProblem]:
     """Numbers under keys for offsets that are no place in any text, such as -1."""
     if isinstance(value, list):
         for number, item in enumerate(value):
@@ -97,7 +91,7 @@ def offset_flaws(value: Any, path: str = "") -> Iterator[RecordFlaw]:
             numbers = item if isinstance(item, list) else [item]
             bad = next(filter(_is_bad_offset, numbers), None) if key in _OFFSETS else None
             if bad is not None:
-                yield RecordFlaw("offsets_invalid", inner, f"expected an offset from 0 on, found {bad}")
+                yield GoldProblem("offsets_invalid", f"expected an offset from 0 on, found {bad}", inner)
             yield from offset_flaws(item, inner)
 
 
@@ -112,36 +106,29 @@ def _field(pointer: str) -> str:
     return "".join(f"[{key}]" if key.isdecimal() else f".{key}" for key in keys).removeprefix(".")
 
 
-class ConversionFailure(NamedTuple):
-    """A record that could not be converted, and its line."""
-
-    line: int
-    error: InputError
-
-
 class GoldOpener:
     """Opens gold files, in the dialect that is named or in the one that the first record of each is written in.
 
     `id_field` is a dotted path to the id of records that have no `id`. In dialects, records without an id are numbered
-    through all files. Where `unconverted` is a list, records that cannot be converted are noted there and left out;
-    else the first is an error. Where `flaws` is a list, it gets what of a record in a dialect is not carried over as it
-    stands.
+    through all files. With `keep_flaws` the file lists what of a record in a dialect is not carried over as it stands;
+    with `skip_unconverted` it lists the records that cannot be converted, of which the first is else an error.
     """
 
     def __init__(
         self,
         dialect: str | None = None,
-        unconverted: list[ConversionFailure] | None = None,
         clusters: Mapping[str, Any] = MappingProxyType({}),
         id_field: str | None = None,
-        flaws: list[LineFlaw] | None = None,
+        *,
+        keep_flaws: bool = False,
+        skip_unconverted: bool = False,
     ) -> None:
         self._id_field = id_field
         self.used_id_field = False  # some file had its ids there
         self._is_dialect_set = dialect is not None
         self._dialect = None if dialect is None else find_dialect(dialect)
-        self.unconverted = unconverted
-        self.flaws = flaws
+        self.keep_flaws = keep_flaws
+        self.skip_unconverted = skip_unconverted
         self._clusters = clusters  # by the document's id, what is published of it in a file of coreference
         self._records = 0
         self.numbered = False  # some record had no id
@@ -155,7 +142,9 @@ class GoldOpener:
             dialect = self._dialect if self._is_dialect_set else recognize_dialect_of(_decoded_records(file))
             if dialect is None:
                 return self._with_ids(file)
-            return rewrite_records(file, dialect.name, self._rewrite(dialect), self.unconverted, self.flaws)
+            return rewrite_records(
+                file, dialect.name, self._rewrite(dialect), skip=self.skip_unconverted, keep_flaws=self.keep_flaws
+            )
         except BaseException:
             file.close()
             raise
@@ -170,9 +159,9 @@ class GoldOpener:
         def choose(record: dict[str, Any]) -> Any:
             return record["id"] if "id" in record else value_at(record, path, kind="gold")
 
-        return rewrite_records(file, file.form, lambda data: with_id(data, choose), self.unconverted)
+        return rewrite_records(file, file.form, lambda data: with_id(data, choose), skip=self.skip_unconverted)
 
-    def _rewrite(self, dialect: Dialect) -> Rewrite:
+    def _rewrite(self, dialect: Dialect) -> Callable[[bytes], bytes]:
         def rewrite(data: bytes) -> bytes:
             self._records += 1
             published = decode_published(data)
@@ -187,7 +176,7 @@ class GoldOpener:
         return rewrite
 
 
-def _conversion_flaws(data: bytes, form: str | None) -> Iterator[RecordFlaw]:
+def _conversion_flaws(data: bytes, form: str | None) -> Iterator[GoldProblem]:
     """What of a record of a dialect is not carried over as it stands. DuEE's offsets are."""
     yield from record_flaws(data)
     if form not in ("duee", "duee-fin"):
@@ -215,56 +204,51 @@ def first_record(file: RecordFile) -> Any:
 
 def _decoded_records(file: RecordFile) -> Iterator[Any]:
     """The records of a file, decoded, up to one that is not JSON: reading the file names it, with its place."""
-    try:
+    with suppress(InputError, ValueError):
         for _, data in iterate_records(file):
             yield decode_published(data)
-    except (InputError, ValueError):
-        return
-
-
-def records_with_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:
-    """Line, offset and bytes of each record."""
-    line, counted = 1, 0
-    for offset, data in iterate_records(file):
-        line += file.newlines(counted, offset)
-        counted = offset
-        yield line, offset, data
 
 
 def rewrite_records(
     file: RecordFile,
     form: str | None,
-    rewrite: Rewrite,
-    unconverted: list[ConversionFailure] | None = None,
-    flaws: list[LineFlaw] | None = None,
+    rewrite: Callable[[bytes], bytes],
+    *,
+    skip: bool = False,
+    keep_flaws: bool = False,
 ) -> RecordFile:
     """The file with every record rewritten, in a copy; a record keeps its line, unless several share one.
 
-    A record that is not JSON, or that `rewrite` refuses with a ValueError, is an error with its place in the file.
+    A record that is not JSON, or that `rewrite` refuses with a ValueError, is an error with its place in the file;
+    with `skip`, the copy lists it and goes on.
     """
-    store = RecordStore([file])
+    flaws: list[tuple[int, GoldProblem]] = []
+    unconverted: list[tuple[int, InputError]] = []
 
-    def rewrite_lines() -> Iterator[tuple[int, bytes]]:
+    def rewritten() -> Iterator[tuple[int, bytes]]:
         for line, offset, data in records_with_lines(file):
-            if flaws is not None:
-                flaws.extend(LineFlaw(line, flaw) for flaw in _conversion_flaws(data, form))
+            if keep_flaws:
+                flaws.extend((line, flaw) for flaw in _conversion_flaws(data, form))
             try:
-                yield line, _rewrite_record(rewrite, store, offset, data)
+                yield line, _rewrite_record(file, offset, data, rewrite)
             except InputError as error:
-                if unconverted is None:
+                if not skip:
                     raise
-                unconverted.append(ConversionFailure(line, error))
+                unconverted.append((line, error))
 
-    return with_content(file, keep_line_numbers(rewrite_lines()), form)
+    copy = copy_records(file, rewritten(), form)
+    copy.flaws, copy.unconverted = flaws, unconverted
+    return copy
 
 
-def _rewrite_record(rewrite: Rewrite, store: RecordStore, offset: int, data: bytes) -> bytes:
+def _rewrite_record(file: RecordFile, offset: int, data: bytes, rewrite: Callable[[bytes], bytes]) -> bytes:
     try:
         return rewrite(data)
     except InputError as error:
-        raise store.at(error, offset) from None
+        error.place = file.place(offset, error.place.field)
+        raise
     except ValueError:
-        store.decode(offset, data)  # the error with its place
+        decode_record(file, offset, data)  # the error with its place
         raise
 
 

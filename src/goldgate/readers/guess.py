@@ -24,29 +24,22 @@ SWAPPED_ADVICE = "are the gold and the predictions swapped?"
 _AS_RECORDS = 'write one object per record; with pandas: frame.to_json("records.jsonl", orient="records", lines=True)'
 
 
-class _UnreadLayout(NamedTuple):
-    """A file of another tool that is not read: the keys that give it away, and how to get records out of it."""
-
-    name: str
-    keys: frozenset[str]
-    advice: str
-
-
-_UNREAD_LAYOUTS = (
-    _UnreadLayout(
+# Files of other tools that are not read: what they are, the keys that give them away, and how to get records.
+_UNREAD_LAYOUTS: tuple[tuple[str, set[str], str], ...] = (
+    (
         "the input of a batch",
-        frozenset({"custom_id", "url", "body"}),
+        {"custom_id", "url", "body"},
         "it has the questions; name the file with the answers, which the batch gives back",
     ),
-    _UnreadLayout(
+    (
         "the output of an Anthropic batch",
-        frozenset({"custom_id", "result"}),
+        {"custom_id", "result"},
         'write {"id": custom_id, "response": result.message.content[0].text} for each line',
     ),
-    _UnreadLayout("a table of rows without names", frozenset({"columns", "data"}), _AS_RECORDS),
-    _UnreadLayout(
+    ("a table of rows without names", {"columns", "data"}, _AS_RECORDS),
+    (
         "an output file of promptfoo",
-        frozenset({"evalId", "results"}),
+        {"evalId", "results"},
         "jq -c '.results.results[] | {id: .vars.id, response: .response.output}' takes the answers out of it",
     ),
 )
@@ -120,8 +113,9 @@ def _missing_id_advice(record: Mapping[str, Any], kind: str) -> str | None:
 
 def unread_layout_advice(keys: Iterable[str]) -> str | None:
     """Advice for a record of another tool's file that has these keys; None for any other record."""
-    layout = next((layout for layout in _UNREAD_LAYOUTS if layout.keys.issubset(keys)), None)
-    return None if layout is None else f"this seems to be {layout.name}: {layout.advice}"
+    present = set(keys)
+    layouts = (f"this seems to be {name}: {advice}" for name, own, advice in _UNREAD_LAYOUTS if own <= present)
+    return next(layouts, None)
 
 
 def swapped_advice(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> str | None:
@@ -200,27 +194,18 @@ def is_other_file(name: str, head: bytes) -> bool:
     return is_binary or _PRETTY.match(head) is not None or guess_format(name, head) is not None
 
 
-class FileGuess(NamedTuple):
-    """What a file seems to be that does not begin with JSON, and what to do with it."""
-
-    message: str
-    advice: str
-
-
-def guess_format(name: str, head: bytes) -> FileGuess | None:
-    """A guess at a file whose first line is not a JSON record; None if it may well be one that is damaged."""
+def guess_format(name: str, head: bytes) -> tuple[str, str] | None:
+    """What a file seems to be whose first line is not a JSON record, and advice; None if it may well be damaged."""
     line = head.lstrip().split(b"\n", 1)[0].rstrip(b"\r")
     if line[:1] == b"{":
         layout = unread_layout_advice([key.decode() for key in _TOP_KEY.findall(head)]) if line == b"{" else None
-        return None if layout is None else FileGuess("this is not a file of records", layout)
+        return None if layout is None else ("this is not a file of records", layout)
     plain = name.lower().removesuffix(".gz")
     if plain.endswith((".csv", ".tsv")) or (line[:1] not in b'["' and (b"\t" in line or line.count(b",") > 0)):
         form = "TSV" if b"\t" in line else "CSV"
-        return FileGuess(
-            f"this is {form}, not JSON", f"tables are read from files whose names end in .{form.lower()}: rename it"
-        )
+        return f"this is {form}, not JSON", f"tables are read from files whose names end in .{form.lower()}: rename it"
     if plain.endswith((".yaml", ".yml")) or _YAML.match(line):
-        return FileGuess("this is YAML, not JSON", "write one JSON object per line")
+        return "this is YAML, not JSON", "write one JSON object per line"
     return None
 
 

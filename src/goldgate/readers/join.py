@@ -9,31 +9,32 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import accumulate, takewhile
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
-
-from orjson import JSONDecodeError, loads
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldgate.core.process import Promise, start_background_thread
 from goldgate.core.suite import Inputs, Mapper
 from goldgate.engines import SerialEngine
 from goldgate.errors import InputError, InternalError, describe_value
+from goldgate.files.reading import RandomAccess
 from goldgate.readers.guess import endpoint_id_advice, swapped_advice, unread_layout_advice
 from goldgate.readers.id_index import (
     BUCKETS,
-    HASH_BYTES,
-    HashRun,
+    Bucket,
     IdIndex,
     Opener,
+    bucket_entries,
     index_files,
     index_stores,
     open_store,
-    require_id,
-    require_one_id,
     total_bytes,
 )
-from goldgate.readers.records import InputDigest, RecordStore, open_records, require_unchanged_files
+from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, open_records, require_unchanged_files
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import FileDigest
 
 JOINED_KINDS = ("gold", "predictions")
 _RECHECK_SECONDS = 10.0  # for which a store elsewhere need not be asked again
@@ -74,10 +75,6 @@ NO_PREDICTION = -1
 _SERIAL_RECORDS = 20_000  # records: their join takes less time than giving it away
 
 
-# A bucket of an index: of each run with records in it the base, the hashes and the places from the base on.
-BucketColumn = list[tuple[int, bytes, "array[int]"]]
-
-
 class BucketMatches(NamedTuple):
     """The pairs of a bucket; the first record of each side whose id came before; the first unknown prediction."""
 
@@ -96,27 +93,30 @@ def join_indexes(gold: IdIndex, predictions: IdIndex, engine: Mapper | None = No
     mapper = engine if engine is not None and len(gold) + len(predictions) > _SERIAL_RECORDS else SerialEngine()
     partners = array("i" if len(predictions) < 1 << 31 else "q", [NO_PREDICTION]) * len(gold)
     problems = []
-    buckets = ((_column(gold.runs, number), _column(predictions.runs, number)) for number in range(BUCKETS))
+    buckets = ((gold.bucket(number), predictions.bucket(number)) for number in range(BUCKETS))
     for matches in mapper.map(join_bucket, buckets):
         for position, partner in zip(matches.gold, matches.predictions, strict=True):
             partners[position] = partner
         problems.append(matches[2:])
-    duplicate_gold, duplicate_prediction, unknown = map(_smallest, zip(*problems, strict=True))
+    duplicate_gold, duplicate_prediction, unknown = (
+        min((position for position in positions if position is not None), default=None)
+        for positions in zip(*problems, strict=True)
+    )
     if duplicate_gold is not None:
         raise _duplicate_id_error("gold", gold, duplicate_gold)
     if duplicate_prediction is not None:
         raise _duplicate_id_error("predictions", predictions, duplicate_prediction)
     if unknown is not None:
         for position in range(len(gold)):  # a gold file that was cut off is the cause, not the predictions
-            gold.record_id(position)
-        raise _unknown_id_error(gold, predictions, unknown)
+            gold.record(position).require_one_id()
+        raise _unknown_id_error(gold, predictions.record(unknown))
     return partners
 
 
-def join_bucket(bucket: tuple[BucketColumn, BucketColumn]) -> BucketMatches:
+def join_bucket(bucket: tuple[Bucket, Bucket]) -> BucketMatches:
     """The pairs of one bucket of gold and predictions. It can be sent to a worker."""
-    gold_keys, gold_positions = _entries(bucket[0])
-    keys, positions = _entries(bucket[1])
+    gold_keys, gold_positions = bucket_entries(bucket[0])
+    keys, positions = bucket_entries(bucket[1])
     gold_by_key = dict(zip(gold_keys, gold_positions, strict=True))
     predicted_by_key = dict(zip(keys, positions, strict=True))
     matched, unknown = [*predicted_by_key], None
@@ -132,24 +132,6 @@ def join_bucket(bucket: tuple[BucketColumn, BucketColumn]) -> BucketMatches:
     )
 
 
-def _column(runs: Iterable[HashRun], bucket: int) -> BucketColumn:
-    return [
-        (run.base, run.hashes[begin * HASH_BYTES : end * HASH_BYTES], run.order[begin:end])
-        for run in runs
-        if (begin := run.bounds[bucket]) < (end := run.bounds[bucket + 1])
-    ]
-
-
-def _entries(column: BucketColumn) -> tuple[array[int], list[int]]:
-    """The hashes as numbers, and the positions of their records."""
-    keys = array("Q")
-    positions: list[int] = []
-    for base, hashes, order in column:
-        keys.frombytes(hashes)
-        positions += map(base.__add__, order)
-    return keys, positions
-
-
 def _first_duplicate(keys: Iterable[int], positions: Iterable[int]) -> int:
     """The first position whose key an earlier one has."""
     seen: set[int] = set()
@@ -160,20 +142,16 @@ def _first_duplicate(keys: Iterable[int], positions: Iterable[int]) -> int:
     raise ValueError("no key is there twice")
 
 
-def _smallest(positions: Iterable[int | None]) -> int | None:
-    return min((position for position in positions if position is not None), default=None)
-
-
-def _unknown_id_error(gold: IdIndex, predictions: IdIndex, position: int) -> InputError:
+def _unknown_id_error(gold: IdIndex, prediction: LocatedRecord) -> InputError:
     """The error for a prediction that no gold record asks for, with a guess at the reason."""
-    identity, record = predictions.record_id(position), predictions.record(position)
-    guess = unread_layout_advice(record) or endpoint_id_advice(identity)
+    identity = prediction.require_one_id()
+    guess = unread_layout_advice(prediction.value) or endpoint_id_advice(identity)
     if guess is None and len(gold):
-        guess = swapped_advice(gold.record(0), record)
+        guess = swapped_advice(gold.record(0).value, prediction.value)
     return InputError(
         "predictions.unknown_id",
         "no gold record has the id of this prediction",
-        place=predictions.store.place(predictions.locations[position], "id"),
+        place=prediction.place("id"),
         expected="an id of the gold",
         found=describe_value(identity),
         advice=guess or "are these predictions for another data set, or another split?",
@@ -182,15 +160,16 @@ def _unknown_id_error(gold: IdIndex, predictions: IdIndex, position: int) -> Inp
 
 def _duplicate_id_error(kind: str, index: IdIndex, second: int) -> InputError:
     """The error for the record at `second`, whose id an earlier record has too."""
-    name = index.record_id(second)
-    earlier = index.store.place(index.locations[next(index.positions(name))])
+    record = index.record(second)
+    identity = record.require_one_id()
+    earlier = index.store.place(index.locations[index.positions(identity)[0]])
     earlier = earlier._replace(file=PurePath(earlier.file or "").name)  # a report has no path of the machine
     return InputError(
         f"{kind}.duplicate_id",
         "duplicate id",
-        place=index.store.place(index.locations[second], "id"),
+        place=record.place("id"),
         expected="every id once",
-        found=f"{describe_value(name)}, already at {earlier}",
+        found=f"{describe_value(identity)}, already at {earlier}",
     )
 
 
@@ -211,20 +190,7 @@ class PairShard(NamedTuple):
     predicted_lengths: array[int]
 
 
-class LocatedRecord(NamedTuple):
-    """A decoded record, the bytes that it was decoded from, and where they are."""
-
-    value: dict[str, Any]
-    data: bytes
-    location: int
-
-
-class RecordPair(NamedTuple):
-    """A gold record and its prediction, if there is one."""
-
-    id: str
-    gold: LocatedRecord
-    prediction: LocatedRecord | None
+RecordPair = tuple[str, LocatedRecord, LocatedRecord | None]  # an id, its gold record, and its prediction if any
 
 
 class PairReader:
@@ -240,21 +206,19 @@ class PairReader:
         for at, line, predicted_at, answer in zip(
             shard.gold_locations, lines, shard.predicted_locations, answers, strict=True
         ):
-            record, identity = _read_record(self.gold, at, line)
-            if not answer:
-                yield RecordPair(identity, LocatedRecord(record, line, at), None)
-                continue
-            prediction, answered = _read_record(self.predictions, predicted_at, answer)
-            if answered != identity:
+            gold = self.gold.decode(at, line)
+            identity = gold.require_one_id()
+            prediction = self.predictions.decode(predicted_at, answer) if answer else None
+            if prediction is not None and prediction.require_one_id() != identity:
                 raise InternalError("internal.hash_collision", "two ids have the same hash; run the command again")
-            yield RecordPair(identity, LocatedRecord(record, line, at), LocatedRecord(prediction, answer, predicted_at))
+            yield identity, gold, prediction
 
 
 class JoinedFiles:
     """Open files of gold and predictions, and which records belong together."""
 
     def __init__(
-        self, gold: IdIndex, predictions: IdIndex, hashes: Promise[list[list[str]]], engine: Mapper | None = None
+        self, gold: IdIndex, predictions: IdIndex, hashes: Promise[list[str]], engine: Mapper | None = None
     ) -> None:
         self._gold = gold
         self._predictions = predictions
@@ -301,21 +265,22 @@ class JoinedFiles:
     def forms(self) -> dict[str, str]:
         """In which forms other programs wrote the files, by kind; a kind of which all are ours is left out."""
         stores = {"dialect": self._gold.store, "layout": self._predictions.store}
-        forms_by_kind = {
-            kind: {file.form for file in store.files if file.form is not None} for kind, store in stores.items()
-        }
-        return {kind: "+".join(sorted(forms)) for kind, forms in forms_by_kind.items() if forms}
+        forms = {kind: {file.form for file in store.files if file.form is not None} for kind, store in stores.items()}
+        return {kind: "+".join(sorted(names)) for kind, names in forms.items() if names}
 
-    def digests(self) -> dict[str, list[InputDigest]]:
+    def digests(self) -> dict[str, list[FileDigest]]:
         """What a report says of the files, sorted: in what order they were named changes nothing."""
         stores = {"gold": self._gold.store, "predictions": self._predictions.store}
+        hashes = iter(self._hashes.result())
         return {
-            kind: sorted(
-                InputDigest(sha256, file.records, file.form or "")
-                for file, sha256 in zip(store.files, hashes, strict=True)
-            )
-            for (kind, store), hashes in zip(stores.items(), self._hashes.result(), strict=True)
+            kind: sorted(map(_file_digest, store.files, hashes), key=lambda digest: (*digest.values(),))
+            for kind, store in stores.items()
         }
+
+
+def _file_digest(file: RecordFile, sha256: str) -> FileDigest:
+    digest: FileDigest = {"sha256": sha256, "samples": file.records}
+    return digest if file.form is None else {**digest, "form": file.form}
 
 
 @contextmanager
@@ -338,39 +303,19 @@ def open_joined(
             yield JoinedFiles(gold_index, predicted_index, hashes, engine)
 
 
-class HashFiles:
-    """The digest of a file as it is stored. It can be sent to a worker."""
-
-    def __init__(self, stores: Sequence[RecordStore]) -> None:
-        self.stores = stores
-
-    def __call__(self, number: tuple[int, int]) -> str:
-        store, file = number
-        return self.stores[store].files[file].stored.sha256()
-
-
-def _start_hashing(stores: Sequence[RecordStore], engine: Mapper | None) -> Promise[list[list[str]]]:
-    """The digests: made beside everything else, or, where all workers get files enough, by them."""
-    hashes: Promise[list[list[str]]] = Promise()
-    numbers = [(number, file) for number, store in enumerate(stores) for file in range(len(store.files))]
-    if engine is None or len(numbers) < engine.workers * FILES_PER_WORKER:
-        start_background_thread(
-            lambda: hashes.keep(lambda: [store.sha256s() for store in stores])
-        )  # takes no turn from the rest
-        return hashes
-    digests = dict(zip(numbers, engine.map(HashFiles(stores), numbers), strict=True))
-    hashes.keep(lambda: [[digests[number, file] for file in range(len(s.files))] for number, s in enumerate(stores)])
+def _start_hashing(stores: Sequence[RecordStore], engine: Mapper | None) -> Promise[list[str]]:
+    """The digests of all files: made beside everything else, or, where all workers get files enough, by them."""
+    hashes: Promise[list[str]] = Promise()
+    files = [file.stored for store in stores for file in store.files]
+    if engine is None or len(files) < engine.workers * FILES_PER_WORKER:
+        start_background_thread(  # takes no turn from the rest
+            lambda: hashes.keep(lambda: [digest for store in stores for digest in store.sha256s()])
+        )
+    else:
+        digests = [*engine.map(partial(_file_sha256, files), range(len(files)))]
+        hashes.keep(lambda: digests)
     return hashes
 
 
-def _read_record(store: RecordStore, location: int, data: bytes) -> tuple[dict[str, Any], str]:
-    """A decoded record and its id."""
-    try:
-        record = loads(data)
-    except JSONDecodeError:
-        record = None
-    if type(record) is not dict:
-        record = store.decode(location, data)  # a second try, or the error with its line
-    identity = require_id(record, store, location)
-    require_one_id(identity, data, store, location)
-    return record, identity
+def _file_sha256(files: Sequence[RandomAccess], number: int) -> str:
+    return files[number].sha256()

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from goldgate.core.finding import missing_answers, same_files
 from goldgate.core.plan import Plan
-from goldgate.core.remarks import missing_answers, same_files
 from goldgate.core.suite import (
     BATCH_SIZE,
     GOLD,
@@ -27,8 +27,8 @@ from goldgate.core.suite import (
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import InputError, Place
 from goldgate.readers.id_index import Opener
-from goldgate.readers.join import JoinedFiles, LocatedRecord, PairReader, PairShard, open_joined, open_joined_inputs
-from goldgate.readers.records import open_records, record_group
+from goldgate.readers.join import JoinedFiles, PairReader, PairShard, RecordPair, open_joined, open_joined_inputs
+from goldgate.readers.records import LocatedRecord, open_records, record_group
 from goldgate.shape.validation import problems, type_test
 
 if TYPE_CHECKING:
@@ -62,6 +62,10 @@ class JoinedWork(Work[PairShard, Facts]):
         """The group that a gold record names, if it names one."""
         return record_group(record.value)
 
+    def lookup(self, records: InputLookup) -> InputLookup:
+        """What the page of a unit is made from: its records, and what the suite adds to them."""
+        return records
+
     def score(self, shard: PairShard) -> Iterator[Facts]:
         return (facts for facts, _ in self.grouped(shard))
 
@@ -71,24 +75,22 @@ class JoinedWork(Work[PairShard, Facts]):
 
     def grouped(self, shard: PairShard) -> Iterator[tuple[Facts, str | None]]:
         pairs = self.reader.pairs(shard)
-        while some := [self._read(*pair) for pair in islice(pairs, BATCH_SIZE)]:
+        while some := [self._read(pair) for pair in islice(pairs, BATCH_SIZE)]:
             yield from zip(self.compare_all([sample for sample, _ in some]), [group for _, group in some], strict=True)
 
-    def _read(
-        self, identity: str, gold: LocatedRecord, prediction: LocatedRecord | None
-    ) -> tuple[tuple[str, Any, Any | None], str | None]:
+    def _read(self, pair: RecordPair) -> tuple[tuple[str, Any, Any | None], str | None]:
         """A sample as `compare` takes it, and its group."""
+        identity, record, prediction = pair
+        answer = None
         try:
-            expected = self.read_gold(identity, gold)
-            group = self.read_group(expected, gold)
+            gold = self.read_gold(identity, record)
+            group = self.read_group(gold, record)
+            if prediction is not None:
+                record = prediction  # an error is one of this record now
+                answer = self.read_prediction(prediction)
         except InputError as error:
-            raise self.reader.gold.at(error, gold.location) from None
-        if prediction is None:
-            return (identity, expected, None), group
-        try:
-            return (identity, expected, self.read_prediction(prediction)), group
-        except InputError as error:
-            raise self.reader.predictions.at(error, prediction.location) from None
+            raise record.at(error) from None
+        return (identity, gold, answer), group
 
 
 class JoinedOutcome(Outcome):
@@ -117,12 +119,11 @@ class JoinedSource(Source[PairShard, Facts]):
         return self._files.shards()
 
     def finish(self) -> Outcome:
-        for kind, digests in self._files.digests().items():
-            self._outcome.inputs[kind] = [digest.as_json() for digest in digests]
+        self._outcome.inputs.update(self._files.digests())
         return self._outcome
 
     def lookup(self) -> InputLookup:
-        return self._files.lookup()
+        return self._work.lookup(self._files.lookup())
 
 
 class JoinedSuite(Suite):
@@ -148,13 +149,12 @@ def open_pairs(
     make_work: Callable[[PairReader], JoinedWork[Facts]],
     outcome: Outcome,
     opener: Opener = open_records,
-    make_source: Callable[[JoinedFiles, JoinedWork[Facts], Outcome], JoinedSource[Facts]] | None = None,
     engine: Mapper | None = None,
 ) -> Iterator[JoinedSource[Facts]]:
     """The inputs `gold` and `predictions`, opened and joined. What form other programs wrote is signed."""
     with open_joined(inputs["gold"], inputs["predictions"], opener, engine) as files:
         outcome.settings.update(files.forms())
-        yield (make_source or JoinedSource)(files, make_work(files.reader), outcome)
+        yield JoinedSource(files, make_work(files.reader), outcome)
 
 
 def _check_record(kind: Any, record: LocatedRecord, name: str) -> Any:

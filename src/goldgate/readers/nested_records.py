@@ -1,22 +1,31 @@
 """Records inside a larger JSON value: pretty-printed, in a list under a key, or by id.
 
-They are read from a copy with one record per line. One record at a time is held in memory.
+A list is read where it is, everything else from a copy with one record per line. One record at a time is in memory.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.files.random_access import BLOCK, copy_to_temporary
+from goldgate.files.reading import BLOCK
 from goldgate.readers.dialects import all_dialects
 from goldgate.readers.guess import RESPONSE_NAMES, likely_id_key
-from goldgate.readers.records import RecordFile, RecordStore, decode_json, scan_tokens, too_large_error
+from goldgate.readers.records import (
+    LINE_ENDS_TO_BLANKS,
+    RecordFile,
+    copy_records,
+    decode_json,
+    decode_record,
+    decode_value,
+    scan_tokens,
+    too_large_error,
+)
 
 # Lists of records are under these names, whatever else there is beside them.
 _LIST_KEYS = frozenset(
@@ -30,7 +39,6 @@ _EVENT_KEYS = frozenset({"event_type", "type", "arguments"})
 _MAX_KEYS = 1_000  # keys of a value that are remembered beside the usual ones: ids may be millions
 _MAX_DEPTH = 1_100  # brackets within each other: no decoder reads a record of more than 1,024
 _VALUE = re.compile(rb"\s*+:\s*+")
-LINE_ENDS_TO_BLANKS = bytes.maketrans(b"\r\n", b"  ")
 
 
 def extract_records(file: RecordFile, names: Collection[str] = ()) -> RecordFile:
@@ -54,26 +62,16 @@ def _choose_records(file: RecordFile, outline: _Outline, record_keys: Collection
     )
     lists = _LIST_KEYS & outline.lists.keys()
     if len(lists) == 1 and not is_record:
-        return _copy_list(file, outline.lists[min(lists)])
+        return _list_in(file, outline.lists[min(lists)])
     has_record_key = not outline.names.isdisjoint(record_keys) or likely_id_key(dict.fromkeys(outline.names))
     if outline.values == 1 and not has_record_key:
         if _is_by_id(file, outline, record_keys):
             return _copy_values(file, (part for part in _parts(file) if part.key is not None))
         if len(outline.lists) == 1:
-            return _copy_list(file, *outline.lists.values())
+            return _list_in(file, *outline.lists.values())
     if outline.values == 1 and b"\n" not in file.plain.read_some(file.start, BLOCK).strip():
         return file
     return _copy_values(file, (part for part in _parts(file) if part.key is None))
-
-
-def keep_line_numbers(records: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
-    """Records as lines, with blank lines between them so that each keeps its line number, or gets the next free one."""
-    written = 1
-    for line, record in records:
-        for begin in range(written, line, BLOCK):
-            yield b"\n" * min(BLOCK, line - begin)
-        yield record + b"\n"
-        written = max(line, written) + 1
 
 
 class _Part(NamedTuple):
@@ -145,7 +143,7 @@ def _is_by_id(file: RecordFile, outline: _Outline, names: Collection[str]) -> bo
             file.kind == "predictions" and is_answer and not outline.names & {*names, *RESPONSE_NAMES, *_QUESTION_KEYS}
         )
     if kinds == {b"{"}:
-        return not RecordStore([file]).decode(first.start, _read(file, first)).keys().isdisjoint(names)
+        return not decode_record(file, first.start, _read(file, first)).value.keys().isdisjoint(names)
     return kinds == {b"["} and not _EVENT_KEYS.isdisjoint(_first_keys(file, first))
 
 
@@ -200,42 +198,31 @@ def _member(file: RecordFile, key: bytes, key_end: int, end: int) -> _Part:
     return _Part(key, key_end + colon.end(), end)
 
 
-def _copy_list(file: RecordFile, part: _Part) -> RecordFile:
-    """The records of a list; they keep their lines."""
-    lines_before = file.newlines(0, part.start)
-
-    def blocks() -> Iterator[bytes]:
-        for begin in range(0, lines_before, BLOCK):
-            yield b"\n" * min(BLOCK, lines_before - begin)
-        for begin in range(part.start, part.end, BLOCK):
-            yield file.plain.read(begin, min(BLOCK, part.end - begin))
-
-    copy = with_content(file, blocks())
-    copy.is_array, copy.start, copy.limit = True, lines_before, file.limit
-    return copy
+def _list_in(file: RecordFile, part: _Part) -> RecordFile:
+    """The file with the records of a list in it, which are read where they are."""
+    return replace(file, is_array=True, start=part.start, end=part.end)
 
 
 def _copy_values(file: RecordFile, parts: Iterator[_Part]) -> RecordFile:
     """The records that these parts are, each on its line."""
 
     def records() -> Iterator[tuple[int, bytes]]:
-        store, line, counted = RecordStore([file]), 1, 0
+        line, counted = 1, 0
         for part in parts:
             data = _read(file, part)
-            value = store.decode_value(part.start, data)
+            value = decode_value(file, part.start, data)
             line += file.newlines(counted, part.start)
             counted = part.start
             yield line, _record_line(file.kind, part.key, value, data.strip().translate(LINE_ENDS_TO_BLANKS))
 
-    return with_content(file, keep_line_numbers(records()))
+    return copy_records(file, records())
 
 
 def _read(file: RecordFile, part: _Part) -> bytes:
     """The bytes of a record; too many of them are an error, for they are held in memory."""
     size = part.end - part.start
     if size > file.limit:
-        place = RecordStore([file]).place(part.start)
-        raise too_large_error(file.kind, place, f"an object of {size:,} bytes", file.limit)
+        raise too_large_error(file.kind, file.place(part.start), f"an object of {size:,} bytes", file.limit)
     return file.plain.read(part.start, size)
 
 
@@ -247,11 +234,3 @@ def _record_line(kind: str, key: bytes | None, value: Any, data: bytes) -> bytes
         return head + b"," + data[1:].lstrip() if value else head + b"}"
     name = b"events" if isinstance(value, list) or kind != "predictions" else b"response"
     return head + b',"' + name + b'":' + data + b"}"
-
-
-def with_content(file: RecordFile, blocks: Iterator[bytes], form: str | None = None) -> RecordFile:
-    """The file with these blocks for its plain bytes, in a copy."""
-    plain = copy_to_temporary(file.name, file.kind, lambda _: next(blocks, b""))
-    if file.plain is not file.stored:
-        file.plain.close()
-    return RecordFile(file.stored, plain, form=form)

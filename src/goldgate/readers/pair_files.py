@@ -17,16 +17,9 @@ from goldgate.core.finding import record_id
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.dialects import recognize_dialect
 from goldgate.readers.dialects.dialect import Dialect, JsonObject, TokenText, align_or_join, token_part
-from goldgate.readers.gold_files import (
-    GoldOpener,
-    decode_published,
-    first_record,
-    records_with_lines,
-    rewrite_records,
-    with_id,
-)
+from goldgate.readers.gold_files import GoldOpener, decode_published, first_record, rewrite_records, with_id
 from goldgate.readers.guess import bad_id_error, likely_id_key, list_keys
-from goldgate.readers.id_index import require_id
+from goldgate.readers.id_index import IdIndex, index_stores
 from goldgate.readers.layouts import recognize_file_layout, recognize_record_layout
 from goldgate.readers.layouts.layout import (
     OWN_FIELDS,
@@ -37,17 +30,25 @@ from goldgate.readers.layouts.layout import (
     has_path,
     id_at,
 )
-from goldgate.readers.nested_records import extract_records, keep_line_numbers, with_content
-from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, decode_json, iterate_records, open_records
+from goldgate.readers.nested_records import extract_records
+from goldgate.readers.records import (
+    RecordFile,
+    RecordStore,
+    copy_records,
+    decode_record,
+    decode_value,
+    iterate_records,
+    open_records,
+    records_with_lines,
+)
 
 _UNCONVERTED_DIALECTS = ("duee", "duee-fin")
-_EVENT_KEYS, _ARGUMENT_KEYS = (
-    ("event_type", "trigger", "start", "end", "mentions"),
-    ("role", "argument", "start", "end"),
-)
+_EVENT_KEYS = ("event_type", "trigger", "start", "end", "mentions")
+_ARGUMENT_KEYS = ("role", "argument", "start", "end")
 _TOKEN_DIALECTS = ("wikievents", "oneie")  # tokens that are looked for in a text
 
-GoldText = Callable[[str], Any]  # the text of the gold record with this id
+FindGold = Callable[[str], Mapping[str, Any] | None]  # the gold record with this id
+AnswerLine = tuple[int, LayoutAnswer | None]  # the line of the file, and the answer in it
 
 
 def recognize_published(record: Any) -> Dialect | None:
@@ -58,18 +59,15 @@ def recognize_published(record: Any) -> Dialect | None:
     return None if dialect is None or dialect.name in _UNCONVERTED_DIALECTS else dialect
 
 
-def published_answer(record: Any, dialect: Dialect, gold_text: GoldText) -> LayoutAnswer:
+def published_answer(record: Any, dialect: Dialect, find_gold: FindGold) -> LayoutAnswer:
     """What a record predicts. Offsets must be those of the gold's text: a prediction with another one is an error."""
     try:
         converted = dialect.convert(record)
         identity = record_id(converted)
-        text = gold_text(identity) if identity is not None else None
-        if (
-            isinstance(text, str)
-            and dialect.name in _TOKEN_DIALECTS
-            and "text" not in record
-            and "sentence" not in record
-        ):
+        gold = find_gold(identity) if identity is not None else None
+        text = None if gold is None else gold.get("text")
+        has_text = dialect.name not in _TOKEN_DIALECTS or "text" in record or "sentence" in record
+        if isinstance(text, str) and not has_text:
             converted = dialect.convert({**record, "text": text})
     except InputError as error:
         error.code = error.code.replace("gold.", "predictions.", 1)
@@ -95,53 +93,42 @@ def _select_keys(part: Mapping[str, Any], names: tuple[str, ...]) -> JsonObject:
     return {name: part[name] for name in names if name in part}
 
 
-EventPart = dict[str, Any]
-
-
-def attach_text(events: Sequence[EventPart], gold: Mapping[str, Any] | None) -> list[EventPart]:
+def attach_text(events: Sequence[JsonObject], gold: Mapping[str, Any] | None) -> list[JsonObject]:
     """The events with words and offsets. Where gold has no tokens, those of the prediction are offsets as they are."""
     if gold is None:
         return [*events]  # joining them is an error
-    tokens = gold.get("tokens")
-    text = None
+    tokens, text = gold.get("tokens"), None
     if isinstance(tokens, list) and all(isinstance(token, str) for token in tokens):
         text = align_or_join(tokens, gold.get("text"))
-    return [_attach_to_event(event, f"events[{number}]", text) for number, event in enumerate(events)]
-
-
-def _attach_to_event(event: EventPart, path: str, text: TokenText | None) -> EventPart:
-    arguments = [
-        _attach_to_part(argument, f"{path}.arguments[{number}]", "argument", text)
-        for number, argument in enumerate(event["arguments"])
+    return [
+        _attach_to_part(event, f"events[{number}]", "trigger", text)
+        | {
+            "arguments": [
+                _attach_to_part(argument, f"events[{number}].arguments[{place}]", "argument", text)
+                for place, argument in enumerate(event["arguments"])
+            ]
+        }
+        for number, event in enumerate(events)
     ]
-    return _attach_to_part(event, path, "trigger", text) | {"arguments": arguments}
 
 
-def _attach_to_part(part: EventPart, path: str, name: str, text: TokenText | None) -> EventPart:
+def _attach_to_part(part: JsonObject, path: str, name: str, text: TokenText | None) -> JsonObject:
     start, end = part["token_start"], part["token_end"]
     if text is not None and end <= len(text.spans):
         return part | token_part(text, start, end, name)
     if text is None and isinstance(part.get(name), str):
         return part | {"start": start, "end": end}
-    raise _no_such_tokens_error(path, start, end, text)
-
-
-def _no_such_tokens_error(path: str, start: int, end: int, text: TokenText | None) -> InputError:
-    expected = "gold with tokens" if text is None else f"tokens of a gold record that has {len(text.spans)}"
-    return InputError(
+    raise InputError(
         "predictions.no_such_tokens",
         "this prediction names tokens that its gold record does not have",
         place=Place(field=path),
-        expected=expected,
+        expected="gold with tokens" if text is None else f"tokens of a gold record that has {len(text.spans)}",
         found=f"tokens {start} to {end}",
         advice="are these the predictions for this gold, and for this tokenization of it?",
     )
 
 
 _GOLD_KEYS = ("events", "event_list", "value")
-
-
-_AnswerLine = tuple[int, LayoutAnswer | None]  # the line of the file, and the answer in it
 
 
 class PairOpener:
@@ -158,7 +145,6 @@ class PairOpener:
         self._gold: list[RecordFile] = []
         self._unnamed_record: Mapping[str, Any] = {}  # the first gold record without an id
         self._unnamed: InputError | None = None  # gold without ids: the error that it is where predictions have some
-        self._ids: list[str] | None = None
         self._numbered = 0
         self._taken = 0
         self.by_order = False
@@ -188,7 +174,7 @@ class PairOpener:
         record = first_record(file)
         if not isinstance(record, dict) or "id" in record or not any(key in record for key in _GOLD_KEYS):
             return file
-        first = RecordStore([file]).place(next(iterate_records(file))[0], "id")
+        first = file.place(next(iterate_records(file))[0], "id")
         if self._unnamed is None:
             self._unnamed, self._unnamed_record = bad_id_error(record, "gold", first), record
 
@@ -201,26 +187,26 @@ class PairOpener:
         return rewrite_records(file, file.form, lambda data: with_id(data, number))
 
     def _predictions(self, file: RecordFile) -> RecordFile:
-        layout = recognize_file_layout(file)
-        if layout is not None:
-            return self._copy(file, layout.name, layout.answers(file, self.fields))
+        of_file = recognize_file_layout(file)
+        if of_file is not None:
+            return self._copy(file, of_file.name, of_file.answers(file, self.fields))
         record = first_record(file)
         if recognize_record_layout(record) is None and recognize_published(record) is None:
             file = extract_records(file, [path.split(".")[0] for path in self.fields if path is not None])
             record = first_record(file)
         fields = self._fields_of(record)
-        of_record = recognize_record_layout(record) if fields.response is None else None
-        if of_record is not None:
-            answers = self._answers(file, of_record, fields)
-            if of_record.in_tokens:
-                answers = self._in_gold_text(file, answers)
-            return self._copy(file, of_record.name, answers, in_order=of_record.in_order)
+        layout = recognize_record_layout(record) if fields.response is None else None
+        if layout is not None:
+            answers = _join_parts(_read_answers(file, self._layout_reader(layout, fields)))
+            return self._copy(file, layout.name, answers, in_order=layout.in_order)
         dialect = recognize_published(record) if fields == OWN_FIELDS else None
         if dialect is not None:
-            return self._copy(file, dialect.name, self._published(file, dialect))
+            find = self._gold_index.find
+            answers = _read_answers(file, lambda record: published_answer(record, dialect, find), decode_published)
+            return self._copy(file, dialect.name, answers)
         is_numbered = self._gold_has_no_ids and isinstance(record, dict) and "id" not in record
         if fields != OWN_FIELDS or is_numbered:
-            return self._copy(file, None, self._answers(file, None, fields))
+            return self._copy(file, None, _read_answers(file, lambda record: answer_of(record, fields)))
         if self._unnamed is not None and record is not None:
             raise self._unnamed
         return file
@@ -232,53 +218,30 @@ class PairOpener:
             return self.fields
         return self.fields._replace(id=None) if "id" in record and not has_path(record, path) else self.fields
 
-    def _answers(self, file: RecordFile, layout: RecordLayout | None, fields: FieldPaths) -> Iterator[_AnswerLine]:
-        store, first = RecordStore([file]), None
-        for line, offset, data in records_with_lines(file):
-            record = store.decode(offset, data)
-            if layout is not None:
-                first = (layout.view(record),) if first is None else first
-                if first != (layout.view(record),):
-                    continue
-            try:
-                answer = answer_of(record, fields) if layout is None else layout.answer(record)
-                if layout is not None and answer is not None and fields.id is not None:
-                    answer = answer._replace(id=id_at(record, fields.id))
-            except InputError as error:
-                raise store.at(error, offset) from None
-            yield line, answer
+    def _layout_reader(self, layout: RecordLayout, fields: FieldPaths) -> Callable[[Any], LayoutAnswer | None]:
+        """What takes the answer from a record of a layout; of one with another view than the first, nothing."""
+        views: list[object] = []
+        find = self._gold_index.find if layout.in_tokens else None
 
-    def _in_gold_text(self, file: RecordFile, answers: Iterator[_AnswerLine]) -> Iterator[_AnswerLine]:
-        """The answers with words and offsets from the gold; several records that are one answer are one."""
-        gold = _GoldRecords(self._gold)
-        parts: dict[str | None, tuple[int, LayoutAnswer]] = {}
-        for line, answer in answers:
+        def read(record: Mapping[str, Any]) -> LayoutAnswer | None:
+            view = layout.view(record)
+            if view != (views or [view])[0]:
+                return None
+            views[:] = [view]
+            answer = layout.answer(record)
             if answer is None:
-                continue
-            try:
-                events = attach_text(answer.content["events"], gold.find(answer.id))
-            except InputError as error:
-                error.place = Place(file.name, line, error.place.field)
-                raise
-            if not answer.part:
-                yield line, answer._replace(content={"events": events})
-            elif answer.id not in parts:
-                parts[answer.id] = line, answer._replace(content={"events": events})
-            else:
-                parts[answer.id][1].content["events"].extend(events)
-        yield from parts.values()
+                return None
+            if fields.id is not None:
+                answer = answer._replace(id=id_at(record, fields.id))
+            if find is not None:
+                gold = find(answer.id) if answer.id is not None else None
+                answer = answer._replace(content={"events": attach_text(answer.content["events"], gold)})
+            return answer
 
-    def _published(self, file: RecordFile, dialect: Dialect) -> Iterator[_AnswerLine]:
-        gold, store = _GoldRecords(self._gold), RecordStore([file])
-        for line, offset, data in records_with_lines(file):
-            record = store.decode_value(offset, data, decode_published)
-            try:
-                yield line, published_answer(record, dialect, gold.text)
-            except InputError as error:
-                raise store.at(error, offset) from None
+        return read
 
     def _copy(
-        self, file: RecordFile, form: str | None, answers: Iterator[_AnswerLine], *, in_order: bool = False
+        self, file: RecordFile, form: str | None, answers: Iterator[AnswerLine], *, in_order: bool = False
     ) -> RecordFile:
         """The answers as predictions, each on its line, with the id that it is joined by."""
 
@@ -288,7 +251,7 @@ class PairOpener:
                     record = {"id": self._identity(answer, file, line, in_order=in_order), **answer.content}
                     yield line, orjson.dumps(record, option=orjson.OPT_NON_STR_KEYS, default=str)
 
-        return with_content(file, keep_line_numbers(records()), form)
+        return copy_records(file, records(), form)
 
     def _identity(self, answer: LayoutAnswer, file: RecordFile, line: int, *, in_order: bool) -> str:
         if answer.id is not None:
@@ -308,13 +271,14 @@ class PairOpener:
         if not self.by_order:
             self._require_no_common_id(answer.record or {}, Place(file.name, line, "id"))
         self.by_order = True
-        position = answer.position
-        ids = self._gold_ids()
+        position, gold = answer.position, self._gold_index
         if position is None:
             position, self._taken = self._taken, self._taken + 1
-            if position == len(ids):
-                raise _count_error(Place(file.name, line), len(ids), "more")
-        return ids[position] if position < len(ids) else str(position + 1)  # which no gold record has: an error later
+            if position == len(gold):
+                raise _count_error(Place(file.name, line), len(gold), "more")
+        if position < len(gold):
+            return gold.record(position).require_id()
+        return str(position + 1)  # which no gold record has: an error later
 
     def _require_no_common_id(self, record: Mapping[str, Any], place: Place) -> None:
         """Refuse to join by order where both sides have ids under another name: one line more would shift them all."""
@@ -335,35 +299,37 @@ class PairOpener:
     def _gold_has_no_ids(self) -> bool:
         return self._alone or self._unnamed is not None or self._open_gold.numbered
 
-    def _gold_ids(self) -> list[str]:
-        if self._ids is None:
-            records = (decode_json(data) for file in self._gold for _, data in iterate_records(file))
-            self._ids = [record_id(record) or "" for record in records if isinstance(record, dict)]
-        return self._ids
-
-
-class _GoldRecords:
-    """Gold records by id, each read when it is asked for. A gold record without an id is an error."""
-
-    def __init__(self, files: Sequence[RecordFile]) -> None:
-        self._store = RecordStore(files)
-
     @cached_property
-    def _places(self) -> dict[str, tuple[int, int]]:
-        places = {}
-        for number, file in enumerate(self._store.files):
-            for offset, data in iterate_records(file):
-                location = (number << OFFSET_BITS) + offset
-                places[require_id(self._store.decode(location, data), self._store, location)] = location, len(data)
-        return places
+    def _gold_index(self) -> IdIndex:
+        return index_stores([RecordStore(self._gold)])[0]
 
-    def text(self, identity: str) -> Any:
-        record = self.find(identity)
-        return None if record is None else record.get("text")
 
-    def find(self, identity: str | None) -> dict[str, Any] | None:
-        place = self._places.get(identity) if identity is not None else None
-        return None if place is None else self._store.decode(place[0], self._store.read(*place))
+def _read_answers(
+    file: RecordFile,
+    read: Callable[[Any], LayoutAnswer | None],
+    decode: Callable[[bytes], Any] | None = None,
+) -> Iterator[AnswerLine]:
+    """The answer of each record, which is an object, or whatever `decode` gives; an error has its line."""
+    for line, offset, data in records_with_lines(file):
+        record = decode_record(file, offset, data).value if decode is None else decode_value(file, offset, data, decode)
+        try:
+            yield line, read(record)
+        except InputError as error:
+            error.place = Place(file.name, line, error.place.field)
+            raise
+
+
+def _join_parts(answers: Iterator[AnswerLine]) -> Iterator[AnswerLine]:
+    """The answers; several records that are one answer are one, at the end."""
+    parts: dict[str | None, tuple[int, LayoutAnswer]] = {}
+    for line, answer in answers:
+        if answer is None or not answer.part:
+            yield line, answer
+        elif answer.id in parts:
+            parts[answer.id][1].content["events"].extend(answer.content["events"])
+        else:
+            parts[answer.id] = line, answer
+    yield from parts.values()
 
 
 def _some_without_id_error(identity: Any, first: Place) -> InputError:

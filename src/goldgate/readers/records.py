@@ -1,7 +1,7 @@
 """Record files: JSON Lines or a JSON array, plain or gzipped, read at any offset, never held in memory.
 
-A record is identified by its location (file number and byte offset in one integer) and its length. Lines are
-counted only when an error needs one.
+A record is found again by its file, its offset and its length. Lines are counted only when an error needs one.
+What is in another form is read from a copy with one record per line.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from goldgate.core.finding import record_id
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import STANDARD_INPUT, STANDARD_INPUT_NAME, is_url, open_standard_input
-from goldgate.files.random_access import BLOCK, RandomAccess, copy_to_temporary, open_local
-from goldgate.files.reading import read_failure
-from goldgate.readers.guess import binary_advice, binary_format, guess_format
+from goldgate.files.reading import BLOCK, RandomAccess, copy_to_temporary, open_local, read_failure
+from goldgate.readers.guess import bad_id_error, binary_advice, binary_format, guess_format
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import FileDigest
+    from goldgate.readers.gold_files import GoldProblem
 
 OFFSET_BITS = 48
 _OFFSET = (1 << OFFSET_BITS) - 1
@@ -46,41 +46,23 @@ _VALUE_MARKS = (b"[", b"{", b",")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _UNLIMITED = 1 << 62
 _ADVICE = 'write {"id": …, "response": …} for each answer'
+_LEADING_ID = re.compile(rb'\s*\{\s*"id"\s*:\s*"([^"\\]*)"')  # the usual place: saves decoding the line twice
+LINE_ENDS_TO_BLANKS = bytes.maketrans(b"\r\n", b"  ")
 _GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
-
-
-class InputDigest(NamedTuple):
-    """What a report says of an input."""
-
-    sha256: str
-    samples: int
-    form: str = ""  # in which another program wrote it
-
-    def as_json(self) -> FileDigest:
-        entry: FileDigest = {"sha256": self.sha256, "samples": self.samples}
-        return {**entry, "form": self.form} if self.form else entry
-
-
-class JsonProblem(NamedTuple):
-    """Why bytes are not JSON: the line and column, from 1, are those inside the bytes."""
-
-    message: str
-    line: int
-    column: int
 
 
 _ORJSON_INFINITY = "number is infinity"  # orjson's words
 _PROBLEM = re.compile(r"(.*): line (\d+) column (\d+) \(char \d+\)", re.DOTALL)
 
 
-def json_problem(data: bytes) -> JsonProblem:
-    """What is wrong with bytes that `decode` refuses."""
+def json_problem(data: bytes) -> tuple[str, int, int]:
+    """Why `decode_json` refuses these bytes, and the line and column in them, from 1."""
     try:
         decode_json(data.rstrip())
     except ValueError as problem:
         parts = _PROBLEM.fullmatch(str(problem))
-        return JsonProblem(parts[1], int(parts[2]), int(parts[3])) if parts else JsonProblem(str(problem), 1, 1)
-    return JsonProblem("not JSON", 1, 1)
+        return (parts[1], int(parts[2]), int(parts[3])) if parts else (str(problem), 1, 1)
+    return "not JSON", 1, 1
 
 
 # A backslash and what it escapes; the group is half of a surrogate pair that has lost the other.
@@ -115,12 +97,15 @@ class RecordFile:
     """One file of records."""
 
     stored: RandomAccess  # as it is on disk
-    plain: RandomAccess  # its plain bytes: the same or, if it is packed, a copy
+    plain: RandomAccess  # its plain bytes: the same or, if it is packed or in another form, a copy
     is_array: bool = False
     start: int = 0
     records: int = 0
     form: str | None = None  # how the records are written on disk, where `plain` has them in another form
     limit: int = _UNLIMITED  # bytes of a record; copies that goldgate made have none, because their originals had
+    end: int | None = None  # of an array that is part of a larger value
+    flaws: list[tuple[int, GoldProblem]] = field(default_factory=list)  # what a copy does not have as stored, by line
+    unconverted: list[tuple[int, InputError]] = field(default_factory=list)  # records that a copy lacks, by line
 
     def newlines(self, begin: int, end: int) -> int:
         """How many lines end between two offsets. Memory does not depend on the distance."""
@@ -138,19 +123,159 @@ class RecordFile:
     def kind(self) -> str:
         return self.stored.kind
 
+    def place(self, offset: int, fieldname: str | None = None) -> Place:
+        """The file and line of an offset: counted now, because only an error asks."""
+        return Place(self.name, 1 + self.newlines(0, offset), fieldname)
+
     def close(self) -> None:
         self.stored.close()
         self.plain.close()
 
 
+class LocatedRecord(NamedTuple):
+    """A decoded record, the bytes that it was decoded from, and where they are."""
+
+    value: dict[str, Any]
+    data: bytes
+    file: RecordFile
+    offset: int
+
+    def place(self, fieldname: str | None = None) -> Place:
+        return self.file.place(self.offset, fieldname)
+
+    def at(self, error: InputError) -> InputError:
+        """The error, with the file and line of this record."""
+        error.place = self.place(error.place.field)
+        return error
+
+    @contextmanager
+    def locate_errors(self) -> Iterator[None]:
+        """Give every InputError of the block the file and line of this record."""
+        try:
+            yield
+        except InputError as error:
+            raise self.at(error) from None
+
+    def require_id(self) -> str:
+        """The record's id as text; an integer is its own text."""
+        identity = record_id(self.value)
+        if identity is None:
+            raise bad_id_error(self.value, self.file.kind, self.place("id"))
+        return identity
+
+    def require_one_id(self) -> str:
+        """The id, which must be the one at the head of the record too: that one joins it, the last one is decoded."""
+        identity, head = self.require_id(), leading_id(self.data)
+        if head is not None and head != identity.encode():
+            raise InputError(
+                f"{self.file.kind}.duplicate_key",
+                'duplicate key "id" in this record',
+                place=self.place("id"),
+                expected="one id",
+                found=f"{describe_value(head.decode(errors='replace'))} and {describe_value(identity)}",
+            )
+        return identity
+
+
+def leading_id(data: bytes) -> bytes | None:
+    """The id of a line that begins with it, without decoding the line; None if it has to be decoded."""
+    match = _LEADING_ID.match(data)
+    return (match.group(1) or None) if match is not None else None
+
+
+def decode_record(file: RecordFile, offset: int, data: bytes) -> LocatedRecord:
+    """The record as an object; anything else is an error with its line."""
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        value = decode_value(file, offset, data)  # a second try, or the error
+    if type(value) is dict:
+        return LocatedRecord(value, data, file, offset)
+    advice = {"predictions": _ADVICE, "gold": _LIST_ADVICE if type(value) is list else None}.get(file.kind)
+    raise InputError(
+        f"{file.kind}.not_an_object",
+        f"a {file.kind} record is an object",
+        place=file.place(offset),
+        expected="an object with an id",
+        found=describe_value(value),
+        advice=advice,
+    )
+
+
+def decode_value(file: RecordFile, offset: int, data: bytes, decode: Callable[[bytes], Any] = decode_json) -> Any:
+    """The record as any value of JSON; what is not JSON is an error with its line."""
+    try:
+        return decode(data)
+    except ValueError:
+        raise _not_json_error(file, offset, data) from None
+
+
+def read_records(file: RecordFile) -> Iterator[LocatedRecord]:
+    """Every record of a file, decoded; one that is not an object is an error."""
+    return (decode_record(file, offset, data) for offset, data in iterate_records(file))
+
+
+def _not_json_error(file: RecordFile, offset: int, data: bytes) -> InputError:
+    head = file.plain.read_some(file.start, BLOCK) if offset <= file.start + BLOCK else b""
+    is_first = head.lstrip().startswith(data.strip())
+    try:
+        data.decode()
+    except UnicodeDecodeError as not_text:
+        foreign = binary_format(head) if is_first else None
+        advice = binary_advice(file.name, head) or "save the file as UTF-8"
+        return InputError(
+            f"{file.kind}.not_utf8",
+            "this is not UTF-8 text",
+            place=file.place(offset),
+            found=foreign or f"the byte 0x{data[not_text.start]:02x}",
+            advice=advice if foreign is None else "save it as JSON Lines in UTF-8",
+        )
+    guess = guess_format(file.name, head) if is_first and not file.is_array else None
+    problem, line, column = json_problem(data)
+    column += _column(file, offset) - 1 if line == 1 else 0
+    message, advice = "this record is not JSON", "each line must hold one whole JSON object"
+    if guess is not None:
+        message, advice = guess
+    elif _ORJSON_INFINITY in problem:
+        message, advice = "a number in this record is too large", "write it as a string, or leave it out"
+    elif file.is_array:
+        advice = "each element of the array must be a JSON object, with a comma between two"
+    elif data.strip() == b"{":
+        advice += ", or the file one array: is it pretty-printed?"
+    elif data.lstrip()[:1] == b"{" and data.rstrip()[-1:] != b"}":
+        advice += "; this one seems cut off"
+    place = Place(file.name, file.newlines(0, offset) + line)
+    return InputError(
+        f"{file.kind}.not_json", message, place=place, found=f"{problem} at column {column}", advice=advice
+    )
+
+
+def _column(file: RecordFile, offset: int) -> int:
+    """The column, from 1, at which a record begins."""
+    begin = max(file.start, offset - BLOCK)
+    before = file.plain.read_some(begin, offset - begin)
+    return len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
+
+
 class RecordStore:
-    """Several record files as one: gives the bytes of a record by its location."""
+    """Several record files as one: a location is the number of a file and an offset in it, in one integer."""
 
     def __init__(self, files: Sequence[RecordFile]) -> None:
         self.files = list(files)
 
     def read(self, location: int, length: int) -> bytes:
         return self.files[location >> OFFSET_BITS].plain.read(location & _OFFSET, length)
+
+    def decode(self, location: int, data: bytes) -> LocatedRecord:
+        """The record that has these bytes; one that is not an object is an error with its line."""
+        return decode_record(self.files[location >> OFFSET_BITS], location & _OFFSET, data)
+
+    def place(self, location: int) -> Place:
+        return self.files[location >> OFFSET_BITS].place(location & _OFFSET)
+
+    def records(self) -> Iterator[LocatedRecord]:
+        """Every record of every file, in order."""
+        return (record for file in self.files for record in read_records(file))
 
     def read_many(self, locations: array[int], lengths: array[int]) -> list[bytes]:
         """The bytes of several records; one read where they lie side by side. Length 0 gives b""."""
@@ -175,38 +300,6 @@ class RecordStore:
                 records[at] = data
         return records
 
-    def at(self, error: InputError, location: int) -> InputError:
-        """The error, with the file and line of the record that it was found in."""
-        error.place = self.place(location, error.place.field)
-        return error
-
-    def place(self, location: int, fieldname: str | None = None) -> Place:
-        """The file and line of a record: counted now, because only an error asks."""
-        file = self.files[location >> OFFSET_BITS]
-        return Place(file.name, 1 + file.newlines(0, location & _OFFSET), fieldname)
-
-    def decode_value(self, location: int, data: bytes, decode: Callable[[bytes], Any] = decode_json) -> Any:
-        """The record as any value of JSON; what is not JSON is an error with its line."""
-        try:
-            return decode(data)
-        except ValueError:
-            raise self._not_json(self.files[location >> OFFSET_BITS].kind, location, data) from None
-
-    def decode(self, location: int, data: bytes) -> dict[str, Any]:
-        """The record as an object; anything else is an error with its line."""
-        value, kind = self.decode_value(location, data), self.files[location >> OFFSET_BITS].kind
-        if type(value) is not dict:
-            is_gold_list = kind == "gold" and type(value) is list
-            raise InputError(
-                f"{kind}.not_an_object",
-                f"a {kind} record is an object",
-                place=self.place(location),
-                expected="an object with an id",
-                found=describe_value(value),
-                advice=_ADVICE if kind == "predictions" else _LIST_ADVICE if is_gold_list else None,
-            )
-        return value
-
     def sha256s(self) -> list[str]:
         """The digests of the stored bytes, packed or not, of files that did not change meanwhile."""
         digests = [file.stored.sha256() for file in self.files]
@@ -220,51 +313,6 @@ class RecordStore:
     def close(self) -> None:
         for file in self.files:
             file.close()
-
-    def column(self, location: int) -> int:
-        """The column, from 1, at which a record begins."""
-        file, at = self.files[location >> OFFSET_BITS], location & _OFFSET
-        begin = max(file.start, at - BLOCK)
-        before = file.plain.read_some(begin, at - begin)
-        return len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
-
-    def _not_json(self, kind: str, location: int, data: bytes) -> InputError:
-        file = self.files[location >> OFFSET_BITS]
-        head = file.plain.read_some(file.start, BLOCK) if location & _OFFSET <= file.start + BLOCK else b""
-        is_first = head.lstrip().startswith(data.strip())
-        try:
-            data.decode()
-        except UnicodeDecodeError as not_text:
-            foreign = binary_format(head) if is_first else None
-            advice = binary_advice(file.name, head) or "save the file as UTF-8"
-            return InputError(
-                f"{kind}.not_utf8",
-                "this is not UTF-8 text",
-                place=self.place(location),
-                found=foreign or f"the byte 0x{data[not_text.start]:02x}",
-                advice=advice if foreign is None else "save it as JSON Lines in UTF-8",
-            )
-        guess = guess_format(file.name, head) if is_first and not file.is_array else None
-        problem, place = self._problem_in(location, data)
-        message, advice = "this record is not JSON", "each line must hold one whole JSON object"
-        if guess is not None:
-            message, advice = guess
-        elif _ORJSON_INFINITY in problem:
-            message, advice = "a number in this record is too large", "write it as a string, or leave it out"
-        elif file.is_array:
-            advice = "each element of the array must be a JSON object, with a comma between two"
-        elif data.strip() == b"{":
-            advice += ", or the file one array: is it pretty-printed?"
-        elif data.lstrip()[:1] == b"{" and data.rstrip()[-1:] != b"}":
-            advice += "; this one seems cut off"
-        return InputError(f"{kind}.not_json", message, place=place, found=problem, advice=advice)
-
-    def _problem_in(self, location: int, data: bytes) -> tuple[str, Place]:
-        """What is wrong with a record that is not JSON, and where in the file."""
-        place = self.place(location)
-        problem = json_problem(data)
-        column = problem.column + (self.column(location) - 1 if problem.line == 1 else 0)
-        return f"{problem.message} at column {column}", place._replace(line=(place.line or 1) + problem.line - 1)
 
 
 def open_records(path: str | Path, kind: str) -> RecordFile:
@@ -317,7 +365,7 @@ def check_record_size(file: RecordFile, offset: int, data: bytes) -> None:
     """Refuse a record that begins there and would take too much memory. One of up to 1 MB never does."""
     if len(data) > file.limit:
         raise long_line_error(file, offset)
-    check_value_count(data, file.kind, lambda: RecordStore([file]).place(offset), file.limit)
+    check_value_count(data, file.kind, lambda: file.place(offset), file.limit)
 
 
 def too_large_error(kind: str, place: Place, size: str, limit: int) -> InputError:
@@ -351,9 +399,7 @@ def long_line_error(file: RecordFile, offset: int) -> InputError:
         end += len(block) if stop < 0 else stop
         if stop >= 0:
             break
-    return too_large_error(
-        file.kind, RecordStore([file]).place(offset), f"a line of {end - offset:,} bytes", file.limit
-    )
+    return too_large_error(file.kind, file.place(offset), f"a line of {end - offset:,} bytes", file.limit)
 
 
 @contextmanager
@@ -475,7 +521,7 @@ def _iterate_array(file: RecordFile) -> Iterator[tuple[int, bytes]]:
                 yield element + blanks, data[blanks:]
             element = offset + 1
             if mark == b"]":
-                if file.plain.read_some(element, BLOCK).strip():
+                if file.end is None and file.plain.read_some(element, BLOCK).strip():
                     raise _bad_array_error(file, element, "something follows the end of the array")
                 return
         elif mark in (b"]", b"}"):
@@ -487,13 +533,42 @@ def _iterate_array(file: RecordFile) -> Iterator[tuple[int, bytes]]:
 
 
 def _large_element_error(file: RecordFile, offset: int, size: int) -> InputError:
-    actual = f"an element of at least {size:,} bytes"
-    return too_large_error(file.kind, RecordStore([file]).place(offset), actual, file.limit)
+    return too_large_error(file.kind, file.place(offset), f"an element of at least {size:,} bytes", file.limit)
 
 
 def _bad_array_error(file: RecordFile, offset: int, message: str) -> InputError:
-    place = RecordStore([file]).place(offset)
-    return InputError(f"{file.kind}.not_json", message, place=place, expected="one JSON array and nothing else")
+    expected = "one JSON array and nothing else"
+    return InputError(f"{file.kind}.not_json", message, place=file.place(offset), expected=expected)
+
+
+def records_with_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:
+    """Line, offset and bytes of each record."""
+    line, counted = 1, 0
+    for offset, data in iterate_records(file):
+        line += file.newlines(counted, offset)
+        yield line, offset, data
+        line, counted = line + data.count(b"\n"), offset + len(data)
+
+
+def copy_records(file: RecordFile, records: Iterator[tuple[int, bytes]], form: str | None = None) -> RecordFile:
+    """The file with these records, each of one line, in a copy.
+
+    Each comes with the line that it keeps there; it gets the next free one where another has that.
+    """
+
+    def blocks() -> Iterator[bytes]:
+        written = 1
+        for line, record in records:
+            for begin in range(written, line, BLOCK):
+                yield b"\n" * min(BLOCK, line - begin)
+            yield record + b"\n"
+            written = max(line, written) + 1
+
+    content = blocks()
+    plain = copy_to_temporary(file.name, file.kind, lambda _: next(content, b""))
+    if file.plain is not file.stored:
+        file.plain.close()
+    return RecordFile(file.stored, plain, form=form)
 
 
 def record_group(record: Mapping[str, Any]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -14,7 +14,9 @@ from goldgate.core.tally import TableKey, UnitCounts
 from goldgate.errors import InputError, Place
 from goldgate.files.reading import pipe_opener, read_failure
 from goldgate.readers.records import STORED_RECORDS, bounded_lines
-from goldgate.readers.stored_result import StoredResult
+
+if TYPE_CHECKING:
+    from goldgate.readers.stored_result import StoredResult
 
 UNITS, PARTS, TIMES, GROUP = "units", "parts", "times", "group"
 

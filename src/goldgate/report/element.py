@@ -44,6 +44,9 @@ def element(tag: str, /, *content: Content, **attributes: Value) -> Markup:
         return Markup(f"{begin}>{end}")
     if tag in _VOID:
         raise ValueError(f"{tag} has no content")
+    only = content[0] if len(content) == 1 else None
+    if isinstance(only, str):  # most elements hold one text
+        return Markup(f"{begin}>{only if isinstance(only, Markup) else _escape_beside(only)}{end}")
     parts = [begin, ">"]
     _collect(content, parts)
     parts.append(end)

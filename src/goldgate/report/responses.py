@@ -7,17 +7,17 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import orjson
 
 from goldgate.core.page import count_text
-from goldgate.errors import ConfigError, InputError, Place
-from goldgate.readers.id_index import require_id
+from goldgate.errors import ConfigError, Place
 from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.readers.pair_files import PairOpener
-from goldgate.readers.records import RecordStore, iterate_records
+from goldgate.readers.records import read_records
 from goldgate.report.escape import display_width, escape_json, shorten, shorten_middle, visible
 from goldgate.report.text import (
     DEFAULT_COLUMNS,
@@ -326,21 +326,16 @@ def stored_answers(
 
     Records without ids are numbered. An id that no record has is an error, after all others were yielded.
     """
-    store = RecordStore([PairOpener(fields=fields, alone=True)(path, "predictions")])
     missing = dict.fromkeys(ids)
-    try:
-        for location, data in iterate_records(store.files[0]):  # with one file, offset and location are the same
-            record = store.decode(location, data)
-            identity = require_id(record, store, location)
+    with closing(PairOpener(fields=fields, alone=True)(path, "predictions")) as file:
+        for record in read_records(file):
+            identity = record.require_id()
             if ids and identity not in ids:
                 continue
             missing.pop(identity, None)
-            try:
-                yield identity, parse(record, data)
-            except InputError as error:
-                raise store.at(error, location) from None
-    finally:
-        store.close()
+            with record.locate_errors():
+                answer = parse(record.value, record.data)
+            yield identity, answer
     if missing:
         raise ConfigError(
             "option.wrong_value",

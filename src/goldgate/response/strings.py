@@ -48,10 +48,9 @@ _AFTER_COMMA = re.compile(
       [}}\]｝］】{{\[｛［] | // | /\* | \# | \.\.\. | … | \Z | \\"
     | [^\W\d][\w/-]{{0,40}}\s?[:：=]                         # an unquoted key
     | {_UNOPENED_NAME}[{QUOTES}]\s?[:：=]                      # a key without its first mark
-    | {KEY_AHEAD.pattern}
     | [{QUOTES}][\w/ :：'()-]{{1,60}}[:：](?:\s|[{QUOTES}\[{{\d-])   # a key without its second mark
     | (?:"[^"\n]*|'[^'\n]*|[{QUOTES}][^{QUOTES}\n]*)\Z       # a key that breaks off
-    | {_KEY}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b|true\b|false\b|\Z)  # a key without its colon, or cut off
+    | {_KEY}\s{{0,8}}(?:[:：]|=>?(?!=)|[{QUOTES}\[{{\d-]|null\b|true\b|false\b|\Z)  # a key, its colon there or not
     | {_ITEM}\s*(?:\]|,\s*{_ITEM}\s*[,\]])                  # an item of a list that was not opened
     )""",
     re.VERBOSE,

@@ -122,12 +122,12 @@ class ComparedEstimates:
         if any(len(runs) > 1 for runs in places):
             return Difference(None, NoInterval(SEVERAL_ESTIMATES), None, None, None, 0.0, units, SEVERAL_ESTIMATES)
         (first,), (second,) = places
-        found = measure.difference(name, key, self._tables(measure, (first, second)), LEVEL)
-        if found.value is None:
-            reason = str(found.reason)
+        result = measure.difference(name, key, self._tables(measure, (first, second)), LEVEL)
+        if result.value is None:
+            reason = str(result.reason)
             return Difference(None, NoInterval(reason), None, None, None, 0.0, units, reason)
-        test = {"method": found.method}
-        return Difference(found.value, found.interval, found.p, test, None, found.se, found.interval.units)
+        test = {"method": result.method}
+        return Difference(result.value, result.interval, result.p, test, None, result.se, result.interval.units)
 
     def _tables(self, measure: RatioMeasure[Any], places: tuple[int, int]) -> PairedTables:
         tables: dict[TableKey, dict[Any, int]] = {}

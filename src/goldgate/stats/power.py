@@ -1,17 +1,25 @@
-"""How small a difference the units at hand can show, and how many units a difference or an open gate needs."""
+"""How small a difference the units at hand can show, and how many units a difference or an open gate needs.
+
+Also how many labels of people a corrected rate needs: further labels are taken to be like those at hand, so the sums of
+the labelled items are scaled to another number of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
+from typing import Literal, NamedTuple
 
 from goldgate.core.sums import RatioSums
+from goldgate.stats.corrected_rate import LEAST_LABELS, CorrectedRate, LabelSums, grouped_rate, plain_rate
 from goldgate.stats.distributions import normal_quantile, t_quantile
-from goldgate.stats.interval import LEVEL, Interval, exact_end, share_interval
+from goldgate.stats.interval import LEVEL, Interval, exact_end, one_sided, share_interval
 
 POWER = 0.8  # as often is a difference of that size found; the usual choice
 MAX_UNITS = 10**12  # beyond this no number is named
+MAX_ONES = 100_000  # labels
 
 
 def detectable_difference(
@@ -72,14 +80,71 @@ def unseen_difference_se(se: float, correlation: float = 0.0) -> float:
     return se * sqrt(2 * (1 - correlation))
 
 
-def _least(enough: Callable[[int], bool], first: int) -> int | None:
-    """The least number from `first` on that is enough, where more is never less; None beyond all measure."""
-    low, step = first - 1, 1
-    while not enough(low + step):
-        low, step = low + step, step * 2
-        if low > MAX_UNITS:
-            return None
-    high = low + step
+class LabelGoal(NamedTuple):
+    """What labels are needed for: an interval of at most this length, or a gate that passes."""
+
+    kind: Literal["length", "min", "max"]
+    bound: str
+    confidence: float | None = None  # of a gate
+
+
+class ExpectedLabels(NamedTuple):
+    """The sums of a question with every unsure item 0, and with every one 1."""
+
+    all_0: LabelSums
+    all_1: LabelSums
+
+    def ends(self, n: int, level: float, *, correct: bool = True, gate: bool = False) -> tuple[float, float]:
+        """The interval that n labels like these would give; `correct` False: without the judge."""
+        low, high = (_expected_rate(sums, n, correct, gate) for sums in self)
+        return low.ends(level)[0], high.ends(level)[1]
+
+    def length(self, n: int, *, correct: bool = True) -> float:
+        low, high = self.ends(n, LEVEL, correct=correct)
+        return high - low
+
+    def reaches(self, goal: LabelGoal, n: int, *, correct: bool) -> bool:
+        if goal.confidence is None:
+            return self.length(n, correct=correct) <= float(goal.bound)
+        low, high = self.ends(n, one_sided(goal.confidence), correct=correct, gate=True)
+        return low >= Fraction(goal.bound) if goal.kind == "min" else high <= Fraction(goal.bound)
+
+    def needed(self, goal: LabelGoal, *, correct: bool) -> int | None:
+        """The least number of labels that reaches a goal; None where all items do not."""
+        return _least(lambda n: self.reaches(goal, n, correct=correct), LEAST_LABELS, self.all_0.items)
+
+
+def _expected_rate(sums: LabelSums, n: int, correct: bool, gate: bool) -> CorrectedRate:
+    """The rate with n labels. Groups raise its variance by as much as they do now."""
+    labelled, m = Fraction(n, sums.labelled), sums.items - n
+    others = Fraction(m, sums.others) if sums.others else Fraction(0)
+    h, j, hh, hj, jj = (labelled * part for part in (sums.h, sums.j, sums.hh, sums.hj, sums.jj))
+    rate = plain_rate(LabelSums(n, m, h, j, others * sums.o, hh, hj, jj, others * sums.oo), correct)
+    if not sums.groups:
+        return rate
+    raised = grouped_rate(sums, gate, correct).variance / plain_rate(sums, correct).variance
+    df = max(Fraction(1), min(rate.df, sums.groups * labelled - 1))
+    return replace(rate, variance=rate.variance * max(Fraction(1), raised), df=df)
+
+
+def ones_needed(bound: Fraction, confidence: float) -> int | None:
+    """How many labels of people, all of them 1 and without a judge, have a lower end of at least this."""
+
+    def enough(n: int) -> bool:
+        one, nothing = Fraction(n), Fraction(0)
+        sums = LabelSums(n, 0, one, nothing, nothing, one, nothing, nothing, nothing)
+        return plain_rate(sums).ends(one_sided(confidence))[0] >= bound
+
+    return _least(enough, LEAST_LABELS, MAX_ONES)
+
+
+def _least(enough: Callable[[int], bool], first: int, most: int = MAX_UNITS) -> int | None:
+    """The least number from `first` to `most` that is enough, where more is never less; None where there is none."""
+    low, high = first - 1, first
+    while high < most and not enough(high):
+        low, high = high, min(high + 2 * (high - low), most)
+    if high > most or not enough(high):
+        return None
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)

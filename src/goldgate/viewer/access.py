@@ -1,4 +1,4 @@
-"""Which requests the server answers: read-only ones, for the right host name, from its own pages, with the token."""
+"""Which requests the server answers: for the right host name, from its own pages, with the token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from goldgate.viewer.query import query_fields
 
-METHODS = ("GET", "HEAD")
+READING = ("GET", "HEAD")
+POST = "POST"
 TOKEN = "token"  # its name in an address
 _OWN_SITES = ("same-origin", "none")  # what a browser calls our own pages, and what a person typed or opened
 
@@ -23,6 +24,7 @@ class HttpRequest:
     path: str  # as it was sent
     query: str
     headers: Sequence[tuple[str, str]] = ()
+    body: bytes = b""  # of a form, read when the request is not refused
 
     def header(self, name: str) -> list[str]:
         """Every header of this name."""
@@ -41,10 +43,15 @@ class Refusal:
 
 @dataclass
 class AccessControl:
-    """The token is in the address that is printed; a request with it gets a cookie, which is enough from then on."""
+    """The token is in the address that is printed; a request with it gets a cookie, which is enough from then on.
+
+    A site that takes forms also takes POST, which must say that it comes from a page of this site.
+    """
 
     host: str
     port: int
+    command: str = "view"  # which printed the address
+    takes_forms: bool = False
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     _cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     _once: list[str] = field(default_factory=list)
@@ -68,8 +75,10 @@ class AccessControl:
 
     def refuse(self, request: HttpRequest) -> Refusal | None:
         """Why a request is refused; None if it may see the page."""
-        if request.method not in METHODS:
-            return Refusal(405, "Only GET and HEAD: nothing can be changed here.", {"Allow": ", ".join(METHODS)})
+        methods = (*READING, POST) if self.takes_forms else READING
+        if request.method not in methods:
+            only = " and ".join(", ".join(methods).rsplit(", ", 1))
+            return Refusal(405, f"Only {only}: nothing else can be done here.", {"Allow": ", ".join(methods)})
         if not request.path.startswith("/"):
             return Refusal(400, "This is not a request that can be read.")
         hosts = request.header("host")
@@ -79,9 +88,13 @@ class AccessControl:
             return Refusal(403, "Pages of other sites may not ask this server.")
         if not _is_own_site(request):
             return Refusal(403, "Pages of other sites may not load from this server.")
+        if request.method == POST and not _is_own_form(request):
+            return Refusal(403, "Forms are taken only from the pages of this server.")
         if self._has_cookie(request):
             return None
-        return Refusal(403, "Open the address that goldgate view printed: it has a token in it.", lacks_token=True)
+        return Refusal(
+            403, f"Open the address that goldgate {self.command} printed: it has a token in it.", lacks_token=True
+        )
 
     def admit(self, request: HttpRequest) -> str | None:
         """The cookie to set for a request that lacked nothing else, and comes with the token; None for any other."""
@@ -92,7 +105,9 @@ class AccessControl:
 
     @property
     def _name(self) -> str:
-        return f"goldgate-view-{self.port}"  # cookies do not know ports: two viewers must not take each other's
+        return (
+            f"goldgate-{self.command}-{self.port}"  # cookies do not know ports: two servers must not take each other's
+        )
 
     def _is_token(self, text: str) -> bool:
         if any(_equal_in_constant_time(text, once) for once in self._once):
@@ -160,6 +175,13 @@ def _is_own_site(request: HttpRequest) -> bool:
     sites = request.header("sec-fetch-site")
     followed = request.header("sec-fetch-mode") == ["navigate"] and request.header("sec-fetch-dest") == ["document"]
     return all(site in _OWN_SITES for site in sites) or followed
+
+
+def _is_own_form(request: HttpRequest) -> bool:
+    """Whether it names its origin, which was compared before, and no page elsewhere sent it, not even by a click."""
+    return len(request.header("origin")) == 1 and all(
+        site == "same-origin" for site in request.header("sec-fetch-site")
+    )
 
 
 def _equal_in_constant_time(text: str, secret: str) -> bool:

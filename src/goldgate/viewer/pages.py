@@ -60,13 +60,20 @@ def site_page(title: str, body: Sequence[Content], *, forms: bool) -> str:
     )
 
 
-@cache
 def site_policy() -> str:
+    """The policy of the site's pages."""
+    return server_policy(_viewer_asset("view.css"), _viewer_asset("view.js"))
+
+
+def viewer_style() -> str:
+    """What the viewer's pages add to the style of a page."""
+    return _viewer_asset("view.css")
+
+
+@cache
+def server_policy(more_style: str, more_script: str) -> str:
     """What a server says of its pages: the same as they say themselves, and that no other page may frame them."""
-    style, script = (
-        page_asset("page.css") + stylesheet() + _viewer_asset("view.css"),
-        page_asset("page.js") + _viewer_asset("view.js"),
-    )
+    style, script = page_asset("page.css") + stylesheet() + more_style, page_asset("page.js") + more_script
     return f"{content_policy(style, script, forms=True)}; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 

@@ -1,4 +1,7 @@
-"""A small read-only server for the viewer's pages: one request per connection, each within its limits."""
+"""A small server for pages on this machine, and the site of stored results.
+
+One request per connection, each within its limits. Who may ask is said by `AccessControl`.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,18 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from goldgate.errors import ConfigError, GoldgateError, Place, missing_extra
-from goldgate.viewer.access import AccessControl, HttpRequest
+from goldgate.viewer.access import POST, AccessControl, HttpRequest
 from goldgate.viewer.comparison import KINDS, FolderComparison, change_page, changes_page, home_page
 from goldgate.viewer.folder import ViewedFolder
 from goldgate.viewer.pages import report_page, single_unit_page, site_error_page, site_policy, units_page
 from goldgate.viewer.query import SiteLinks, UnitQuery, parse_query
 
-OK, NOT_FOUND, SERVER_ERROR = 200, 404, 500
+OK, BAD_REQUEST, NOT_FOUND, SERVER_ERROR = 200, 400, 404, 500
 _NUMBER, _KIND = r"(0|[1-9][0-9]{0,9})", f"({'|'.join(KINDS)})"
 _REPORT = re.compile(rf"/{_NUMBER}/")
 _UNITS = re.compile(rf"/{_NUMBER}/samples")
@@ -38,6 +42,20 @@ class SiteResponse(NamedTuple):
     headers: Mapping[str, str] = MappingProxyType({})
 
 
+class ServedSite(Protocol):
+    """What is served. Its pages are made one at a time."""
+
+    @property
+    def policy(self) -> str:
+        """The Content-Security-Policy of every page."""
+
+    def respond(self, request: HttpRequest) -> SiteResponse:
+        """The answer to a request that access control let pass."""
+
+    def error_page(self, message: str) -> str:
+        """A page that says what went wrong."""
+
+
 class Site:
     """The pages of these folders. An address is only ever compared with patterns, and gives numbers of a list."""
 
@@ -46,13 +64,25 @@ class Site:
         self._compared = compared
         self._links = SiteLinks()
 
+    @property
+    def policy(self) -> str:
+        return site_policy()
+
+    def respond(self, request: HttpRequest) -> SiteResponse:
+        return self.answer(request.path, request.query)
+
     def answer(self, path: str, query: str) -> SiteResponse:
         """The page at a path, as it was sent: nothing in it is decoded."""
         try:
             html = self._page(path, parse_query(query))
         except GoldgateError as error:
-            return _error_response(SERVER_ERROR, str(error))
-        return _error_response(NOT_FOUND, "There is no such page.") if html is None else SiteResponse(OK, html)
+            return SiteResponse(SERVER_ERROR, self.error_page(str(error)))
+        if html is None:
+            return SiteResponse(NOT_FOUND, self.error_page(NO_SUCH_PAGE))
+        return SiteResponse(OK, html)
+
+    def error_page(self, message: str) -> str:
+        return site_error_page(message, "/")
 
     def _page(self, path: str, choice: UnitQuery) -> str | None:
         folders, compared, links = self._folders, self._compared, self._links
@@ -83,8 +113,12 @@ class Site:
         return None
 
 
-def _error_response(status: int, message: str, headers: Mapping[str, str] = MappingProxyType({})) -> SiteResponse:
-    return SiteResponse(status, site_error_page(message, "/"), headers)
+NO_SUCH_PAGE = "There is no such page."
+
+
+def redirect(location: str, headers: Mapping[str, str] = MappingProxyType({})) -> SiteResponse:
+    """The answer that leads a browser to another page of the site."""
+    return SiteResponse(303, "", {"Location": location, **headers})
 
 
 try:
@@ -94,6 +128,7 @@ except ImportError:  # the extra is not installed: `require_extra` says so
         raise
 
 MAX_HEAD_BYTES = 16 << 10  # bytes of a request's first line and headers
+MAX_BODY_BYTES = 64 << 10  # of a form
 MAX_CONNECTIONS = 64
 READ_SECONDS = 10.0  # for all of a request
 WRITE_SECONDS = 30.0  # for all of an answer
@@ -120,7 +155,7 @@ def require_extra() -> None:
     try:
         import h11  # noqa: F401
     except ImportError:
-        raise missing_extra("view", "looking at results in a browser") from None
+        raise missing_extra("view", "a page in a browser") from None
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -156,7 +191,7 @@ def host_name(host: str, listening: socket.socket) -> str:
     return str(listening.getsockname()[0])
 
 
-def serve_site(site: Site, access: AccessControl, listening: socket.socket, ready: Callable[[], None]) -> None:
+def serve_site(site: ServedSite, access: AccessControl, listening: socket.socket, ready: Callable[[], None]) -> None:
     """Answer until the process is interrupted. `ready` is called when requests are taken."""
     with ThreadPoolExecutor(1, "pages") as pages:  # one: pages of a site share what they have found
         server = _Server(site, access, pages)
@@ -187,7 +222,7 @@ def _stop_on_signals(stop: Callable[[int], None]) -> Iterator[None]:
 
 
 class _Server:
-    def __init__(self, site: Site, access: AccessControl, pages: ThreadPoolExecutor) -> None:
+    def __init__(self, site: ServedSite, access: AccessControl, pages: ThreadPoolExecutor) -> None:
         self._site = site
         self._access = access
         self._pages = pages
@@ -229,40 +264,57 @@ class _Server:
         try:
             async with asyncio.timeout(READ_SECONDS):
                 request = await _read(connection, reader)
+                reply = None if request is None else self._refuse(request)
+                if request is not None and reply is None and request.method == POST:
+                    request = replace(request, body=await _read_body(connection, reader))
             if request is None:
                 return
             head_only = request.method == "HEAD"
-            reply = await self._reply(request)
+            reply = await self._answer(request) if reply is None else reply
         except TimeoutError:
-            reply = _error_response(408, "The request took too long.")
+            reply = self._error(408, "The request took too long.")
         except h11.RemoteProtocolError as problem:
-            reply = _error_response(problem.error_status_hint, "This is not a request that can be read.")
+            reply = self._error(problem.error_status_hint, _UNREADABLE)
+        except _TooLargeError:
+            reply = self._error(413, "The form is too large.")
         except ValueError:
-            reply = _error_response(400, "This is not a request that can be read.")
+            reply = self._error(BAD_REQUEST, _UNREADABLE)
         async with asyncio.timeout(WRITE_SECONDS):
-            await _write(connection, writer, reply, head_only=head_only)
+            await _write(connection, writer, reply, self._site.policy, head_only=head_only)
         await _linger(reader, writer)
 
-    async def _reply(self, request: HttpRequest) -> SiteResponse:
+    def _refuse(self, request: HttpRequest) -> SiteResponse | None:
+        """The answer to a request that is refused, or that comes to get its cookie; None for any other."""
         refusal = self._access.refuse(request)
         may_enter = refusal is None or refusal.lacks_token
         if (
             may_enter and (cookie := self._access.admit(request)) is not None
         ):  # also with a cookie: no token stays in an address
-            return SiteResponse(303, "", {"Location": "/", "Set-Cookie": cookie})
-        if refusal is not None:
-            return _error_response(refusal.status, refusal.message, refusal.headers)
+            return redirect("/", {"Set-Cookie": cookie})
+        return None if refusal is None else self._error(refusal.status, refusal.message, refusal.headers)
+
+    async def _answer(self, request: HttpRequest) -> SiteResponse:
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._pages, self._site.answer, request.path, request.query)
+            return await loop.run_in_executor(self._pages, self._site.respond, request)
         except Exception as problem:  # a fault of our own must not end the server
-            return _error_response(
-                500, f"This page cannot be shown, which is a fault of goldgate: {type(problem).__name__}."
+            return self._error(
+                SERVER_ERROR, f"This page cannot be shown, which is a fault of goldgate: {type(problem).__name__}."
             )
+
+    def _error(self, status: int, message: str, headers: Mapping[str, str] = MappingProxyType({})) -> SiteResponse:
+        return SiteResponse(status, self._site.error_page(message), headers)
+
+
+class _TooLargeError(Exception):
+    """A request has a body of more than MAX_BODY_BYTES."""
+
+
+_UNREADABLE = "This is not a request that can be read."
 
 
 async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> HttpRequest | None:
-    """The head of a request; None where there is none. What comes behind it is not read."""
+    """The head of a request; None where there is none. What comes behind it is read only where it is a form."""
     left = MAX_HEAD_BYTES + 1  # with one byte too many h11 refuses it
     while True:
         event = connection.next_event()
@@ -278,12 +330,27 @@ async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Htt
             return None
 
 
+async def _read_body(connection: h11.Connection, reader: asyncio.StreamReader) -> bytes:
+    parts, left = list[bytes](), MAX_BODY_BYTES
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(_CHUNK))
+        elif isinstance(event, h11.Data):
+            parts.append(bytes(event.data))
+            left -= len(event.data)
+            if left < 0:
+                raise _TooLargeError
+        else:  # the end: a connection that closes before it is a RemoteProtocolError
+            return b"".join(parts)
+
+
 async def _write(
-    connection: h11.Connection, writer: asyncio.StreamWriter, reply: SiteResponse, *, head_only: bool
+    connection: h11.Connection, writer: asyncio.StreamWriter, reply: SiteResponse, policy: str, *, head_only: bool
 ) -> None:
     writer.transport.set_write_buffer_limits(0)  # it is waited for until all is sent
     body = reply.html.encode("utf-8", "backslashreplace")
-    headers = {**HEADERS, "Content-Security-Policy": site_policy(), **reply.headers, "Content-Length": str(len(body))}
+    headers = {**HEADERS, "Content-Security-Policy": policy, **reply.headers, "Content-Length": str(len(body))}
     events: list[h11.Event] = [h11.Response(status_code=reply.status, headers=[*headers.items()])]
     events += [] if head_only else [h11.Data(data=body)]
     for event in (*events, h11.EndOfMessage()):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from goldgate.core.finding import lowered_gates
 from goldgate.core.gate import Gate
-from goldgate.core.remarks import lowered_gates
 
 DEFAULTS = {"recall": Gate(min=Decimal("0.80")), "integrity": Gate(equals=Decimal("1.00"))}
 

@@ -24,7 +24,7 @@ from goldgate.readers.dialects import (
     recognize_dialect_of,
 )
 from goldgate.readers.dialects.dialect import Dialect, align_tokens, join_tokens
-from goldgate.readers.gold_files import ConversionFailure, GoldOpener
+from goldgate.readers.gold_files import GoldOpener
 from goldgate.readers.guess import id_problem
 from goldgate.readers.records import RecordFile, decode_json, iterate_records
 from goldgate.suites.extraction.records import parse_gold
@@ -345,9 +345,11 @@ def test_a_record_that_cannot_be_converted_is_an_error_with_its_line_or_is_noted
     with pytest.raises(InputError) as refused:
         GoldOpener()(path, "gold")
     assert (refused.value.place.line, refused.value.place.field) == (2, "doc_id")
-    noted: list[ConversionFailure] = []
-    file = GoldOpener(unconverted=noted)(path, "gold")
-    assert [(each.line, each.error.code) for each in noted] == [(2, "gold.not_in_dialect"), (3, "gold.not_json")]
+    file = GoldOpener(skip_unconverted=True)(path, "gold")
+    assert [(line, error.code) for line, error in file.unconverted] == [
+        (2, "gold.not_in_dialect"),
+        (3, "gold.not_json"),
+    ]
     file.close()
 
 

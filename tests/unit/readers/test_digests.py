@@ -22,4 +22,4 @@ def test_digests_are_the_same_made_by_workers(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(join, "WORTH_BYTES", 0)
     with start_engine(2, "goldgate.readers.join") as engine, open_joined(paths, paths, engine=engine) as several:
         assert several.digests() == expected
-    assert [digest.samples for digest in expected["gold"]] == [1] * files
+    assert [digest["samples"] for digest in expected["gold"]] == [1] * files

@@ -43,14 +43,14 @@ def test_a_file_has_the_same_records_wherever_it_is_cut(
         expected = [*iterate_records(store.files[0])]
         assert [place for noted in found for place in noted.locations] == [offset for offset, _ in expected]
         assert [length for noted in found for length in noted.lengths] == [len(line) for _, line in expected]
-        assert all(sorted(noted.order) == [*range(len(noted.locations))] for noted in found)
+        assert all(sorted(noted.ids.order) == [*range(len(noted.locations))] for noted in found)
         assert sorted(_hashes(found)) == sorted(_hashes([note(FilePiece(0, 0, start, len(content)))]))
     finally:
         store.close()
 
 
 def _hashes(found: list[PieceIndex]) -> list[bytes]:
-    return [noted.hashes[at : at + 8] for noted in found for at in range(0, len(noted.hashes), 8)]
+    return [noted.ids.hashes[at : at + 8] for noted in found for at in range(0, len(noted.ids.hashes), 8)]
 
 
 def gold_lines(number: int = 30_000) -> list[str]:

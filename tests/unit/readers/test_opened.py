@@ -11,7 +11,7 @@ import pytest
 
 from goldgate.engines.worker import pack_message, unpack_message
 from goldgate.errors import InputError, MachineError
-from goldgate.files.random_access import LocalFile, copy_to_temporary, open_local
+from goldgate.files.reading import LocalFile, copy_to_temporary, open_local
 
 CONTENT = b"0123456789" * 50
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.address import has_query, public_url
-from goldgate.files.random_access import RandomAccess, copy_to_temporary
+from goldgate.files.reading import RandomAccess, copy_to_temporary
 from goldgate.files.remote.connection import (
     TRIES,
     Connection,

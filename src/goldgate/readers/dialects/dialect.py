@@ -8,7 +8,7 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place, describe_value
@@ -83,72 +83,86 @@ class Dialect(NamedTuple):
     tells: Callable[[Any], bool] = lambda record: True  # whether a record could not be of a dialect much like it
 
 
-def format_error(path: str, expected: str, found: object) -> InputError:
-    """The error for a part of a record that is not what the format has there."""
-    return InputError(
-        "gold.not_in_dialect",
-        "this record does not have the form of its dialect",
-        place=Place(field=path),
-        expected=expected,
-        found=describe_value(found),
-        advice="is it damaged, or of another format? --dialect names the one to read it as",
-    )
+class Node:
+    """A part of a record, with its path. Whatever is not as the format has it is an InputError that names the path."""
 
+    __slots__ = ("_key", "_parent", "value")
 
-def no_labels_error(path: str, found: str) -> InputError:
-    """The error for a record of a test split, whose labels are not published."""
-    return InputError(
-        "gold.no_labels",
-        "this split was published without its labels, so there is nothing to score by",
-        place=Place(field=path),
-        expected="events",
-        found=found,
-        advice="score on a split that has them, such as train or valid",
-    )
+    def __init__(self, value: Any, parent: Node | None = None, key: str | int = "") -> None:
+        self.value = value
+        self._parent = parent
+        self._key = key
 
+    @property
+    def path(self) -> str:
+        if self._parent is None:
+            return ""
+        step = f".{self._key}" if isinstance(self._key, str) else f"[{self._key}]"
+        return (self._parent.path + step).removeprefix(".")
 
-def require_text(value: object, path: str) -> str:
-    """A text that is not blank."""
-    if isinstance(value, str) and value.strip():
-        return value
-    raise format_error(path, "a text that is not empty", value)
+    def __getitem__(self, key: str) -> Node:
+        return Node(self.get(key), self, key)
 
+    def get(self, key: str) -> Any:
+        """The value of a member of an object; None for one that is not there."""
+        if isinstance(self.value, dict):
+            return self.value.get(key)
+        raise self.error("an object")
 
-def require_list(value: object, path: str) -> list[Any]:
-    """A list; one that is not there is empty."""
-    if value is None:
-        return []
-    if isinstance(value, list):
-        return value
-    raise format_error(path, "a list", value)
+    def section(self, key: str) -> Node:
+        """The object under a key; an empty one where there is none."""
+        section = Node(self.get(key) or {}, self, key)
+        section.as_object()
+        return section
 
+    def as_object(self) -> dict[str, Any]:
+        if isinstance(self.value, dict):
+            return self.value
+        raise self.error("an object")
 
-def items_with_paths(value: object, path: str) -> Iterator[tuple[str, Any]]:
-    """The items of a list, each with its path."""
-    return ((f"{path}[{number}]", item) for number, item in enumerate(require_list(value, path)))
+    def as_list(self) -> list[Any]:
+        """A list; one that is not there is empty."""
+        if isinstance(self.value, list):
+            return self.value
+        if self.value is None:
+            return []
+        raise self.error("a list")
 
+    def items(self, key: str | None = None) -> list[Node]:
+        """The items of this list, or of the one under a key."""
+        parent = self if key is None else self[key]
+        return [Node(item, parent, number) for number, item in enumerate(parent.as_list())]
 
-def require_object(value: object, path: str) -> Mapping[str, Any]:
-    """An object."""
-    if isinstance(value, dict):
-        return value
-    raise format_error(path, "an object", value)
+    def text(self, key: str | None = None) -> str:
+        """This text, or the one under a key, which is not blank."""
+        text = self.value if key is None else self.get(key)
+        if isinstance(text, str) and text.strip():
+            return text
+        raise (self if key is None else self[key]).error("a text that is not empty")
 
+    def tokens(self) -> list[str]:
+        tokens = self.as_list()
+        for number, token in enumerate(tokens):
+            if not isinstance(token, str):
+                raise Node(token, self, number).error("a token")
+        return tokens
 
-def require_tokens(value: object, path: str) -> list[str]:
-    """A list of tokens."""
-    items = require_list(value, path)
-    for place, token in enumerate(items):
-        if not isinstance(token, str):
-            raise format_error(f"{path}[{place}]", "a token", token)
-    return items
+    def token_span(self, start: Any, end: Any, tokens: int) -> tuple[int, int]:
+        """The place of some of so many tokens, the end exclusive."""
+        if type(start) is int and type(end) is int and 0 <= start < end <= tokens:
+            return start, end
+        raise self.error(f"0 <= start < end <= {tokens}, the number of tokens", describe_value(f"{start} to {end}"))
 
-
-def token_span(start: object, end: object, path: str, tokens: Sequence[str]) -> tuple[int, int]:
-    """The place of some tokens, the end exclusive."""
-    if type(start) is int and type(end) is int and 0 <= start < end <= len(tokens):
-        return start, end
-    raise format_error(path, f"0 <= start < end <= {len(tokens)}, the number of tokens", f"{start} to {end}")
+    def error(self, expected: str, found: str | None = None) -> InputError:
+        """The error for a part that is not what the format has there."""
+        return InputError(
+            "gold.not_in_dialect",
+            "this record does not have the form of its dialect",
+            place=Place(field=self.path),
+            expected=expected,
+            found=describe_value(self.value) if found is None else found,
+            advice="is it damaged, or of another format? --dialect names the one to read it as",
+        )
 
 
 def token_part(text: TokenText, start: int, end: int, name: str) -> JsonObject:
@@ -169,9 +183,10 @@ def character_part(text: object, start: object, end: object, name: str) -> JsonO
 
 
 def merge_mentions(mentions: list[JsonObject], name: str) -> JsonObject:
-    """The first mention, its text under this name, with all of them where there are several."""
+    """The first mention in the text, its text under this name, with all of them where there are several."""
     if not mentions:
         return {}
+    mentions = sort_mentions(mentions)
     first = {name if key == "text" else key: value for key, value in mentions[0].items()}
     return first | {"mentions": mentions} if len(mentions) > 1 else first
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from goldgate.readers.dialects.dialect import Dialect, JsonObject, require_object
+from goldgate.readers.dialects.dialect import Dialect, JsonObject, Node
 
 
 def _recognizes(record: Any) -> bool:
@@ -17,7 +17,7 @@ def _recognizes(record: Any) -> bool:
 
 
 def _convert(record: Any) -> JsonObject:
-    converted = dict(require_object(record, ""))
+    converted = dict(Node(record).as_object())
     if isinstance(converted.get("event_list"), list) and converted.get("events") is None:
         converted["events"] = [_event(event) for event in converted.pop("event_list")]
     return converted
@@ -63,7 +63,7 @@ def _recognizes_fin(record: Any) -> bool:
 
 
 def _convert_fin(record: Any) -> JsonObject:
-    converted = _convert(require_object(record, ""))
+    converted = _convert(record)
     title, text = converted.get("title"), converted.get("text")
     if isinstance(title, str) and isinstance(text, str):
         del converted["title"]

@@ -15,34 +15,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from goldgate.errors import InputError
-from goldgate.readers.dialects.dialect import (
-    Dialect,
-    JsonObject,
-    TokenText,
-    align_or_join,
-    format_error,
-    items_with_paths,
-    require_list,
-    require_object,
-    require_text,
-    require_tokens,
-    token_part,
-    token_span,
-)
+from goldgate.readers.dialects.dialect import Dialect, JsonObject, Node, TokenText, align_or_join, token_part
 
 _KEYS = ("doc_key", "sentences", "evt_triggers", "gold_evt_links")
 _ROLE = re.compile(r"evt\d+arg\d+(.+)", re.DOTALL)
 
 
-_OTHER_DIALECT = {"rams": "oee-cfc", "oee-cfc": "rams"}
-
-
 class _Document(NamedTuple):
-    """The tokens of a record, their text, and how the ends of its spans count."""
+    """The text of a record with its tokens, and whether the ends of its spans are inclusive."""
 
-    tokens: list[str]
     text: TokenText
-    dialect: str
+    inclusive: bool
 
 
 def _recognizes(record: Any) -> bool:
@@ -71,77 +54,68 @@ def _has_plain_type(part: list[Any]) -> bool:
     return isinstance(event_type[0] if isinstance(event_type, list) and event_type else event_type, str)
 
 
-def _convert(record: Any, dialect: str = "rams") -> JsonObject:
-    record = require_object(record, "")
-    tokens = [
-        token
-        for path, sentence in items_with_paths(record.get("sentences"), "sentences")
-        for token in require_tokens(sentence, path)
-    ]
-    in_characters = dialect != "rams" and all(len(token) == 1 for token in tokens)
+def _convert(record: Any, *, inclusive: bool = True) -> JsonObject:
+    node = Node(record)
+    tokens = [token for sentence in node.items("sentences") for token in sentence.tokens()]
+    in_characters = not inclusive and all(len(token) == 1 for token in tokens)
     text = align_or_join(tokens, "".join(tokens) if in_characters else None)
-    document = _Document(tokens, text, dialect)
-    events: dict[tuple[int, int], list[JsonObject]] = {}
-    ordered: list[JsonObject] = []
-    for path, trigger in items_with_paths(record.get("evt_triggers"), "evt_triggers"):
-        place = _span(trigger, path, document)
-        event = {"event_type": _event_type(trigger, path), **token_part(text, *place, "trigger"), "arguments": []}
-        events.setdefault(place, []).append(event)
-        ordered.append(event)
-    for path, link in items_with_paths(record.get("gold_evt_links"), "gold_evt_links"):
-        _add_argument(link, path, document, events)
+    document = _Document(text, inclusive)
+    events: list[JsonObject] = []
+    by_trigger: dict[tuple[int, int], list[JsonObject]] = {}
+    for trigger in node.items("evt_triggers"):
+        span = _span(trigger, document)
+        event = {"event_type": _event_type(trigger), **token_part(text, *span, "trigger"), "arguments": []}
+        by_trigger.setdefault(span, []).append(event)
+        events.append(event)
+    for link in node.items("gold_evt_links"):
+        _add_argument(link, document, by_trigger)
     source = record.get("source_url")
     group = {"group": source} if isinstance(source, str) and source else {}
-    return {
-        "id": require_text(record.get("doc_key"), "doc_key"),
-        **group,
-        "text": text.text,
-        "tokens": tokens,
-        "events": ordered,
-    }
+    return {"id": node.text("doc_key"), **group, "text": text.text, "tokens": tokens, "events": events}
 
 
-def _add_argument(link: Any, path: str, document: _Document, events: dict[tuple[int, int], list[JsonObject]]) -> None:
-    parts = require_list(link, path)
+def _add_argument(link: Node, document: _Document, events: dict[tuple[int, int], list[JsonObject]]) -> None:
+    parts = link.items()
     if len(parts) < 3:
-        raise format_error(path, "a trigger, an argument and a role", link)
-    trigger = _span(parts[0], f"{path}[0]", document)
+        raise link.error("a trigger, an argument and a role")
+    trigger = _span(parts[0], document)
     if trigger not in events:
-        raise format_error(f"{path}[0]", "the span of one of evt_triggers", parts[0])
-    role = require_text(parts[2], f"{path}[2]")
+        raise parts[0].error("the span of one of evt_triggers")
+    role = parts[2].text()
     match = _ROLE.fullmatch(role)
-    place = _span(parts[1], f"{path}[1]", document)
-    argument = {"role": match[1] if match else role, **token_part(document.text, *place, "argument")}
+    argument = {
+        "role": match[1] if match else role,
+        **token_part(document.text, *_span(parts[1], document), "argument"),
+    }
     for event in events[trigger]:
         event["arguments"].append(dict(argument))
 
 
-def _span(value: Any, path: str, document: _Document) -> tuple[int, int]:
+def _span(node: Node, document: _Document) -> tuple[int, int]:
     """The tokens of a span: RAMS names the last one, OEE-CFC the one after it."""
-    parts, dialect = require_list(value, path), document.dialect
-    if len(parts) < 2 or type(parts[0]) is not int or type(parts[1]) is not int:
-        raise format_error(path, "the first and the last token", value)
-    start, end = parts[0], parts[1] + (dialect == "rams")
-    if dialect == "rams" and 0 <= start < end == len(document.tokens) + 1:
-        raise _other_ends_error(path, f"a last token below {end - 1}, the number of tokens", f"{parts[1]}", dialect)
-    if dialect != "rams" and 0 <= start == end < len(document.tokens):
-        raise _other_ends_error(path, "an end after the start", f"{start} to {end}", dialect)
-    return token_span(start, end, path, document.tokens)
+    numbers, tokens = node.as_list()[:2], len(document.text.spans)
+    if len(numbers) < 2 or any(type(number) is not int for number in numbers):
+        raise node.error("the first and the last token")
+    start, end = numbers[0], numbers[1] + document.inclusive
+    if document.inclusive and 0 <= start < end == tokens + 1:
+        raise _other_ends_error(node, f"a last token below {tokens}, the number of tokens", f"{numbers[1]}", document)
+    if not document.inclusive and 0 <= start == end < tokens:
+        raise _other_ends_error(node, "an end after the start", f"{start} to {end}", document)
+    return node.token_span(start, end, tokens)
 
 
-def _other_ends_error(path: str, expected: str, found: str, dialect: str) -> InputError:
-    error = format_error(path, expected, found)
-    ends = "exclusive" if dialect == "rams" else "inclusive"
-    error.found = found
-    error.advice = f"are the ends of its spans {ends}? then --dialect {_OTHER_DIALECT[dialect]}"
+def _other_ends_error(node: Node, expected: str, found: str, document: _Document) -> InputError:
+    error = node.error(expected, found)
+    ends, other = ("exclusive", "oee-cfc") if document.inclusive else ("inclusive", "rams")
+    error.advice = f"are the ends of its spans {ends}? then --dialect {other}"
     return error
 
 
-def _event_type(trigger: list[Any], path: str) -> str:
+def _event_type(trigger: Node) -> str:
     """The first of the types that the trigger is given, each with its probability."""
-    types = require_list(trigger[2], f"{path}[2]") if len(trigger) > 2 else []
+    types = Node(trigger.value[2], trigger, 2).as_list() if len(trigger.value) > 2 else []
     first = types[0] if types else None
-    return require_text(first[0] if isinstance(first, list) and first else first, f"{path}[2]")
+    return Node(first[0] if isinstance(first, list) and first else first, trigger, 2).text()
 
 
 RAMS = Dialect("rams", "RAMS: five sentences around a trigger", _recognizes, _convert, _KEYS, _has_triggers)
@@ -149,7 +123,7 @@ OEE_CFC = Dialect(
     "oee-cfc",
     "OEE-CFC: keys of RAMS, exclusive ends, types without probabilities",
     _recognizes_oee_cfc,
-    partial(_convert, dialect="oee-cfc"),
+    partial(_convert, inclusive=False),
     _KEYS,
     _has_triggers,
 )

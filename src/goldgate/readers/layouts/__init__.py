@@ -4,7 +4,6 @@ entry point `goldgate.layouts`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -34,11 +33,6 @@ def _added_layouts() -> tuple[RecordLayout | FileLayout, ...]:
     return tuple(load_plugins("goldgate.layouts", (RecordLayout, FileLayout), taken))
 
 
-def _file_layouts() -> Iterator[FileLayout]:
-    yield from FILE_LAYOUTS
-    yield from (layout for layout in _added_layouts() if isinstance(layout, FileLayout))
-
-
 def recognize_record_layout(record: Any) -> RecordLayout | None:
     """The layout of a decoded record; None for our own form, and for an unknown one."""
     layouts = RECORD_LAYOUTS
@@ -50,4 +44,5 @@ def recognize_record_layout(record: Any) -> RecordLayout | None:
 
 def recognize_file_layout(file: RecordFile) -> FileLayout | None:
     """The layout of a file that does not hold a record a line."""
-    return next((layout for layout in _file_layouts() if layout.recognizes(file)), None)
+    added = (layout for layout in _added_layouts() if isinstance(layout, FileLayout))
+    return next((layout for layout in (*FILE_LAYOUTS, *added) if layout.recognizes(file)), None)

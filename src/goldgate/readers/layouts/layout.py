@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from goldgate.core.finding import record_id
 from goldgate.errors import InputError, Place, describe_value, did_you_mean
-from goldgate.files.random_access import BLOCK
+from goldgate.files.reading import BLOCK
 from goldgate.readers.guess import list_keys, no_answer_error
 from goldgate.readers.records import RecordFile
 

@@ -9,10 +9,9 @@ from typing import TextIO
 import orjson
 
 from goldgate.errors import InputError, Place, describe_value
-from goldgate.files.random_access import BLOCK
+from goldgate.files.reading import BLOCK
 from goldgate.readers.layouts.layout import FieldPaths, FileLayout, LayoutAnswer, answer_of
-from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS, keep_line_numbers, with_content
-from goldgate.readers.records import RecordFile, decode_json, too_large_error
+from goldgate.readers.records import LINE_ENDS_TO_BLANKS, RecordFile, copy_records, decode_json, too_large_error
 
 _RESPONSE = "response"
 _EVENTS = ("events", "event_list")
@@ -43,7 +42,7 @@ def gold_rows(file: RecordFile) -> RecordFile:
                 )
             yield line, orjson.dumps({**row, name: orjson.Fragment(cell.translate(LINE_ENDS_TO_BLANKS))})
 
-    return with_content(file, keep_line_numbers(records()), TABLE.name)
+    return copy_records(file, records(), TABLE.name)
 
 
 def _rows(file: RecordFile, names: Sequence[str | None], advice: str) -> Iterator[tuple[int, dict[str, str]]]:

@@ -79,7 +79,13 @@ def page_body(page: Page, selection: UnitSelection, facets: Facets, units: Marku
 
 
 def whole_page(
-    title: str, body: Sequence[Content], *, more_style: str = "", more_script: str = "", forms: bool = False
+    title: str,
+    body: Sequence[Content],
+    *,
+    more_style: str = "",
+    more_script: str = "",
+    forms: bool = False,
+    referrer: str = "no-referrer",
 ) -> str:
     """A page with our style and script, and a policy that forbids everything else."""
     style, script = page_asset("page.css") + stylesheet() + more_style, page_asset("page.js") + more_script
@@ -89,7 +95,7 @@ def whole_page(
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="referrer", content="no-referrer"),
+        element("meta", name="referrer", content=referrer),
         element("meta", name="color-scheme", content="light dark"),
         element("title", html_sentence(title)),
         raw("style", style),

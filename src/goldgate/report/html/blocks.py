@@ -9,7 +9,6 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
@@ -34,7 +33,7 @@ from goldgate.core.page import (
     confusion_label,
 )
 from goldgate.core.unit_page import Mark, MarkedText
-from goldgate.report.element import Content, Markup, element, fragment, link
+from goldgate.report.element import Content, Markup, element, fragment
 from goldgate.report.escape import (
     distinct_names,
     escape_character,
@@ -246,8 +245,9 @@ def _letters(marks: Sequence[Mark]) -> dict[str, str]:
     """A sign for each kind that occurs: its first letter (`GA` for `gold + A`), or as many as tell it from others."""
     letters: dict[str, str] = {}
     for kind in dict.fromkeys(mark.kind for mark in marks):
-        initials = "".join(part[:1].upper() for part in html_name(kind).split(" + "))
-        signs = (initials, *(html_name(kind)[:length].capitalize() for length in range(1, len(kind) + 1)))
+        name = html_name(kind)
+        initials = "".join(part[:1].upper() for part in name.split(" + "))
+        signs = chain([initials], (name[:length].capitalize() for length in range(1, len(kind) + 1)))
         letters[kind] = next((sign for sign in signs if sign not in letters.values()), str(len(letters) + 1))
     return letters
 
@@ -302,7 +302,9 @@ def figure(picture: Picture) -> Markup:
 def facet_link(content: Content, facets: Facets, facet: str, value: str) -> Content:
     """The content as a link to the units that have a value, if there is a list of them."""
     href = facets.get(facet, {}).get(value)
-    return link(content, href, data_facet=html_name(facet), data_value=html_name(value))
+    if href is None:
+        return content
+    return element("a", content, href=href, data_facet=html_name(facet), data_value=html_name(value))
 
 
 def html_table(title: str, head: Content, rows: Sequence[Markup], *, class_: str = "", tall: bool = True) -> Markup:
@@ -367,22 +369,28 @@ def _cells(column: Sequence[Cell], place: int, most: int, table: Table, facets: 
     """The first cells of a column."""
     names = html_names(cell.text for cell in column if isinstance(cell, Name))
     title = table.columns[place].title
+    by_text: dict[str | Name, Markup] = {}  # most columns have the same few names again and again
+    cells: list[Markup] = []
+    for cell in column[:most]:
+        if isinstance(cell, MeasuredValue):
+            cells.append(number_cell(cell, counts=table.with_counts))
+            continue
+        if cell not in by_text:
+            text = str(cell)
+            content: Content = element("code", names[text]) if isinstance(cell, Name) else html_sentence(text)
+            by_text[cell] = _text_cell(
+                facet_link(content, facets, title, text), title, is_head=place == 0 and text != ""
+            )
+        cells.append(by_text[cell])
+    return cells
 
-    @cache  # most columns have the same few names again and again
-    def text_cell(cell: str | Name) -> Markup:
-        text = str(cell)
-        content: Content = element("code", names[text]) if isinstance(cell, Name) else html_sentence(text)
-        content = facet_link(content, facets, title, text)
-        if title == "interval":
-            return element("td", content, class_="num")
-        if place == 0 and text:
-            return element("th", content, scope="row", dir="auto")
-        return element("td", content, dir="auto")
 
-    return [
-        number_cell(cell, counts=table.with_counts) if isinstance(cell, MeasuredValue) else text_cell(cell)
-        for cell in column[:most]
-    ]
+def _text_cell(content: Content, title: str, *, is_head: bool) -> Markup:
+    if title == "interval":
+        return element("td", content, class_="num")
+    if is_head:
+        return element("th", content, scope="row", dir="auto")
+    return element("td", content, dir="auto")
 
 
 def _matrix(block: Matrix, title: str, facets: Facets, rows: int) -> Markup:

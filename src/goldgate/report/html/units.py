@@ -14,7 +14,7 @@ import orjson
 
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.gate import Verdict
-from goldgate.core.page import GateLine, Page, Paragraph, count_text
+from goldgate.core.page import GateLine, Page, Paragraph, Table, count_text
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Suite
 from goldgate.core.unit_page import InputLookup, MarkedText, UnitPage, UnitSummary
@@ -248,6 +248,8 @@ def _item(
     summary: UnitSummary, unit: UnitPage, name: str, gates: Sequence[str], room: int | None = None
 ) -> Markup | None:
     """A unit to be opened; None as soon as it is seen that there is no room for it."""
+    if room is not None and _least_length(unit) > room:
+        return None
     word = summary.word or (f"it costs {', '.join(gates)}" if gates else NOTHING_WRONG)
     sections: list[Markup] = []
     for section in _sections(without_repetition(unit, word)):
@@ -277,6 +279,21 @@ def _item(
         class_="unit" if summary.weight else "unit right",
         data_facets=json.dumps(facets, ensure_ascii=True, separators=(",", ":")),
     )
+
+
+_TAG, _CELL = len('<bdi class="tag x"><b>x</b></bdi>'), len("<td></td>")
+
+
+def _least_length(unit: UnitPage) -> int:
+    """Characters of markup that a unit takes at least, counted without making them."""
+    least = 0
+    for block in chain.from_iterable(section.blocks for section in unit.sections):
+        match block:
+            case MarkedText(text=text, marks=marks) if len(text) <= PAGE_LIMITS.characters:
+                least += len(text) + _TAG * len(marks[: PAGE_LIMITS.marks])
+            case Table(columns=columns, rows=rows):
+                least += _CELL * len(columns) * len(rows[: min(block.most or PAGE_LIMITS.rows, PAGE_LIMITS.rows)])
+    return least
 
 
 def score_text(summary: UnitSummary) -> Markup | None:

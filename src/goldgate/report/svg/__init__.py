@@ -1,6 +1,7 @@
 """Pictures: numbers into SVG. What is drawn on a page is drawn for itself in the same way.
 
-On a page a picture has no heading and no looks of its own: `stylesheet()` is part of the page's.
+On a page a picture has no heading and no looks of its own: `stylesheet()` is part of the page's. Counts are drawn here:
+bars by name (series filled, hatched or empty), and a heat map by row and column.
 """
 
 from __future__ import annotations
@@ -8,9 +9,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from goldgate.core.page import BarPicture, CountPicture, GatePicture, Matrix, Page, Picture, ScorePicture
-from goldgate.report.element import Markup
-from goldgate.report.svg.counts import draw_bars, draw_counts
+from goldgate.report.element import Markup, element, fragment
 from goldgate.report.svg.scores import draw_gates, draw_scores
+from goldgate.report.svg.shapes import (
+    GAP,
+    LINE,
+    MARGIN,
+    SMALL,
+    WIDTH,
+    Canvas,
+    coordinate,
+    description_text,
+    draw_axis,
+    draw_notes,
+    fit_labels,
+    fit_number,
+    fit_scale,
+    fit_text,
+    full_label,
+    hatching,
+    heading,
+    picture,
+    rect,
+    text,
+    text_width,
+)
 
 
 def draw(drawn: Picture, *, standalone: bool = False) -> Markup:
@@ -62,3 +85,166 @@ def matrix_picture(matrix: Matrix, kind: str, title: str) -> CountPicture:
             counts.append(tuple(by_column.get(name, 0) for name in columns))
     row_title = f"{matrix.group_title} / {matrix.row_title}" if matrix.group_title else matrix.row_title
     return CountPicture(kind, title, row_title, matrix.column_title, tuple(rows), columns, tuple(counts))
+
+
+_BAR_LABELS = 220
+_SERIES = 150  # the most room for the name of a series
+_BAR = 11
+_ROW_GAP = 9
+_HATCHED = 2  # the number of the series that is hatched
+
+
+def draw_bars(drawn: BarPicture, *, standalone: bool) -> Markup:
+    """A bar for each count, the number at its end."""
+    labels = fit_labels((name for name, _ in drawn.rows), _BAR_LABELS)
+    scale = fit_scale([0, *(count for _, counts in drawn.rows for count in counts)], whole=True)
+    left = MARGIN + max(map(text_width, labels.values()), default=0) + GAP
+    right = (
+        WIDTH
+        - MARGIN
+        - max((text_width(fit_number(c), SMALL) for _, counts in drawn.rows for c in counts), default=0)
+        - 6
+    )
+    canvas = Canvas()
+    if standalone:
+        heading(canvas, drawn.title, drawn.about)
+    _legend(canvas, drawn.series, left)
+    body = Canvas(y=canvas.y)
+    for name, counts in drawn.rows:
+        body.y += _ROW_GAP / 2
+        middle = body.y + _BAR * len(counts) / 2
+        body.add(text(MARGIN, middle + 4, labels[name], whole=name))
+        for number, count in enumerate(counts, start=1):
+            width = scale.share(count) * (right - left)
+            body.add(_bar(left, body.y, width, number))
+            body.add(text(left + width + 5, body.y + _BAR - 1.5, fit_number(count), "small"))
+            body.y += _BAR
+        body.y += _ROW_GAP / 2
+    canvas.add(*draw_axis(scale, left, right, canvas.y, body.y), *body.parts)
+    canvas.y = body.y + LINE
+    draw_notes(canvas, [full_label(note) for note in drawn.notes])
+    return picture(canvas, full_label(drawn.title), _bar_description(drawn), standalone=standalone)
+
+
+def _legend(canvas: Canvas, series: tuple[str, ...], left: float) -> None:
+    canvas.y += LINE - 2
+    x = left
+    for number, name in enumerate(series, start=1):
+        label = fit_text(name, _SERIES, SMALL)
+        canvas.add(_bar(x, canvas.y - _BAR + 2, 22, number), text(x + 28, canvas.y, label, "small", whole=name))
+        x += 28 + text_width(label, SMALL) + 2 * GAP
+    canvas.y += 8
+
+
+def _bar(x: float, y: float, width: float, number: int) -> Markup:
+    if not width:
+        return fragment()
+    inner = hatching(x, y + 1, width, _BAR - 2, "bar-hatch") if number == _HATCHED else fragment()
+    return fragment(rect(x, y + 1, width, _BAR - 2, f"bar-{number}"), "\n" if inner else None, inner)
+
+
+def _bar_description(drawn: BarPicture) -> str:
+    rows = [
+        f"{name}: " + ", ".join(f"{count} {word}" for count, word in zip(counts, drawn.series, strict=True))
+        for name, counts in drawn.rows
+    ]
+    return description_text([drawn.about, *rows, *drawn.notes])
+
+
+MAX_NAMES = 16  # rows, and columns
+_MAP_LABELS = 170
+_CELL_WIDTH, _CELL_HEIGHT = 46, 24
+_LEAST_WIDTH = 420
+_LEVELS = 5
+_HOT = 5  # the least count that is drawn darkest: a single one is no hot spot
+_DARK = 4  # from this level on letters are light
+_LISTED = 10  # counts that a description names
+_SLOPE = 0.7072  # of labels that stand at 45 degrees
+
+
+def draw_counts(drawn: CountPicture, *, standalone: bool) -> Markup:
+    """Rows down, columns across; a name's own cell is framed, where rows and columns have the same names."""
+    counts_map = _largest(drawn)
+    rows, columns = (fit_labels(names, _MAP_LABELS) for names in (counts_map.rows, counts_map.columns))
+    tilted = max((text_width(label, SMALL) for label in columns.values()), default=0.0) * _SLOPE
+    left = MARGIN + max([text_width(counts_map.row_title, SMALL), *map(text_width, rows.values())]) + GAP
+    room = WIDTH - MARGIN - tilted - left
+    cell = min(_CELL_WIDTH, room / max(1, len(counts_map.columns)))
+    canvas = Canvas(width=min(WIDTH, max(_LEAST_WIDTH, left + cell * len(counts_map.columns) + tilted + MARGIN)))
+    if standalone:
+        heading(canvas, counts_map.title, counts_map.about)
+    canvas.y += LINE - 2
+    canvas.add(text(left, canvas.y, fit_text(f"{counts_map.column_title} →", canvas.width - left, SMALL), "small"))
+    canvas.y += tilted + 10
+    for number, name in enumerate(counts_map.columns):
+        canvas.add(_tilted_label(left + (number + 0.5) * cell, canvas.y, columns[name], name))
+    canvas.add(text(MARGIN, canvas.y, fit_text(f"{counts_map.row_title} ↓", left - MARGIN, SMALL), "small"))
+    canvas.y += 6
+    most = max([_HOT, *(count for row in counts_map.counts for count in row)])
+    for name, counts in zip(counts_map.rows, counts_map.counts, strict=True):
+        canvas.add(text(MARGIN, canvas.y + 16, rows[name], whole=name))
+        for number, (other, count) in enumerate(zip(counts_map.columns, counts, strict=True)):
+            canvas.add(*_cell(left + number * cell, canvas.y, cell, count, most, same=name == other))
+        canvas.y += _CELL_HEIGHT
+    draw_notes(canvas, [full_label(note) for note in counts_map.notes])
+    return picture(canvas, full_label(counts_map.title), _map_description(counts_map), standalone=standalone)
+
+
+def heat_level(count: int, most: int) -> int:
+    """0 for nothing, else from 1 to 5 by the root of the share: few are told from none, also beside many."""
+    return next(level for level in range(_LEVELS + 1) if count * _LEVELS**2 <= level**2 * most) if count else 0
+
+
+def _cell(x: float, y: float, width: float, count: int, most: int, *, same: bool) -> list[Markup]:
+    level = heat_level(count, most)
+    parts = [rect(x, y, width, _CELL_HEIGHT, f"cell heat-{level}")]
+    if same:
+        parts.append(rect(x + 1.5, y + 1.5, width - 3, _CELL_HEIGHT - 3, f"same heat-{level}"))
+    if count:
+        parts.append(text(x + width / 2, y + 16, str(count), "on-dark" if level >= _DARK else "", anchor="middle"))
+    return parts
+
+
+def _tilted_label(x: float, y: float, label: str, whole: str) -> Markup:
+    turned = f"rotate(-45 {coordinate(x)} {coordinate(y)})"
+    return element("g", text(x, y, label, "tilted", whole=whole), transform=turned)
+
+
+def _largest(drawn: CountPicture) -> CountPicture:
+    """The rows and columns that have most, in their order, and a note on how many were left out."""
+    by_row = [sum(row) for row in drawn.counts]
+    by_column = [sum(row[n] for row in drawn.counts) for n in range(len(drawn.columns))]
+    rows, columns = (
+        sorted(sorted(range(len(sums)), key=lambda n: (-sums[n], n))[:MAX_NAMES]) for sums in (by_row, by_column)
+    )
+    if len(rows) == len(drawn.rows) and len(columns) == len(drawn.columns):
+        return drawn
+    left_out = sum(by_row) - sum(drawn.counts[r][c] for r in rows for c in columns)
+    note = (
+        f"Shown: {len(rows)} of {len(drawn.rows)} rows and {len(columns)} of {len(drawn.columns)} columns, those with "
+        f"most; {left_out} of {sum(by_row)} lie outside."
+    )
+    return CountPicture(
+        drawn.kind,
+        drawn.title,
+        drawn.row_title,
+        drawn.column_title,
+        tuple(drawn.rows[r] for r in rows),
+        tuple(drawn.columns[c] for c in columns),
+        tuple(tuple(drawn.counts[r][c] for c in columns) for r in rows),
+        drawn.about,
+        (*drawn.notes, note),
+    )
+
+
+def _map_description(drawn: CountPicture) -> str:
+    """The largest counts off the diagonal."""
+    largest = [
+        (-count, row, column)
+        for row, counts in zip(drawn.rows, drawn.counts, strict=True)
+        for column, count in zip(drawn.columns, counts, strict=True)
+        if count and row != column
+    ]
+    cells = [f"{-count} {row} → {column}" for count, row, column in sorted(largest)[:_LISTED]]
+    head = f"{drawn.row_title} → {drawn.column_title}, but for those of one name: {'none' if not cells else ''}"
+    return description_text([drawn.about, head + "; ".join(cells), *drawn.notes])

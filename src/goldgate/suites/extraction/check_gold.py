@@ -14,9 +14,8 @@ from goldgate.core.page import count_text
 from goldgate.core.suite import CheckResult, Options
 from goldgate.core.value_text import Haystack, normalize
 from goldgate.errors import describe_value, did_you_mean
-from goldgate.readers.gold_check import GoldFinding, GoldProblem, RecordCheck, check_gold_files
-from goldgate.readers.gold_files import GoldOpener, offset_flaws
-from goldgate.readers.records import RecordFile
+from goldgate.readers.gold_check import RecordCheck, check_gold_files
+from goldgate.readers.gold_files import GoldOpener, GoldProblem, offset_flaws
 from goldgate.suites.extraction.events.answer_form import NOT_ROLES
 from goldgate.suites.extraction.events.event import Span, is_span, stated_offsets
 from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
@@ -49,18 +48,14 @@ class EventCheck(RecordCheck):
             self._spans.update(_span_lengths(record))
             yield from _check_links(record)
 
-    def file(self, file: RecordFile) -> Iterator[GoldFinding]:
+    def file(self, form: str | None) -> Iterator[GoldProblem]:
         spans, self._spans = self._spans, Counter()
-        if file.form == "rams" and spans.total() >= ENOUGH_SPANS and not spans[1]:
-            yield _exclusive_ends(file, spans.total())
-
-
-def _exclusive_ends(file: RecordFile, spans: int) -> GoldFinding:
-    message = (
-        f"none of its {spans} spans is a single token: its ends seem to be exclusive, and each span has a"
-        " token too many; --dialect oee-cfc reads them as exclusive"
-    )
-    return GoldFinding("gold.ends_exclusive", "error", file.name, 1, None, "evt_triggers", message)
+        if form == "rams" and spans.total() >= ENOUGH_SPANS and not spans[1]:
+            message = (
+                f"none of its {spans.total()} spans is a single token: its ends seem to be exclusive, and each span"
+                " has a token too many; --dialect oee-cfc reads them as exclusive"
+            )
+            yield GoldProblem("ends_exclusive", message, "evt_triggers")
 
 
 def _span_lengths(record: dict[str, Any]) -> Iterator[int]:
@@ -149,7 +144,7 @@ def _check_trigger(event: dict[str, Any], path: str, text: Haystack | None) -> I
     """Where a trigger says that it is, it must be."""
     trigger, start, end = (event.get(name) for name in ("trigger", "start", "end"))
     own = {key: value for key, value in event.items() if key != "arguments"}
-    bad = [GoldProblem(code, message, f"{path}.{name}") for code, name, message in offset_flaws(own)]
+    bad = [flaw._replace(field=f"{path}.{flaw.field}") for flaw in offset_flaws(own)]
     yield from bad
     if bad:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -13,9 +14,9 @@ from goldgate.core.page import count_text
 from goldgate.core.suite import Options
 from goldgate.errors import InputError, Place
 from goldgate.readers.dialects import OWN_FORM
-from goldgate.readers.gold_files import GoldOpener, load_clusters, record_flaws
-from goldgate.readers.id_index import require_id
-from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, iterate_records, require_unchanged_files
+from goldgate.readers.gold_files import GoldOpener, GoldProblem, load_clusters, record_flaws
+from goldgate.readers.id_index import open_store
+from goldgate.readers.records import LocatedRecord, RecordStore, require_unchanged_files
 from goldgate.report.escape import visible
 from goldgate.suites.extraction.events.event import value_as_written
 from goldgate.suites.extraction.events.event_schema import EventSchema, derive_from_events, obtain_event_schema
@@ -30,6 +31,10 @@ class LostPart(NamedTuple):
     line: int
     field: str
     message: str
+
+    @classmethod
+    def of(cls, file: str, line: int, flaw: GoldProblem) -> LostPart:
+        return cls(file, line, flaw.field or "", flaw.message)
 
 
 @dataclass(slots=True)
@@ -58,10 +63,11 @@ def convert_gold(
     flat events are read by the roles of `schema`.
     """
     clusters = {name: each for path in coref for name, each in load_clusters(path).items()}
-    opener = GoldOpener(dialect, clusters=clusters, id_field=id_field)
+    opener = GoldOpener(dialect, clusters=clusters, id_field=id_field, keep_flaws=True)
     conversion = Conversion()
     names: set[str] = set()
-    for form, gold, data in _gold(paths, opener, schema, conversion.lost, with_ids=True):
+    for record, gold in _gold(paths, opener, schema, conversion.lost, with_ids=True):
+        data, form = record.data, record.file.form
         names.update([form] if form is not None else gold.shapes or [OWN_FORM], gold.shapes)
         conversion.records += 1
         conversion.events += len(gold.event_list)
@@ -75,7 +81,7 @@ def convert_gold(
 def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> EventSchema:
     """The event schema that some gold files follow."""
     try:
-        return derive_from_gold(gold for _, gold, _ in _gold(paths, GoldOpener(dialect), None, None, with_ids=False))
+        return derive_from_gold(gold for _, gold in _gold(paths, GoldOpener(dialect), None, None, with_ids=False))
     except InputError as error:
         if error.code == "gold.no_events":
             error.place = Place(", ".join(map(str, paths)))
@@ -89,7 +95,7 @@ def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None)
 
 def derive_from_store(store: RecordStore) -> EventSchema:
     """The event schema that the gold in open files follows."""
-    return derive_from_gold(gold for _, _, gold, _ in _parsed(store, None, with_ids=False))
+    return derive_from_gold(gold for _, gold in _parsed(store, None, with_ids=False))
 
 
 def derive_from_gold(records: Iterable[Gold]) -> EventSchema:
@@ -104,38 +110,25 @@ def _gold(
     lost: list[LostPart] | None,
     *,
     with_ids: bool,
-) -> Iterator[tuple[str | None, Gold, bytes]]:
-    """The dialect of every record, the record parsed, and its bytes; what cannot be kept of it is noted in `lost`."""
-    store = RecordStore([])
-    try:
-        for path in paths:
-            opener.flaws = None if lost is None else []
-            store.files.append(opener(path, "gold"))
-            if lost is not None:
-                lost += [LostPart(str(path), line, *flaw[1:]) for line, flaw in opener.flaws or ()]
-        with require_unchanged_files([store]):
-            for file, location, gold, data in _parsed(store, schema, with_ids=with_ids):
-                if lost is not None and file.form is None and not _is_kept(gold, data):
-                    line = store.place(location).line or 1
-                    lost += [LostPart(file.name, line, *flaw[1:]) for flaw in record_flaws(data)]
-                yield file.form, gold, data
-    finally:
-        store.close()
+) -> Iterator[tuple[LocatedRecord, Gold]]:
+    """Every record, as it is stored and parsed; what cannot be kept of it is noted in `lost`."""
+    with closing(open_store(paths, "gold", opener)) as store, require_unchanged_files([store]):
+        if lost is not None:
+            lost += [LostPart.of(file.name, *flaw) for file in store.files for flaw in file.flaws]
+        for record, gold in _parsed(store, schema, with_ids=with_ids):
+            if lost is not None and record.file.form is None and not _is_kept(gold, record.data):
+                line = record.place().line or 1
+                lost += [LostPart.of(record.file.name, line, flaw) for flaw in record_flaws(record.data)]
+            yield record, gold
 
 
-def _parsed(
-    store: RecordStore, schema: EventSchema | None, *, with_ids: bool
-) -> Iterator[tuple[RecordFile, int, Gold, bytes]]:
-    """Every record of some open files: its file, its location, parsed, and its bytes."""
-    for number, file in enumerate(store.files):
-        for offset, data in iterate_records(file):
-            location = (number << OFFSET_BITS) + offset
-            record = store.decode(location, data)
-            try:
-                gold = parse_gold(record, require_id(record, store, location) if with_ids else "", data, schema)
-            except InputError as error:
-                raise store.at(error, location) from None
-            yield file, location, gold, data
+def _parsed(store: RecordStore, schema: EventSchema | None, *, with_ids: bool) -> Iterator[tuple[LocatedRecord, Gold]]:
+    """Every record of some open files, as it is stored and parsed."""
+    for record in store.records():
+        identity = record.require_id() if with_ids else ""
+        with record.locate_errors():
+            gold = parse_gold(record.value, identity, record.data, schema)
+        yield record, gold
 
 
 def _is_kept(gold: Gold, data: bytes) -> bool:

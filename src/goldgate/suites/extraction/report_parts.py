@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast
 
+from goldgate.core.finding import missing_answers, remark, same_files, share_percent
 from goldgate.core.gate import GateResult
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Mean, Metrics, Rate, format_number, mean
 from goldgate.core.page import count_text
-from goldgate.core.remarks import missing_answers, remark, same_files, share_percent
 from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
 from goldgate.readers.layouts.layout import FieldPaths
-from goldgate.response.parse_rates import parse_section
+from goldgate.response.parsed import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
 from goldgate.suites.extraction.events.answer_form import GOLD_SHAPES, Form, form_of, form_signature
 from goldgate.suites.extraction.events.event import Violation
@@ -23,10 +23,9 @@ from goldgate.suites.extraction.events.match import Mistake
 from goldgate.suites.extraction.measures import extraction_measures
 from goldgate.suites.extraction.measures.answers import hint_section
 from goldgate.suites.extraction.measures.chain_of_thought import THOUGHT_VERSION
-from goldgate.suites.extraction.measures.duplicate_texts import text_counts
 from goldgate.suites.extraction.measures.hallucination import HALLUCINATION_VERSION, Hallucination
 from goldgate.suites.extraction.measures.matching import MatchRates, confusions
-from goldgate.suites.extraction.sample import Facts
+from goldgate.suites.extraction.sample import Facts, text_counts
 from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings
 
 if TYPE_CHECKING:

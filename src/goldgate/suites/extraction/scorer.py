@@ -31,10 +31,9 @@ from goldgate.suites.extraction.events.match import match_units, name_mistakes
 from goldgate.suites.extraction.events.relaxed_matching import relaxed_rule
 from goldgate.suites.extraction.measures import extraction_measures
 from goldgate.suites.extraction.measures.chain_of_thought import ThoughtChecker
-from goldgate.suites.extraction.measures.duplicate_texts import text_fingerprint
 from goldgate.suites.extraction.measures.hallucination import count_distinct, fast_count_distinct, support_rule
 from goldgate.suites.extraction.records import events_key, parse_gold
-from goldgate.suites.extraction.sample import Facts, Gold, ResponseInput, Sample, make_sample
+from goldgate.suites.extraction.sample import Facts, Gold, ResponseInput, Sample, make_sample, text_fingerprint
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper
 from goldgate.core.unit_page import InputLookup
-from goldgate.readers.join import LocatedRecord, PairReader, open_joined_inputs
+from goldgate.readers.join import PairReader, open_joined_inputs
 from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
 from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.readers.pair_files import PairOpener
+from goldgate.readers.records import LocatedRecord
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
-from goldgate.suites.extraction.measures.duplicate_texts import text_fingerprint
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.report_parts import ExtractionOutcome
-from goldgate.suites.extraction.sample import Facts, Gold, Sample
+from goldgate.suites.extraction.sample import Facts, Gold, Sample, text_fingerprint
 from goldgate.suites.extraction.scorer import Scorer, error_weight, needs_schema, sample_findings, sample_record
 from goldgate.suites.extraction.settings import ExtractionSettings
 
@@ -101,6 +101,9 @@ class ExtractionWork(JoinedWork[Facts]):
     def compare_all(self, samples: Sequence[tuple[str, Gold, StoredPrediction | None]]) -> list[Facts]:
         return self.scorer.facts_of([_sample(gold, prediction) for _, gold, prediction in samples])
 
+    def lookup(self, records: InputLookup) -> ExtractionInputs:
+        return ExtractionInputs(records, self.settings, self.scorer.schema)
+
     def record(self, facts: Facts) -> ComparedSample:
         return sample_record(facts)
 
@@ -119,15 +122,6 @@ class ExtractionWork(JoinedWork[Facts]):
 
 def _sample(gold: Gold, prediction: StoredPrediction | None) -> Sample:
     return Sample(gold) if prediction is None else Sample(gold, *prediction)
-
-
-class ExtractionSource(JoinedSource[Facts]):
-    """The files, and what the answers in them are read by."""
-
-    def lookup(self) -> ExtractionInputs:
-        work = self.work()
-        assert isinstance(work, ExtractionWork)
-        return ExtractionInputs(super().lookup(), work.settings, work.scorer.schema)
 
 
 @contextmanager
@@ -149,7 +143,7 @@ def open_extraction_source(inputs: Inputs, plan: Plan, engine: Mapper | None = N
         outcome.use_schema(derived)
         return ExtractionWork(plan.settings, derived, reader)
 
-    with open_pairs(inputs, make_work, outcome, opener, ExtractionSource, engine) as source:
+    with open_pairs(inputs, make_work, outcome, opener, engine) as source:
         opener.require_joined(source.units)
         outcome.note_reading(opener.fields, by_order=opener.by_order)
         yield source

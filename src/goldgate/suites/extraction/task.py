@@ -20,9 +20,9 @@ from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_sch
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.generation.prompt import Template, prompt_messages, require_room
 from goldgate.readers.gold_files import GoldOpener, require_stored_gold
-from goldgate.readers.id_index import IdIndex, index_files, require_id
+from goldgate.readers.id_index import IdIndex, index_files
 from goldgate.readers.join import join_indexes
-from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS
+from goldgate.readers.records import LINE_ENDS_TO_BLANKS
 from goldgate.suites.extraction.convert import derive_event_schema
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note, load_event_schema
@@ -52,22 +52,18 @@ class Documents:
         return len(self._index)
 
     def __getitem__(self, position: int) -> Document:
-        index = self._index
-        location = index.locations[position]
-        record = index.store.decode(location, index.store.read(location, index.lengths[position]))
-        events = read_gold(record, None, self._schema).event_list
-        return Document(require_id(record, index.store, location), str(source_text(record)), events)
+        record = self._index.record(position)
+        events = read_gold(record.value, None, self._schema).event_list
+        return Document(record.require_id(), str(source_text(record.value)), events)
 
     def data(self, position: int) -> bytes:
         """The record as it is stored, on one line."""
-        index = self._index
-        return index.store.read(index.locations[position], index.lengths[position])
+        return self._index.data(position)
 
     def gold(self, position: int) -> Gold:
         """The record, parsed."""
-        location, data = self._index.locations[position], self.data(position)
-        record = self._index.store.decode(location, data)
-        return parse_gold(record, require_id(record, self._index.store, location), data, self._schema)
+        record = self._index.record(position)
+        return parse_gold(record.value, record.require_id(), record.data, self._schema)
 
     def close(self) -> None:
         self._index.store.close()
@@ -83,12 +79,11 @@ def load_documents(
     require_stored_gold(paths)
     index = index_files(paths, "gold", GoldOpener(dialect))
     join_indexes(index, index)  # a duplicate id is an error of its own
-    store = index.store
-    for location, length in zip(index.locations, index.lengths, strict=True):
-        data = store.read(location, length)
-        record = store.decode(location, data)
-        try:
-            gold = parse_gold(record, require_id(record, store, location), data, schema)
+    for position in range(len(index)):
+        record = index.record(position)
+        identity = record.require_id()
+        with record.locate_errors():
+            gold = parse_gold(record.value, identity, record.data, schema)
             if gold.text is None:
                 raise InputError(
                     "gold.no_text",
@@ -96,8 +91,6 @@ def load_documents(
                     place=Place(field="text"),
                     expected="a string that is not empty",
                 )
-        except InputError as error:
-            raise store.at(error, location) from None
     return Documents(index, schema)
 
 

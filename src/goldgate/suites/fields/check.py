@@ -10,8 +10,8 @@ from goldgate.core.page import count_text
 from goldgate.core.suite import CheckResult, Options
 from goldgate.errors import InputError
 from goldgate.readers.dialects import OWN_FORM
-from goldgate.readers.gold_check import GoldProblem, RecordCheck, check_gold_files
-from goldgate.readers.gold_files import GoldOpener
+from goldgate.readers.gold_check import RecordCheck, check_gold_files
+from goldgate.readers.gold_files import GoldOpener, GoldProblem
 from goldgate.suites.fields.comparators import NumberComparator, leaf_text, read_number
 from goldgate.suites.fields.leaves import Leaf, location
 from goldgate.suites.fields.schema import FieldSchema

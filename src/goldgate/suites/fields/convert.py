@@ -6,6 +6,7 @@ Answers of other programs need no conversion: `goldgate fields` reads batch outp
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from decimal import Decimal
 from typing import IO, Any
 
@@ -13,13 +14,12 @@ import orjson
 
 from goldgate.core.page import count_text
 from goldgate.core.suite import Options
-from goldgate.errors import InputError
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_text_file
 from goldgate.readers.dialects import OWN_FORM
 from goldgate.readers.gold_files import GoldOpener
-from goldgate.readers.id_index import require_id
-from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate_records, require_unchanged_files
+from goldgate.readers.id_index import open_store
+from goldgate.readers.records import require_unchanged_files
 from goldgate.report.escape import visible
 from goldgate.suites.fields.schema import EXTENSION
 from goldgate.suites.fields.settings import WEIGHT_DECIMALS
@@ -123,28 +123,19 @@ def _from_stickler(schema: Mapping[str, Any], place: str, lost: list[str]) -> di
 
 def _convert_gold(paths: Sequence[str], out: IO[bytes], options: Options) -> tuple[str, str]:
     """Every gold record as `id`, `text`, `group` and `value`, one a line."""
-    store, lost, records = RecordStore([]), list[str](), 0
-    try:
-        for path in paths:
-            store.files.append(GoldOpener(OWN_FORM, id_field=options.get("id_field"))(path, "gold"))
-        with require_unchanged_files([store]):
-            for number, file in enumerate(store.files):
-                for offset, data in iterate_records(file):
-                    location = (number << OFFSET_BITS) + offset
-                    record = store.decode(location, data)
-                    identity = require_id(record, store, location)
-                    is_task = isinstance(record.get("data"), dict) and isinstance(record.get("annotations"), list)
-                    try:
-                        ours = _from_task(record, identity, lost) if is_task else record
-                        document = parse_document(ours, identity, None if is_task else options.get("value_field"))
-                    except InputError as error:
-                        raise store.at(error, location) from None
-                    whole = {"id": identity, "text": document.text, "group": document.group, "value": document.value}
-                    line = {name: value for name, value in whole.items() if value is not None}
-                    out.write(orjson.dumps(line, default=lambda number: orjson.Fragment(number.text)) + b"\n")
-                    records += 1
-    finally:
-        store.close()
+    lost, records = list[str](), 0
+    opener = GoldOpener(OWN_FORM, id_field=options.get("id_field"))
+    with closing(open_store(paths, "gold", opener)) as store, require_unchanged_files([store]):
+        for record in store.records():
+            identity, value = record.require_id(), record.value
+            is_task = isinstance(value.get("data"), dict) and isinstance(value.get("annotations"), list)
+            with record.locate_errors():
+                ours = _from_task(value, identity, lost) if is_task else value
+                document = parse_document(ours, identity, None if is_task else options.get("value_field"))
+            whole = {"id": identity, "text": document.text, "group": document.group, "value": document.value}
+            line = {name: value for name, value in whole.items() if value is not None}
+            out.write(orjson.dumps(line, default=lambda number: orjson.Fragment(number.text)) + b"\n")
+            records += 1
     return count_text(records, "record"), _lost_text(lost)
 
 

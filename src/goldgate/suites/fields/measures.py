@@ -11,7 +11,7 @@ from goldgate.core.metric import Metrics, Rate
 from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
-from goldgate.response.parse_rates import ParseRates
+from goldgate.response.parsed import ParseRates
 from goldgate.suites.fields.alignment import HIT, WRONG
 from goldgate.suites.fields.confidence import SCALE, ReviewLevels, review_totals
 from goldgate.suites.fields.scorer import FieldFacts

@@ -11,14 +11,14 @@ from typing import Any, cast
 import orjson
 
 from goldgate.core.contracts import StandsOut, SuiteReport
+from goldgate.core.finding import missing_answers, remark, same_files, share_percent
 from goldgate.core.gate import GateResult
 from goldgate.core.metric import Metrics, Rate
 from goldgate.core.page import count_text
-from goldgate.core.remarks import missing_answers, remark, same_files, share_percent
 from goldgate.core.suite import Outcome, whole_number
 from goldgate.core.tally import Tally
 from goldgate.readers.layouts.layout import FieldPaths
-from goldgate.response.parse_rates import parse_section
+from goldgate.response.parsed import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
 from goldgate.suites.fields.confidence import SCALE, ReviewLevels
 from goldgate.suites.fields.contracts import FieldsReport

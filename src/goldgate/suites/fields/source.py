@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,13 @@ from goldgate.files.reading import read_text_file
 from goldgate.readers.dialects import OWN_FORM
 from goldgate.readers.gold_files import GoldOpener
 from goldgate.readers.guess import describe_keys
-from goldgate.readers.join import LocatedRecord, PairReader, open_joined_inputs
+from goldgate.readers.id_index import open_store
+from goldgate.readers.join import PairReader, open_joined_inputs
 from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
 from goldgate.readers.layouts.chat import body_text, is_chat, is_reply, read_chat
 from goldgate.readers.layouts.layout import FieldPaths, value_at
 from goldgate.readers.pair_files import PairOpener
-from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate_records, record_group
+from goldgate.readers.records import LocatedRecord, RecordStore, record_group
 from goldgate.suites.fields.leaves import depth_of
 from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.report import FieldsOutcome
@@ -187,6 +188,11 @@ class FieldsWork(JoinedWork[FieldFacts]):
     def compare(self, identity: str, gold: GoldDocument, prediction: FieldsAnswer | None) -> FieldFacts:
         return self.scorer.facts(gold, prediction)
 
+    def lookup(self, records: InputLookup) -> InputLookup:
+        from goldgate.suites.fields.explain import DocumentLookup  # scoring does not need it
+
+        return DocumentLookup(records, lambda: self.scorer, self.value_field)
+
     def record(self, facts: FieldFacts) -> Mapping[str, Any]:
         return document_record(facts)
 
@@ -215,21 +221,10 @@ def open_fields_source(inputs: Inputs, plan: Plan, engine: Mapper | None = None)
         outcome.note_schema(schema, has_validator=schema.is_derived or scorer.validator is not None)
         return FieldsWork(scorer, reader, value_field)
 
-    with open_pairs(inputs, make_work, outcome, opener, FieldsSource, engine) as opened:
+    with open_pairs(inputs, make_work, outcome, opener, engine) as opened:
         opener.require_joined(opened.units)
         outcome.note_reading(opener.fields, value_field, by_order=opener.by_order)
         yield opened
-
-
-class FieldsSource(JoinedSource[FieldFacts]):
-    """The files, and what compares a document again for its page."""
-
-    def lookup(self) -> InputLookup:
-        from goldgate.suites.fields.explain import DocumentLookup  # scoring does not need it
-
-        work = self.work()
-        assert isinstance(work, FieldsWork)
-        return DocumentLookup(super().lookup(), lambda: work.scorer, work.value_field)
 
 
 @contextmanager
@@ -263,14 +258,10 @@ def _single(inputs: Inputs, name: str) -> Any:
 
 def _gold_values(store: RecordStore, value_field: str | None) -> Iterator[Any]:
     """The values of all gold records, with the place of the first that is malformed."""
-    for number, file in enumerate(store.files):
-        for offset, data in iterate_records(file):
-            place = (number << OFFSET_BITS) + offset
-            record = store.decode(place, data)
-            try:
-                yield parse_document(record, "", value_field).value
-            except InputError as error:
-                raise store.at(error, place) from None
+    for record in store.records():
+        with record.locate_errors():
+            document = parse_document(record.value, "", value_field)
+        yield document.value
 
 
 def derive_shape(values: Iterable[Any]) -> dict[str, Any]:
@@ -283,11 +274,7 @@ def derive_shape(values: Iterable[Any]) -> dict[str, Any]:
 
 def derive_gold_schema(paths: Sequence[str], options: Options) -> tuple[dict[str, Any], str]:
     """`goldgate schema --suite fields`: a JSON Schema of gold, and how much is in it."""
-    opener: Callable[[str, str], Any] = GoldOpener(OWN_FORM)
-    store = RecordStore([opener(path, "gold") for path in paths])
-    try:
+    with closing(open_store(paths, "gold", GoldOpener(OWN_FORM))) as store:
         schema = derive_shape(_gold_values(store, options.get("value_field")))
-    finally:
-        store.close()
     leaves = [shape for shape in FieldSchema(schema, FieldsSettings()).paths() if "scalar" in shape.kinds]
     return schema, count_text(len(leaves), "path")

@@ -24,9 +24,9 @@ from goldgate.errors import InputError, Place
 from goldgate.generation.prompt import Template, find_template, prompt_messages, require_room
 from goldgate.readers.dialects import OWN_FORM
 from goldgate.readers.gold_files import GoldOpener, require_stored_gold
-from goldgate.readers.id_index import IdIndex, index_files, require_id
+from goldgate.readers.id_index import IdIndex, index_files
 from goldgate.readers.join import join_indexes
-from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS
+from goldgate.readers.records import LINE_ENDS_TO_BLANKS
 from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.schema import EXTENSION, FieldSchema
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument
@@ -75,10 +75,10 @@ class FieldsTask:
 
     def document(self, position: int) -> GoldDocument:
         """The gold record at a position, parsed; one that cannot be asked about is an InputError."""
-        store, location = self.index.store, self.index.locations[position]
-        record = store.decode(location, store.read(location, self.index.lengths[position]))
-        try:
-            document = parse_document(record, require_id(record, store, location), self.options.get("value_field"))
+        record = self.index.record(position)
+        identity = record.require_id()
+        with record.locate_errors():
+            document = parse_document(record.value, identity, self.options.get("value_field"))
             if document.text is None:
                 raise InputError(
                     "gold.no_text",
@@ -86,8 +86,6 @@ class FieldsTask:
                     place=Place(field="text"),
                     expected="a string that is not empty",
                 )
-        except InputError as error:
-            raise store.at(error, location) from None
         return document
 
     def id(self, position: int) -> str:
@@ -107,8 +105,7 @@ class FieldsTask:
 
     def record(self, position: int) -> bytes:
         # A record of an array may have line ends; inside a string they are escaped.
-        index = self.index
-        return index.store.read(index.locations[position], index.lengths[position]).translate(LINE_ENDS_TO_BLANKS)
+        return self.index.data(position).translate(LINE_ENDS_TO_BLANKS)
 
     def counter(self, settings: FieldsSettings) -> FieldCounts:
         if self.options.get("schema") is None:

@@ -1,4 +1,6 @@
-"""What the judged suite can do beside judging: draw items for people (`sample`), and ask a model (`judge`)."""
+"""What the judged suite can do beside judging: draw items for people (`sample`), let them
+label these (`label`), and ask a model (`judge`).
+"""
 
 from __future__ import annotations
 
@@ -29,6 +31,11 @@ ABILITIES = (
         ),
     ),
     Ability(
+        "power",
+        f"{_FOLDER}.planning:label_power",
+        (_word("width", "Labels of people: length that the interval of a judged rate is to have.", "LENGTH"),),
+    ),
+    Ability(
         "judge",
         f"{_FOLDER}.ask:open_judge_task",
         (
@@ -37,6 +44,19 @@ ABILITIES = (
                 help=f"{_TEMPLATE.help}  [default: question if --question is given, else claim_support]"
             ),
             _QUESTION,
+        ),
+    ),
+    Ability(
+        "label",
+        f"{_FOLDER}.label_server:open_label_site",
+        (
+            _word("by", "Name of the person. Default: the one in the labels of --out, or the login name.", "NAME"),
+            _word(
+                "labels", "Words to choose from, with commas between. Default: --protocol's, or yes and no.", "WORDS"
+            ),
+            _QUESTION,
+            Input("judge", "A judge's labels: each is shown when the person has labelled its item.", required=False),
+            Input("protocol", "Protocol whose `judged: labels` are the words to choose from.", required=False),
         ),
     ),
 )

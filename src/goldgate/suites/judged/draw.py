@@ -20,8 +20,7 @@ import orjson
 from goldgate.core.finding import record_id
 from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, InputError, Place, describe_value
-from goldgate.readers.id_index import require_one_id
-from goldgate.readers.records import RecordStore, iterate_records, open_records
+from goldgate.readers.records import RecordStore, open_records
 from goldgate.readers.stored_result import require_type
 from goldgate.shape.kinds import AtLeast
 
@@ -245,18 +244,17 @@ class ItemFile(Mapping[ItemKey, Item]):
         self._places: dict[ItemKey, tuple[int, int]] = {}  # offset and length
         self.name, kind = store.files[0].name, store.files[0].kind
         self.header: Item | None = None  # of a draw
-        for location, data in iterate_records(store.files[0]):
-            record = store.decode(location, data)
+        for record in store.records():
+            if kind == "draw" and not self._places and self.header is None and _HEADER_KEY in record.value:
+                self.header = record.value
+                continue
             try:
-                if kind == "draw" and not self._places and self.header is None and _HEADER_KEY in record:
-                    self.header = record
-                    continue
-                key = _new_key(record, self._places)
+                key = new_item_key(record.value, self._places)
             except InputError as error:
                 error.code = error.code.replace("items.", f"{kind}.", 1)
-                raise store.at(error, location) from None
-            require_one_id(key.id, data, store, location)
-            self._places[key] = location, len(data)
+                raise record.at(error) from None
+            record.require_one_id()
+            self._places[key] = record.offset, len(record.data)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -266,14 +264,15 @@ class ItemFile(Mapping[ItemKey, Item]):
 
     def __getitem__(self, key: ItemKey) -> Item:
         location, length = self._places[key]
-        return self._store.decode(location, self._store.read(location, length))
+        return self._store.decode(location, self._store.read(location, length)).value
 
     @property
     def sha256(self) -> str:
         return self._store.sha256s()[0]
 
 
-def _new_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
+def new_item_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
+    """The key of an item; the header of a draw, and a key that is taken, are InputErrors."""
     if _HEADER_KEY in record:
         message = "this is a draw: give the items that it was drawn from"
         raise _field_error("is_a_draw", message, _HEADER_KEY, "items", record[_HEADER_KEY])
@@ -294,8 +293,8 @@ def assign_strata(
     if by is None:
         return {key: "" for key, _ in items}
     if by == BY_JUDGE:
-        named = judge or {}
-        return {key: named.get(key, NO_LABEL) for key, _ in items}
+        names = judge or {}
+        return {key: names.get(key, NO_LABEL) for key, _ in items}
     return {key: _field_stratum(key, item, by) for key, item in items}
 
 

@@ -1,4 +1,4 @@
-"""An item of a stored result, explained: what was shown, and what people and judges said of it."""
+"""An item of a stored result, explained: what was shown, and what people and judges remark of it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _HALF = 0.5
 
 
 def item_summary(record: ItemLabelsRecord) -> UnitSummary:
-    """What stands out first: judge and people disagree; then nobody could say; then people disagree."""
+    """What stands out first: judge and people disagree; then no person could say; then people disagree."""
     human, judge = record["human"], record["judge"]
     facets = {"question": (record["question"],)}
-    given = {each["label"] for each in record["people"] if isinstance(each["label"], (int, float))}
+    numbers = {each["label"] for each in record["people"] if isinstance(each["label"], (int, float))}
     words, weight = [], 0
     if record["drawn"] and human is None:
         words, weight = ["unsure" if record["people"] else "no label of a person"], 1
@@ -31,7 +31,7 @@ def item_summary(record: ItemLabelsRecord) -> UnitSummary:
     elif human is not None and judge is not None and (human > _HALF) != (judge > _HALF):
         words, weight = [f"people {_text(human)}, judge {_text(judge)}"], 3
         facets["labels"] = ("too strict",) if human > judge else ("too lenient",)
-    if len(given) > 1:
+    if len(numbers) > 1:
         words.append("people disagree")
         weight += 1
         facets["people"] = ("disagree",)
@@ -58,8 +58,8 @@ def item_page(record: ItemLabelsRecord, inputs: Mapping[str, Any]) -> UnitPage:
     sections = [UnitSection("Result", (Paragraph(summary.word or "Nothing stands out."), Paragraph(_result(record))))]
     item = inputs.get("items")
     if isinstance(item, Mapping):
-        shown = [(name, value) for name, value in item.items() if name not in _NOT_SHOWN][:_MAX_FIELDS]
-        sections += [UnitSection(str(name), (_field(name, value, item),)) for name, value in shown]
+        fields = [(name, value) for name, value in item.items() if name not in _NOT_SHOWN][:_MAX_FIELDS]
+        sections += [UnitSection(str(name), (_field(name, value, item),)) for name, value in fields]
     sections.append(UnitSection("Labels", (_label_table(record, inputs.get("labels")),)))
     return UnitPage(record["id"], tuple(sections))
 
@@ -97,11 +97,11 @@ def _label_table(record: ItemLabelsRecord, stored: object) -> Table:
     notes = {}
     for each in stored if isinstance(stored, list) else ():
         if isinstance(each, Mapping):
-            said = each.get("note") or each.get("reason")
-            notes[each.get("kind"), each.get("by")] = limit_length(said) if isinstance(said, str) else ""
+            remark = each.get("note") or each.get("reason")
+            notes[each.get("kind"), each.get("by")] = limit_length(remark) if isinstance(remark, str) else ""
     rows = [
         (kind, each["by"], _text(each["label"]), notes.get((kind, each["by"]), ""))
         for kind, labels in (("human", record["people"]), ("judge", record["judges"]))
         for each in labels
     ]
-    return Table(tuple(map(Column, ("kind", "by", "label", "note"))), tuple(rows), empty="nobody labelled it")
+    return Table(tuple(map(Column, ("kind", "by", "label", "note"))), tuple(rows), empty="it has no label")

@@ -9,8 +9,8 @@ from math import lcm
 from typing import Any, Literal, NamedTuple
 
 from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
-from goldgate.readers.id_index import open_store, require_one_id
-from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate_records, record_group
+from goldgate.readers.id_index import open_store
+from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, decode_record, record_group
 from goldgate.suites.judged.draw import DEFAULT_QUESTION, ItemKey, item_key
 
 UNSURE: Literal["unsure"] = "unsure"
@@ -64,35 +64,26 @@ class LocatedRecords:
 
     def __init__(self, store: RecordStore) -> None:
         self.store = store
-        self.places: dict[ItemKey, list[tuple[int, int]]] = {}
+        self._places: dict[ItemKey, list[tuple[RecordFile, int, int]]] = {}
 
-    def add(self, key: ItemKey, location: int, length: int) -> None:
-        self.places.setdefault(key, []).append((location, length))
+    def __contains__(self, key: ItemKey) -> bool:
+        return key in self._places
+
+    def __iter__(self) -> Iterator[LocatedRecord]:
+        """Every record of every file; one with two ids is an error with its line."""
+        for record in self.store.records():
+            record.file.records += 1
+            if isinstance(record.value.get("id"), str):
+                record.require_one_id()
+            yield record
+
+    def add(self, key: ItemKey, record: LocatedRecord) -> None:
+        self._places.setdefault(key, []).append((record.file, record.offset, len(record.data)))
 
     def records(self, key: ItemKey) -> list[dict[str, Any]]:
         """The records about an item, in the order of the files."""
-        places = self.places.get(key, ())
-        return [self.store.decode(place, self.store.read(place, length)) for place, length in places]
-
-
-class StoredRecord(NamedTuple):
-    """A record, and where it is."""
-
-    location: int
-    length: int
-    value: dict[str, Any]
-
-
-def stored_records(store: RecordStore) -> Iterator[StoredRecord]:
-    """The records of all files; one with two ids is an error with its line."""
-    for number, file in enumerate(store.files):
-        for offset, data in iterate_records(file):
-            location = (number << OFFSET_BITS) + offset
-            record = store.decode(location, data)
-            if isinstance(record.get("id"), str):
-                require_one_id(record["id"], data, store, location)
-            file.records += 1
-            yield StoredRecord(location, len(data), record)
+        places = self._places.get(key, ())
+        return [decode_record(file, offset, file.plain.read(offset, size)).value for file, offset, size in places]
 
 
 @dataclass(slots=True)
@@ -103,7 +94,7 @@ class LabelBook:
     items: dict[ItemKey, ItemLabels] = field(default_factory=dict)
     people: set[str] = field(default_factory=set)
     judges: set[str] = field(default_factory=set)
-    unreadable: int = 0  # labels of a judge that are none
+    judge_seen: int = 0  # labels that people changed after they had seen the judge's
 
     @property
     def labelled(self) -> Iterator[ItemKey]:
@@ -127,22 +118,22 @@ def read_labels(
     `words` are labels of the protocol, and `judge` names the only one that counts. A label without a question has that
     of the item with its id, where `questions` knows one.
     """
-    book, numbers, store = LabelBook(located), {word: Fraction(str(n)) for word, n in words.items()}, located.store
+    book, numbers = LabelBook(located), {word: Fraction(str(number)) for word, number in words.items()}
     names: set[str] = set()
-    for location, length, record in stored_records(store):
+    for record in located:
         try:
-            key, kind, name = _label_key(record, questions or {}), _kind(record), _name(record)
-            located.add(key, location, length)
+            key, kind, name = _label_key(record.value, questions or {}), _kind(record.value), _name(record.value)
+            located.add(key, record)
             if kind == JUDGE:
                 names.add(name)
                 if judge not in (None, name):
                     continue
-            label = _parse_label(record, kind, numbers)
-            _add_label(book, key, kind, NamedLabel(name, label))
-            _add_group(book.items[key], record)
+            _add_label(book, key, kind, NamedLabel(name, _parse_label(record.value, kind, numbers)))
+            _add_group(book.items[key], record.value)
+            book.judge_seen += kind == HUMAN and record.value.get("judge_seen") is True
         except InputError as error:
             error.code = error.code.replace("items.", "labels.", 1).replace("gold.", "labels.", 1)
-            raise store.at(error, location) from None
+            raise record.at(error) from None
     if judge is not None and judge not in names:
         raise ConfigError(
             "labels.unknown_judge",
@@ -188,8 +179,8 @@ def _parse_label(record: dict[str, Any], kind: str, words: Mapping[str, Fraction
         return Fraction(repr(label + 0))
     if kind == JUDGE:
         return None
-    listed = "".join(f"{word}, " for word in words) or "a word that the protocol lists, "
-    expected = f'true, false, a number from 0 to 1, {listed}or "{UNSURE}"'
+    word_list = "".join(f"{word}, " for word in words) or "a word that the protocol lists, "
+    expected = f'true, false, a number from 0 to 1, {word_list}or "{UNSURE}"'
     error = _wrong("bad_label", "this label of a person cannot be read", "label", expected, label)
     if isinstance(label, str):
         error.advice = did_you_mean(label, [*words, UNSURE]) or f"judged: {{labels: {{{label}: 1}}}} in the protocol"
@@ -202,7 +193,6 @@ def _add_label(book: LabelBook, key: ItemKey, kind: str, named: NamedLabel) -> N
     names.add(named.by)
     if named.by not in labels:
         labels[named.by] = named.label
-        book.unreadable += kind == JUDGE and named.label is None
     elif labels[named.by] != named.label:
         raise InputError(
             "labels.two_labels",

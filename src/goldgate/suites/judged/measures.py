@@ -69,7 +69,7 @@ class ItemFacts:
     human_steps: int  # in which labels of people are counted, and those of judges
     judge_steps: int
     drawn: bool  # whether people were to label it
-    human: Fraction | None  # None: not drawn, or nobody could say
+    human: Fraction | None  # None: not drawn, or no person could say
     people: tuple[NamedLabel, ...]
     judge: Fraction | None  # None: there is no judge, or it gave no label
     judges: tuple[NamedLabel, ...]
@@ -127,17 +127,17 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         h = None if facts.human is None else in_steps(facts.human, s)
         j = 0 if facts.corrected is None else in_steps(facts.corrected, t)
         has_judge = facts.corrected is not None
-        given = in_steps(HALF if facts.judge is None else facts.judge, t) if has_judge else 0
+        raw = in_steps(HALF if facts.judge is None else facts.judge, t) if has_judge else 0
         compared = h is not None and has_judge
         both = max(s, t)  # of which each is a divisor
-        bias = given * (both // t) - (h or 0) * (both // s) if compared else 0
+        bias = raw * (both // t) - (h or 0) * (both // s) if compared else 0
         is_other = h is None and not facts.is_unsure
         return (
             1,
             s * (h is not None), h or 0, j * (h is not None),
             s * facts.is_unsure, j * facts.is_unsure, s * is_other, j * is_other,
             (h or 0) ** 2, (h or 0) * j, j * j * (h is not None), j * j * facts.is_unsure, j * j * is_other,
-            t * has_judge, given, both * compared, max(bias, 0), max(-bias, 0), bias * bias,
+            t * has_judge, raw, both * compared, max(bias, 0), max(-bias, 0), bias * bias,
             *_cells(facts), int(facts.human is not None and facts.human.denominator != 1),
         )  # fmt: skip
 
@@ -158,14 +158,14 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         if table is None:
             undefined = {name: Estimate(None, reason, share=False) for name, reason in self.estimates.items()}
             return {**undefined, "rate": Estimate(None, NO_LABELS, gate_confidence=GATE_CONFIDENCE)}
-        found = find_ends(tally, key)
-        if isinstance(found, str):
-            rate = Estimate(None, found, gate_confidence=GATE_CONFIDENCE)
-            worth = Estimate(None, found, share=False)
+        corrected = find_ends(tally, key)
+        if isinstance(corrected, str):
+            rate = Estimate(None, corrected, gate_confidence=GATE_CONFIDENCE)
+            worth = Estimate(None, corrected, share=False)
         else:
-            gate = found.gate.interval if found.gate is not None else None
-            rate = Estimate(found.ends.value, None, True, found.ends.interval, gate, GATE_CONFIDENCE)
-            worth = Estimate(found.worth, share=False)
+            gate = corrected.gate.interval if corrected.gate is not None else None
+            rate = Estimate(corrected.ends.value, None, True, corrected.ends.interval, gate, GATE_CONFIDENCE)
+            worth = Estimate(corrected.worth, share=False)
         return {**self._agreement(ColumnSums(table)), "rate": rate, "labels_worth": worth}
 
     def _agreement(self, column: ColumnSums) -> dict[str, Metric]:

@@ -104,8 +104,8 @@ def judged_pictures(report: JudgedReport) -> tuple[Picture, ...]:
     groups = [ScoreGroup("", tuple(score_row(name, main[name]) for name in names))]
     rows = report["questions"]["rows"][:SHOWN_QUESTIONS]
     if len(rows) > 1:
-        shown = tuple(score_row(row["question"], cast("MetricValue", row["metrics"]["rate"])) for row in rows)
-        groups.append(ScoreGroup("rate by question", shown))
+        question_rows = tuple(score_row(row["question"], cast("MetricValue", row["metrics"]["rate"])) for row in rows)
+        groups.append(ScoreGroup("rate by question", question_rows))
     return (ScorePicture("scores", "Rates", tuple(groups)),)
 
 
@@ -132,5 +132,5 @@ def judged_rates(report: JudgedReport) -> StoredRates:
 
 def _share_counts(report: JudgedReport, names: Sequence[str]) -> dict[str, HitsAndTrials]:
     main = report["metrics"]["main"]
-    named = ((name, main[name]) for name in names)
-    return {name: share_counts(metric, f"metrics.main.{name}") for name, metric in named if "denominator" in metric}
+    metrics = ((name, main[name]) for name in names)
+    return {name: share_counts(metric, f"metrics.main.{name}") for name, metric in metrics if "denominator" in metric}

@@ -9,15 +9,16 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, cast
 
 from goldgate.core.contracts import StandsOut, SuiteReport
+from goldgate.core.finding import remark
 from goldgate.core.gate import GateResult
 from goldgate.core.metric import Metrics, format_number
 from goldgate.core.page import count_text
-from goldgate.core.remarks import remark
 from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
-from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate, LabelSums, plain_rate
+from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
 from goldgate.stats.distributions import t_tail
-from goldgate.stats.interval import GROUP, metric_with_interval, one_sided
+from goldgate.stats.interval import GROUP, metric_with_interval
+from goldgate.stats.power import ones_needed
 from goldgate.suites.judged.measures import (
     GATE_CONFIDENCE,
     TABLE,
@@ -37,7 +38,6 @@ ITEM = "item"
 MAX_QUESTIONS = 200  # listed
 _MAX_NAMED = 3
 _DRIFT_LABELS, _DRIFT_P = 20, 0.001  # labels from which on their order is looked at, and the p-value that stands out
-_MOST_ONES = 10_000
 _USUAL_BOUND = Fraction(9, 10)
 
 
@@ -52,6 +52,7 @@ class LabelFacts:
     twice: int  # items with labels of several people
     no_judge_label: int
     outside: int  # labels of judges for what is not among the items
+    judge_seen: int  # labels that people changed after they had seen the judge's
     steps: tuple[int, int]  # in which labels of people, and of judges, are counted
     stretched: list[str]  # questions whose judge's labels were stretched
     order: list[tuple[int, Fraction]]  # the place of an item in the draw, and its h - j
@@ -101,14 +102,14 @@ class JudgedOutcome(Outcome):
 def _question_row(tally: Tally, question: str, *, has_judge: bool) -> QuestionRow:
     key = (TABLE, question)
     column = ColumnSums(tally.tables[key])
-    s, found = column.steps, find_ends(tally, key)
+    s, corrected = column.steps, find_ends(tally, key)
     unit = GROUP if column.is_grouped else ITEM
     sums = column.labels(0)
     metrics = LabelledRates().metrics_of(tally, key)
     metrics["human_agreement"] = alpha_metric(people_by_question(tally).get(question, {}))
     ends = None
-    if not isinstance(found, str):
-        ends = {"all_0": _rate_details(found.ends.lower), "all_1": _rate_details(found.ends.upper)}
+    if not isinstance(corrected, str):
+        ends = {"all_0": _rate_details(corrected.ends.lower), "all_1": _rate_details(corrected.ends.upper)}
     total, squares = sums.j + sums.o, sums.jj + sums.oo
     row = {
         "question": question,
@@ -117,8 +118,8 @@ def _question_row(tally: Tally, question: str, *, has_judge: bool) -> QuestionRo
         "unsure": column["unsure"] // s,
         "others": column["others"] // s,
         "groups": column.labelled_groups if column.is_grouped else None,
-        "strata": 1 if isinstance(found, str) else found.strata,
-        "merged_strata": 0 if isinstance(found, str) else found.merged,
+        "strata": 1 if isinstance(corrected, str) else corrected.strata,
+        "merged_strata": 0 if isinstance(corrected, str) else corrected.merged,
         "judge_is_constant": has_judge and sums.items > 1 and squares * sums.items == total**2,
         "ends": ends,
         "metrics": {name: metric_with_interval(metric, unit) for name, metric in metrics.items()},
@@ -141,11 +142,16 @@ def _sampling_remarks(facts: LabelFacts) -> Iterator[StandsOut]:
     if facts.sampling == "trusted":
         yield remark(
             "trusted_sampling",
-            "the labelled items were not drawn by goldgate sample: whoever chose them may have chosen the result",
+            "the labelled items were not drawn by goldgate sample: who chose them may have chosen the result",
         )
     if facts.header is not None and facts.header["draw"] > 1:
         number = facts.header["draw"]
         yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
+    if facts.judge_seen:
+        labels = count_text(facts.judge_seen, "label")
+        yield remark(
+            "judge_seen", f"{labels} changed by people after they had seen the judge's", labels=facts.judge_seen
+        )
     both = sorted({*facts.people} & {*facts.judges})
     if both:
         yield remark("same_name", f"{_names(both)}: labels as a person and as a judge", names=len(both))
@@ -208,27 +214,10 @@ def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[StandsOut]:
     gates = [gate for gate in report["gates"] if gate["metric"] in names and "min" in gate]
     bounds = [(Fraction(g["min"]), float(g.get("confidence", GATE_CONFIDENCE)), g["min"]) for g in gates]
     for bound, confidence, text in bounds or [(_USUAL_BOUND, float(GATE_CONFIDENCE), "0.9")]:
-        needed = _ones_needed(bound, confidence)
+        needed = ones_needed(bound, confidence)
         if needed is not None and n < needed:
             message = f"all {count_text(n, 'label')} of people are 1, and a gate of ≥ {text} needs {needed} such labels"
             yield remark("few_labels", message, labels=n, needed=needed)
-
-
-def _ones_needed(bound: Fraction, confidence: float) -> int | None:
-    """As many labels of people, all 1 and without a judge, as reach a lower bound."""
-    low, high = LEAST_LABELS, _MOST_ONES
-    if not _ones_reach(high, bound, confidence):
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _ones_reach(middle, bound, confidence) else (middle + 1, high)
-    return low
-
-
-def _ones_reach(n: int, bound: Fraction, confidence: float) -> bool:
-    ones, nothing = Fraction(n), Fraction(0)
-    sums = LabelSums(n, 0, ones, nothing, nothing, ones, nothing, nothing, nothing)
-    return plain_rate(sums).ends(one_sided(confidence))[0] >= bound
 
 
 def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[StandsOut]:

@@ -14,7 +14,7 @@ from goldgate.core.suite import Inputs, Source, Work
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import InputError, Place
 from goldgate.readers.records import record_group, require_unchanged_files
-from goldgate.suites.judged.draw import BY_JUDGE, Draw, ItemKey, assign_strata, item_key, judge_strata, load_draw
+from goldgate.suites.judged.draw import BY_JUDGE, Draw, ItemKey, assign_strata, judge_strata, load_draw, new_item_key
 from goldgate.suites.judged.labels import (
     HALF,
     ItemLabels,
@@ -26,7 +26,6 @@ from goldgate.suites.judged.labels import (
     find_stretch,
     open_labels,
     read_labels,
-    stored_records,
 )
 from goldgate.suites.judged.measures import ItemFacts, judged_measures
 from goldgate.suites.judged.report import JudgedOutcome, LabelFacts
@@ -43,22 +42,14 @@ UnitFacts = tuple[ItemFacts, str | None]
 def read_items(located: LocatedRecords) -> Items:
     """The items of all files; one that is there twice is an error with its line."""
     items: Items = {}
-    for location, length, record in stored_records(located.store):
+    for record in located:
         try:
-            key = item_key(record)
-            if key in items:
-                raise InputError(
-                    "items.duplicate_id",
-                    "two items have the same id and question",
-                    place=Place(field="id"),
-                    expected="each id once for each question",
-                    found=key.id,
-                )
-            items[key] = record_group(record)
+            key = new_item_key(record.value, items)
+            items[key] = record_group(record.value)
         except InputError as error:
             error.code = error.code.replace("gold.", "items.", 1)
-            raise located.store.at(error, location) from None
-        located.add(key, location, length)
+            raise record.at(error) from None
+        located.add(key, record)
     if not items:
         raise InputError("items.empty", "there are no items", place=Place(_names(located)), expected="at least one")
     return items
@@ -84,10 +75,10 @@ class OpenedFiles(NamedTuple):
     def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
         """The item, and every label of it."""
         key = ItemKey(str(record["item"]), str(record["question"]))
-        found: dict[str, Any] = {"labels": self.labels.records(key)}
-        if self.items is not None and key in self.items.places:
-            found["items"] = self.items.records(key)[0]
-        return found
+        parts: dict[str, Any] = {"labels": self.labels.records(key)}
+        if self.items is not None and key in self.items:
+            parts["items"] = self.items.records(key)[0]
+        return parts
 
 
 def open_files(stack: ExitStack, inputs: Inputs, settings: JudgedSettings) -> OpenedFiles:
@@ -103,10 +94,9 @@ def open_files(stack: ExitStack, inputs: Inputs, settings: JudgedSettings) -> Op
     book = read_labels(labels, settings.labels, judge, questions_by_id(population))
     outside = 0
     if items is None:
-        judged = {key for key, found in book.items.items() if found.judges} if book.judges else book.items.keys()
-        population = {key: book.items[key].group for key in book.items if key in judged}
+        population = {key: each.group for key, each in book.items.items() if each.judges or not book.judges}
     else:
-        outside = sum(len(found.judges) for key, found in book.items.items() if key not in population)
+        outside = sum(len(each.judges) for key, each in book.items.items() if key not in population)
     return OpenedFiles(labels, book, items, population, outside)
 
 
@@ -170,16 +160,16 @@ class JudgedWork(Work[Sequence[UnitFacts], ItemFacts]):
 
     def findings(self, facts: ItemFacts) -> Iterator[Finding]:
         if facts.is_unsure:
-            message = "nobody could say" if facts.people else "it was drawn and has no label of a person"
+            message = "no person could say" if facts.people else "it was drawn and has no label of a person"
             yield Finding("unsure", "warning", "labels", None, "", message, facts.id)
 
 
 def _human_numbers(labels: Iterable[ItemLabels]) -> Iterator[Fraction]:
     """Every number of people that is counted, alone and as the mean of several."""
-    for found in labels:
-        if found.human is not None:
-            yield found.human
-            yield from (each for each in found.people.values() if isinstance(each, Fraction))
+    for item in labels:
+        if item.human is not None:
+            yield item.human
+            yield from (label for label in item.people.values() if isinstance(label, Fraction))
 
 
 def _number(label: Fraction | None) -> float | None:
@@ -241,25 +231,25 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         nothing = ItemLabels()
         labels = {key: book.items.get(key, nothing) for key in sorted(population, key=lambda key: (key[1], key[0]))}
         judged: dict[str, set[Fraction | None]] = {question: set() for question in sorted(questions)}
-        for key, found in labels.items():
-            judged[key.question].add(found.judge())
+        for key, item in labels.items():
+            judged[key.question].add(item.judge())
         self._stretches = {question: find_stretch(numbers) for question, numbers in judged.items()}
         has_judge = bool(book.judges)
         least = self._settings.steps
         judge_steps = find_steps(self._judge_numbers(labels), least) if has_judge else 1
         self._steps = find_steps(_human_numbers(labels.values()), least), judge_steps
         by_group = self._draw is not None and self._draw.header["by"] == GROUP
-        for key, found in labels.items():
-            judge = found.judge() if has_judge else None
+        for key, item in labels.items():
+            judge = item.judge() if has_judge else None
             facts = ItemFacts(
                 key,
                 key.id if len(questions) == 1 else f"{key.question}: {key.id}",
                 *self._steps,
                 key in drawn,
-                found.human if key in drawn else None,
-                tuple(NamedLabel(*each) for each in sorted(found.people.items())),
+                item.human if key in drawn else None,
+                tuple(NamedLabel(*each) for each in sorted(item.people.items())),
                 judge,
-                tuple(NamedLabel(*each) for each in sorted(found.judges.items())),
+                tuple(NamedLabel(*each) for each in sorted(item.judges.items())),
                 self._stretches[key.question](judge) if has_judge else None,
                 self._strata.get(key),
             )
@@ -267,8 +257,8 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
 
     def _judge_numbers(self, labels: Mapping[ItemKey, ItemLabels]) -> Iterator[Fraction]:
         """Every number of a judge that is counted: as it was given, and as the correction takes it."""
-        for key, found in labels.items():
-            judge = found.judge()
+        for key, item in labels.items():
+            judge = item.judge()
             yield HALF if judge is None else judge
             yield self._stretches[key.question](judge)
 
@@ -284,6 +274,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             twice=sum(len(each.people) > 1 for each in facts),
             no_judge_label=sum(each.judge is None for each in facts) if book.judges else 0,
             outside=self._files.outside,
+            judge_seen=book.judge_seen,
             steps=self._steps,
             stretched=sorted(name for name, stretch in self._stretches.items() if stretch != Stretch()),
             order=[(order[each.key], each.human - each.judge) for each in facts

@@ -8,11 +8,10 @@ from fractions import Fraction
 from typing import NamedTuple, cast
 
 from goldgate.core.contracts import StandsOut, SuiteReport
-from goldgate.core.finding import limit_length
+from goldgate.core.finding import limit_length, remark
 from goldgate.core.gate import GateResult, counts_text
 from goldgate.core.metric import Mean, Metrics, Rate, metric_sections
 from goldgate.core.plan import Plan
-from goldgate.core.remarks import remark
 from goldgate.core.suite import Measure, Outcome
 from goldgate.core.tally import Tally
 from goldgate.suites.research.contracts import (

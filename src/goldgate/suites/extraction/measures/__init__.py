@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goldgate.core.suite import Measure
-from goldgate.response.parse_rates import ParseRates
+from goldgate.response.parsed import ParseRates
 from goldgate.suites.extraction.measures.answers import HintCounts, SchemaCompliance
 from goldgate.suites.extraction.measures.chain_of_thought import ThoughtRates
 from goldgate.suites.extraction.measures.hallucination import Hallucination

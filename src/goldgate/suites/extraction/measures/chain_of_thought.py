@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from html import unescape
 from typing import Final, NamedTuple, final
 
 from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, over
@@ -334,6 +333,8 @@ def _is_repeated(events: Events, source: str, thought: str) -> bool:
 
     A flat answer has no such names: `Person: Ann` in words has the same letters.
     """
+    from html import unescape  # 2 ms to import, for protocols that check thoughts
+
     folded = normalize(unescape(thought))
     begin = _PLAIN_BEGIN.match(source)  # the first key, in most answers: most thoughts do not have it
     first = "" if begin is None else _begin_letters(begin.group()[:-1])

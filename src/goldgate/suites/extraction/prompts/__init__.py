@@ -8,17 +8,17 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections.abc import Sequence
+from contextlib import closing
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from goldgate.errors import ConfigError, InputError, Place
+from goldgate.errors import ConfigError, Place
 from goldgate.generation.prompt import Example, Template, find_template
 from goldgate.readers.gold_files import GoldOpener
-from goldgate.readers.id_index import require_id
-from goldgate.readers.records import RecordStore, iterate_records
+from goldgate.readers.records import read_records
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.records import parse_gold, source_text
 
@@ -56,16 +56,12 @@ def load_examples(
     path: str | Path, count: int, seed: int, dialect: str | None = None, schema: EventSchema | None = None
 ) -> ExamplePool:
     """Choose `count` records of a training file (in the form of gold); `schema` has the roles of flat events."""
-    store = RecordStore([GoldOpener(dialect)(path, "train")])
     best: dict[str, tuple[bytes, Example]] = {}  # by text, so that no text is an example twice
-    try:
-        for location, data in iterate_records(store.files[0]):  # with one file, offset and location are the same
-            record = store.decode(location, data)
-            identity = require_id(record, store, location)
-            try:
-                gold = parse_gold(record, identity, data, schema)
-            except InputError as error:
-                raise store.at(error, location) from None
+    with closing(GoldOpener(dialect)(path, "train")) as file:
+        for record in read_records(file):
+            identity = record.require_id()
+            with record.locate_errors():
+                gold = parse_gold(record.value, identity, record.data, schema)
             if gold.text is None:
                 continue
             rank = hashlib.sha256(f"{seed}:{identity}".encode()).digest()
@@ -75,9 +71,7 @@ def load_examples(
                     continue
                 del best[worst]
             if gold.text not in best or rank < best[gold.text][0]:
-                best[gold.text] = rank, _example(record, gold.event_list)
-    finally:
-        store.close()
+                best[gold.text] = rank, _example(record.value, gold.event_list)
     ranked = [example for _, example in heapq.nsmallest(count + 1, best.values(), key=lambda entry: entry[0])]
     if len(ranked) < count:
         raise ConfigError(

@@ -23,7 +23,6 @@ from goldgate.files.reading import list_untrusted, read_failure
 from goldgate.readers.records import (
     LIMIT_VARIABLE,
     RecordFile,
-    RecordStore,
     check_record_size,
     decode_json,
     iterate_records,
@@ -109,7 +108,7 @@ def _printed_objects(file: RecordFile) -> Iterator[tuple[int, bytes]]:
         offset += len(line)
         if offset - begin > file.limit and lines:
             actual = f"an object of at least {offset - begin:,} bytes"
-            raise too_large_error(TRACE_KIND, RecordStore([file]).place(begin), actual, file.limit)
+            raise too_large_error(TRACE_KIND, file.place(begin), actual, file.limit)
     if lines:
         yield begin, _join_lines(file, begin, lines)
 

@@ -1,0 +1,564 @@
+"""The site on which a person labels items one by one: `goldgate label`.
+
+The file of labels is written anew for every label, beside the old one, flushed to disk, and then takes its place. So it
+is whole at every moment, whoever reads it and however the process ends, a changed label leaves no second line, and
+there is one way of writing, not one for new labels and one for changes. It costs a write of the whole file: 11 ms at a
+thousand labels, 36 ms at ten thousand, and people give one in some seconds. Lines are in the order of first labels.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+import orjson
+
+from goldgate.core.finding import record_id
+from goldgate.core.suite import Options
+from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value
+from goldgate.files.address import is_url
+from goldgate.files.writing import FolderLock, atomic_file, write_failure
+from goldgate.readers.records import RecordStore, decode_json, open_records, read_records, record_group
+from goldgate.suites.judged.ask import read_question, text_digest
+from goldgate.suites.judged.draw import DEFAULT_QUESTION, ItemFile, ItemKey, item_key
+from goldgate.suites.judged.label_page import (
+    BACK,
+    MAX_NOTE_CHARACTERS,
+    NEXT,
+    REFERRER,
+    GivenLabel,
+    ItemView,
+    LabelChoice,
+    is_same_label,
+    label_policy,
+    render_done,
+    render_item,
+    render_label_error,
+)
+from goldgate.suites.judged.labels import HUMAN, JUDGE, UNSURE
+from goldgate.viewer.access import POST, HttpRequest
+from goldgate.viewer.server import BAD_REQUEST, NO_SUCH_PAGE, NOT_FOUND, OK, SERVER_ERROR, SiteResponse, redirect
+
+MAX_CHOICES = 9  # as many as there are keys for
+_YES_AND_NO = (LabelChoice("yes", True, ("1", "y")), LabelChoice("no", False, ("2", "n")))
+_ITEM = re.compile(r"/items/([1-9][0-9]{0,9})")
+_SAVED = re.compile(r"saved=([1-9][0-9]{0,9})")
+_MAX_FIELDS = 10  # of a form
+_OUT_ADVICE = "choose a file for --out that can be written to"
+_OTHER_OUT = "choose another file for --out"
+
+
+def open_label_site(items: str, out: str, options: Options) -> LabelSite:
+    """The site for these items and labels; a draw is recognized by its first line."""
+    choices = _parse_choices(options.get("labels"), options.get("protocol"))
+    question, judges = read_question(options.get("question")), options.get("judge")
+    store = RecordStore([])
+    try:
+        to_label = _open_items(items, store, question)
+        judge = {} if judges is None else _read_judges(judges, to_label)
+        labels = LabelFile(out, options.get("by"), to_label, [choice.value for choice in choices])
+    except BaseException:
+        store.close()
+        raise
+    return LabelSite(store, to_label, labels, choices, question or "", judge)
+
+
+class LabelSite:
+    """Pages of items, forms that label them, and a page at the end."""
+
+    def __init__(
+        self,
+        store: RecordStore,
+        items: ItemFile,
+        labels: LabelFile,
+        choices: Sequence[LabelChoice],
+        question: str,
+        judge: Mapping[ItemKey, tuple[str, ...]],
+    ) -> None:
+        self._store = store  # of the items
+        self._items = items
+        self._keys = list(items)
+        self._labels = labels
+        self._choices = choices
+        self._question = question
+        self._judge = judge
+        self._drafts: dict[ItemKey, str] = {}  # notes of items without a label
+
+    @property
+    def summary(self) -> str:
+        """How far the person has come."""
+        return f"{len(self._labels):,} of {len(self._keys):,} items labelled in {self._labels.path}"
+
+    @property
+    def policy(self) -> str:
+        return label_policy()
+
+    def error_page(self, message: str) -> str:
+        return render_label_error(message)
+
+    def close(self) -> None:
+        """Close the items and let others write the labels."""
+        self._store.close()
+        self._labels.close()
+
+    def respond(self, request: HttpRequest) -> SiteResponse:
+        try:
+            response = self._respond(request)
+        except GoldgateError as error:
+            response = SiteResponse(SERVER_ERROR, self.error_page(str(error)))
+        return response._replace(headers={**response.headers, "Referrer-Policy": REFERRER})
+
+    def _respond(self, request: HttpRequest) -> SiteResponse:
+        match = _ITEM.fullmatch(request.path)
+        if match is not None and int(match[1]) <= len(self._keys):
+            place = int(match[1]) - 1
+            if request.method == POST:
+                return self._take(place, _form_fields(request.body))
+            return SiteResponse(OK, self._item_page(place, saved=self._saved_words(request.query)))
+        if request.path == "/" and request.method != POST:
+            return self._to_next(0)
+        if request.path == "/done" and request.method != POST:
+            return SiteResponse(OK, self._done_page())
+        return SiteResponse(NOT_FOUND, self.error_page(NO_SUCH_PAGE))
+
+    def _take(self, place: int, fields: Mapping[str, str]) -> SiteResponse:
+        """Do what a form asks for: the label and the note are on disk before the answer."""
+        key, wish = self._keys[place], fields.get("do", "")
+        note = fields.get("note", "").replace("\r\n", "\n").strip()
+        given = self._labels.get(key)
+        values = {str(number): choice.value for number, choice in enumerate(self._choices, 1)} | {UNSURE: UNSURE}
+        if wish not in (*values, BACK, NEXT):
+            return SiteResponse(BAD_REQUEST, self.error_page("The form has no label that is known here."))
+        if len(note) > MAX_NOTE_CHARACTERS:
+            problem = f"Not saved: a note has at most {MAX_NOTE_CHARACTERS:,} characters, this one {len(note):,}."
+            return SiteResponse(BAD_REQUEST, self._item_page(place, note=note, problem=problem))
+        if wish in values or given is not None:
+            label = values.get(wish, None if given is None else given.label)
+            try:
+                self._give(key, GivenLabel(label, note))
+            except ConfigError as error:
+                problem = f"Not saved: {error.found or error.message}. {error.advice or ''}"
+                return SiteResponse(SERVER_ERROR, self._item_page(place, note=note, problem=problem))
+            self._drafts.pop(key, None)
+        else:
+            self._drafts[key] = note
+        if wish == BACK:
+            return redirect(f"/items/{max(place, 1)}")
+        if wish == NEXT:
+            return redirect(f"/items/{place + 2}" if place + 1 < len(self._keys) else "/done")
+        return self._to_next(place + 1, f"?saved={place + 1}")
+
+    def _give(self, key: ItemKey, label: GivenLabel) -> None:
+        before = self._labels.get(key)
+        changed = before is not None and not is_same_label(before.label, label.label)
+        self._labels.give(key, self._record(key), label, judge_seen=changed and key in self._judge)
+
+    def _to_next(self, place: int, query: str = "") -> SiteResponse:
+        """Lead to the first item without a label from a place on, then from the beginning; else to the end."""
+        following = self._first_open(place)
+        if following is None:
+            following = self._first_open(0)
+        return redirect("/done" if following is None else f"/items/{following + 1}{query}")
+
+    def _first_open(self, begin: int) -> int | None:
+        places = range(begin, len(self._keys))
+        return next((place for place in places if self._labels.get(self._keys[place]) is None), None)
+
+    def _record(self, key: ItemKey) -> Mapping[str, Any]:
+        self._store.require_unchanged()
+        return self._items[key]
+
+    def _item_page(self, place: int, *, saved: str = "", note: str | None = None, problem: str = "") -> str:
+        key = self._keys[place]
+        given = self._labels.get(key)
+        if note is None:
+            note = self._drafts.get(key, "") if given is None else given.note
+        judge = () if given is None else self._judge.get(key, ())
+        view = ItemView(
+            place + 1, len(self._keys), len(self._labels), self._record(key), self._question, given, note, judge,
+            saved, problem,
+        )  # fmt: skip
+        return render_item(view, self._choices)
+
+    def _saved_words(self, query: str) -> str:
+        """What was saved last, and what the judge says of it."""
+        match = _SAVED.fullmatch(query)
+        if match is None or int(match[1]) > len(self._keys):
+            return ""
+        key = self._keys[int(match[1]) - 1]
+        given = self._labels.get(key)
+        if given is None:
+            return ""
+        judge = "".join(f" Judge: {words}." for words in self._judge.get(key, ()))
+        return f"Saved item {int(match[1]):,}: {self._word(given.label)}.{judge}"
+
+    def _word(self, label: object) -> str:
+        return next((choice.word for choice in self._choices if is_same_label(choice.value, label)), str(label))
+
+    def _done_page(self) -> str:
+        counts = dict.fromkeys([*(choice.word for choice in self._choices), UNSURE], 0)
+        for given in self._labels.given():
+            counts[self._word(given.label)] += 1
+        first = self._first_open(0)
+        return render_done(len(self._keys), counts, None if first is None else first + 1, self._labels.path)
+
+
+def _form_fields(body: bytes) -> dict[str, str]:
+    try:
+        fields = parse_qsl(
+            body.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="replace"
+        )
+    except ValueError:
+        return {}
+    return dict(fields)
+
+
+class _StoredLabel(NamedTuple):
+    """A line of the file of labels, and what it says."""
+
+    line: bytes
+    given: GivenLabel
+    judge_seen: bool  # the label was changed after the judge's was shown
+
+
+class LabelFile:
+    """One person's labels of some items, locked while it is open. What `give` returns from is on disk."""
+
+    def __init__(
+        self, path: str, by: str | None, items: Mapping[ItemKey, object], values: Sequence[str | bool]
+    ) -> None:
+        self.path = path
+        _require_file(path)
+        self._file = os.path.realpath(path)
+        self._lock = _lock(self._file, path)
+        try:
+            self._labels = _read_person(self._file, path, by, items, (*values, UNSURE))
+            self.by = _choose_name(self._labels, by)
+            if not os.path.exists(self._file):
+                self._write({})  # what cannot be written is said before anybody has labelled anything
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def get(self, key: ItemKey) -> GivenLabel | None:
+        """The label of an item, if it has one."""
+        stored = self._labels.get(key)
+        return None if stored is None else stored.given
+
+    def given(self) -> Iterable[GivenLabel]:
+        """All labels."""
+        return (stored.given for stored in self._labels.values())
+
+    def give(self, key: ItemKey, item: Mapping[str, Any], given: GivenLabel, *, judge_seen: bool = False) -> None:
+        """Store a label in place of an earlier one; a ConfigError if it cannot be written, and then nothing changes."""
+        before = self._labels.get(key)
+        if before is not None and before.given.note == given.note and is_same_label(before.given.label, given.label):
+            return
+        seen = judge_seen or (before is not None and before.judge_seen)
+        group = record_group(item)
+        record = {
+            "id": key.id,
+            "label": given.label,
+            "by": self.by,
+            "kind": HUMAN,
+            **({} if group is None else {"group": group}),
+            **({} if item.get("question") is None else {"question": key.question}),
+            **({"note": given.note} if given.note else {}),
+            **({"judge_seen": True} if seen else {}),
+        }
+        labels = {**self._labels, key: _StoredLabel(orjson.dumps(record), given, seen)}
+        self._write(labels)
+        self._labels = labels
+
+    def close(self) -> None:
+        """Let other processes write the file."""
+        self._lock.release()
+
+    def _write(self, labels: Mapping[ItemKey, _StoredLabel]) -> None:
+        with atomic_file(self._file, _OUT_ADVICE, durable=True) as stream:
+            stream.writelines(stored.line + b"\n" for stored in labels.values())
+
+
+def _require_file(path: str) -> None:
+    """Refuse what labels cannot be kept in: a URL, a folder, a device."""
+    try:
+        is_file = not is_url(path) and S_ISREG(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise write_failure(path, problem, _OUT_ADVICE, "the labels cannot be written") from None
+    if not is_file:
+        raise ConfigError(
+            "label.not_a_file",
+            "labels are kept in a file of this machine",
+            place=Place(path),
+            expected="the path of a file",
+            advice=_OTHER_OUT,
+        )
+
+
+def _lock(file: str, path: str) -> FolderLock:
+    folder, name = os.path.split(file)
+    try:
+        return FolderLock(Path(folder), f".{name}.lock")
+    except OSError as problem:
+        raise write_failure(path, problem, _OUT_ADVICE, "the labels cannot be written") from None
+    except ConfigError as error:
+        if error.code != "out.in_use":
+            raise
+        raise ConfigError(
+            "label.in_use",
+            "another goldgate label is writing these labels",
+            place=Place(path),
+            found=error.found,
+            advice="go on there, or end it first (Ctrl-C); a second person needs another file for --out",
+        ) from None
+
+
+def _read_person(
+    file: str, path: str, by: str | None, items: Mapping[ItemKey, object], values: Sequence[str | bool]
+) -> dict[ItemKey, _StoredLabel]:
+    """The labels of an earlier sitting; any that this one cannot go on with is an InputError with its line.
+
+    A last line that was cut off, by whatever copied the file, is left out: its item is asked again.
+    """
+    if not os.path.exists(file):
+        return {}
+    try:
+        with open(file, "rb") as stream:
+            lines = stream.read().split(b"\n")
+    except OSError as problem:
+        raise write_failure(path, problem, _OUT_ADVICE, "the labels cannot be read") from None
+    questions = _questions(items)
+    labels: dict[ItemKey, _StoredLabel] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = decode_json(line)
+        except ValueError as problem:
+            if number == len(lines):
+                break
+            raise InputError(
+                "label.not_json", "this line is not JSON", place=Place(path, number), found=str(problem),
+                advice=f"mend the line, or {_OTHER_OUT}",
+            ) from None  # fmt: skip
+        key, stored = _parse_line(record, line, Place(path, number), by, questions, values)
+        _require_fitting(key, stored, labels.get(key), items, Place(path, number))
+        by = record["by"]
+        labels[key] = stored
+    return labels
+
+
+def _parse_line(
+    record: Any,
+    line: bytes,
+    place: Place,
+    by: str | None,
+    questions: Mapping[str, str],
+    values: Sequence[str | bool],
+) -> tuple[ItemKey, _StoredLabel]:
+    """A line of a person's labels."""
+    identity = record_id(record) if isinstance(record, dict) else None
+    if identity is None or type(record.get("by")) is not str or not record["by"] or record.get("kind") != HUMAN:
+        raise InputError(
+            "label.not_a_label",
+            "this is not a label of a person",
+            place=place,
+            expected='{"id": …, "label": …, "by": …, "kind": "human"}',
+            found="a label of a judge" if isinstance(record, dict) and record.get("kind") == JUDGE else None,
+            advice=_OTHER_OUT,
+        )
+    if by not in (None, record["by"]):
+        raise InputError(
+            "label.other_person",
+            f"these are labels of {record['by']}",
+            place=place._replace(field="by"),
+            expected=f"labels of {by}",
+            found=describe_value(record["by"]),
+            advice="every person needs a file of their own: choose another --out, or go on as that person with --by",
+        )
+    if not any(is_same_label(record.get("label"), value) for value in values):
+        raise InputError(
+            "label.other_words",
+            "this label cannot be given here",
+            place=place._replace(field="label"),
+            expected=" or ".join(orjson.dumps(value).decode() for value in values),
+            found=describe_value(record.get("label")),
+            advice=f"give the --labels or the --protocol that the file was begun with, or {_OTHER_OUT}",
+        )
+    question = record.get("question")
+    key = item_key(record if question is not None else {**record, "question": questions.get(identity)})
+    note = record.get("note")
+    given = GivenLabel(record["label"], note if isinstance(note, str) else "")
+    return key, _StoredLabel(line, given, record.get("judge_seen") is True)
+
+
+def _require_fitting(
+    key: ItemKey, stored: _StoredLabel, before: _StoredLabel | None, items: Mapping[ItemKey, object], place: Place
+) -> None:
+    if key not in items:
+        raise InputError(
+            "label.other_items",
+            "this label is of an item that is not to be labelled here",
+            place=place,
+            expected="labels of the items that are given",
+            found=describe_value(key.id),
+            advice=f"give the items that the file was begun with, or {_OTHER_OUT}",
+        )
+    if before is not None and not is_same_label(before.given.label, stored.given.label):
+        raise InputError(
+            "label.two_labels",
+            "this item has two different labels",
+            place=place,
+            found=f"{key.id}: {before.given.label} and {stored.given.label}",
+            advice="keep the one that counts",
+        )
+
+
+def _choose_name(labels: Mapping[ItemKey, _StoredLabel], by: str | None) -> str:
+    if by is not None and by.strip():
+        return by
+    if labels:
+        return str(orjson.loads(next(iter(labels.values())).line)["by"])
+    try:
+        name = "" if by is not None else getpass.getuser()
+    except (OSError, KeyError):
+        name = ""
+    if not name:
+        raise ConfigError("label.no_name", "whose labels these are is not known", advice="give your name: --by NAME")
+    return name
+
+
+def _parse_choices(words: str | None, protocol: str | None) -> Sequence[LabelChoice]:
+    """The labels to choose from: words of the option or of the protocol, else yes and no."""
+    if words is None and protocol is None:
+        return _YES_AND_NO
+    if words is not None:
+        names, source = [word.strip() for word in words.split(",")], "--labels"
+    else:
+        names, source = _protocol_words(str(protocol)), f"{protocol}: judged.labels"
+        if not names:
+            return _YES_AND_NO
+    if not 2 <= len(names) <= MAX_CHOICES or len(set(names)) < len(names) or "" in names or UNSURE in names:
+        raise ConfigError(
+            "label.bad_words",
+            "these are not words to choose from",
+            place=Place(source),
+            expected=f"2 to {MAX_CHOICES} different words; `{UNSURE}` can always be chosen",
+            found=", ".join(names) or "no words",
+            advice='for example --labels "supported,unsupported"',
+        )
+    return [LabelChoice(name, name, (str(number),)) for number, name in enumerate(names, 1)]
+
+
+def _protocol_words(protocol: str) -> list[str]:
+    from goldgate.suites.judged.settings import JudgedSettings
+    from goldgate.suites.plan import load_protocol
+
+    return [*load_protocol(protocol).protocol.section("judged", JudgedSettings).labels]
+
+
+def _open_items(path: str, store: RecordStore, question: str | None) -> ItemFile:
+    """The items in their order; those of a draw without its header, which must fit to them and to the question."""
+    file = open_records(path, "items")
+    store.files.append(file)
+    for record in islice(read_records(file), 1):
+        if "goldgate_draw" in record.value:
+            file.stored.kind = "draw"
+    items = ItemFile(store)
+    if not items:
+        raise InputError("items.empty", "there are no items", place=Place(path), expected="at least one item")
+    if items.header is not None:
+        _require_draw(items.header, len(items), text_digest(question), Place(path))
+    for key, item in items.items():
+        if "label" in item and item.get("kind") in (HUMAN, JUDGE):
+            raise InputError(
+                "items.are_labels",
+                "this file has labels, not items",
+                place=Place(path),
+                expected="items, which have what is to be judged",
+                found=f"a label of {describe_value(key.id)}",
+                advice="give the items that were drawn; labels of a judge go to --judge",
+            )
+        _group(key, item, path)
+    return items
+
+
+def _require_draw(header: Mapping[str, Any], count: int, question_sha256: str | None, place: Place) -> None:
+    if header.get("n") != count:
+        raise InputError(
+            "draw.cut_off",
+            "the draw does not have the items that its first line says",
+            place=place,
+            expected=f"{header.get('n')} items",
+            found=f"{count:,} items",
+            advice="draw again with `goldgate sample`, and keep the file as it is",
+        )
+    if header.get("question_sha256") not in (None, question_sha256):
+        raise InputError(
+            "draw.other_question",
+            "the items were drawn for another question",
+            place=place,
+            found="no question" if question_sha256 is None else "a question with another text",
+            advice="give the --question that `goldgate sample` was given",
+        )
+
+
+def _group(key: ItemKey, item: Mapping[str, Any], path: str) -> str | None:
+    try:
+        return record_group(item)
+    except InputError as error:
+        error.code, error.place = "items.wrong_type", Place(path, None, f"{key.id}.group")
+        raise
+
+
+def _read_judges(path: str, items: Mapping[ItemKey, object]) -> dict[ItemKey, tuple[str, ...]]:
+    """What judges say of each item, in words; labels of other items are passed over."""
+    questions = _questions(items)
+    words: dict[ItemKey, tuple[str, ...]] = {}
+    store = RecordStore([open_records(path, "labels")])
+    try:
+        for located in store.records():
+            record = located.value
+            if record.get("kind") != JUDGE:
+                raise InputError(
+                    "labels.not_judge",
+                    "this is not a label of a judge",
+                    place=located.place("kind"),
+                    expected='"judge"',
+                    found=describe_value(record.get("kind")),
+                    advice="--judge takes the labels that `goldgate judge` wrote",
+                )
+            identity = record_id(record)
+            question = record.get("question") or questions.get(identity or "")
+            if identity is not None and question is not None:
+                key = ItemKey(identity, str(question))
+                if key in items:
+                    words[key] = (*words.get(key, ()), _judge_words(record))
+    finally:
+        store.close()
+    return words
+
+
+def _questions(items: Iterable[ItemKey]) -> dict[str, str]:
+    """The question that is meant where a label names none: the default one, if the item has it."""
+    questions = {key.id: key.question for key in items}
+    return questions | {key.id: key.question for key in items if key.question == DEFAULT_QUESTION}
+
+
+def _judge_words(record: Mapping[str, Any]) -> str:
+    label = record.get("label")
+    text = label if isinstance(label, str) else "no label" if label is None else orjson.dumps(label).decode()
+    reason = record.get("reason")
+    return f"{text} ({reason})" if isinstance(reason, str) and reason.strip() else text

@@ -1,0 +1,187 @@
+"""How many labels of people a length of the interval, or a gate, needs: `goldgate power` for a judged result.
+
+Further labels are taken to be like those at hand, in what people say and in how far the judge agrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Literal, TypedDict
+
+from goldgate.core.metric import format_number
+from goldgate.core.page import NOT_AVAILABLE, Cell, Column, Name, Notes, Page, Section, Table, count_text
+from goldgate.readers.stored_result import StoredResult
+from goldgate.runs.units import ratio_measures, sum_records
+from goldgate.stats.corrected_rate import LEAST_LABELS
+from goldgate.stats.interval import LEVEL
+from goldgate.stats.power import ExpectedLabels, LabelGoal, ones_needed
+from goldgate.suites.judged.measures import GATE_CONFIDENCE, TABLE, ColumnSums, find_ends, question_keys
+
+USUAL_LENGTH = "0.1"
+SIZES = (25, 50, 100, 200, 500, 1_000)
+
+
+class LabelTarget(TypedDict):
+    """What labels are needed for, and how many; null where no number of these items is enough."""
+
+    kind: Literal["length", "min", "max"]
+    bound: str
+    confidence: float | None  # of a gate
+    needed: int | None
+    needed_without_judge: int | None
+    reason: str | None
+    needed_if_all_are_1: int | None  # of a lower bound: without a judge
+
+
+class IntervalLength(TypedDict):
+    """The length of the interval with this many labels."""
+
+    labels: int
+    length: float
+    length_without_judge: float
+
+
+class QuestionPlan(TypedDict):
+    question: str
+    items: int
+    labelled: int
+    rate: float | None
+    reason: str | None  # why nothing can be planned
+    targets: list[LabelTarget]
+    lengths: list[IntervalLength]
+
+
+class LabelPlan(TypedDict):
+    """The JSON of `goldgate power` for a judged result."""
+
+    format_version: int
+    kind: Literal["label_power"]
+    suite: str
+    signature: str
+    level: float
+    questions: list[QuestionPlan]
+    error: None
+
+
+def label_power(result: StoredResult, options: Mapping[str, Any]) -> tuple[LabelPlan, Callable[[LabelPlan], Page]]:
+    """`goldgate power` for a judged result: the plan, and what describes it."""
+    return plan_labels(result, options), describe_label_plan
+
+
+def plan_labels(result: StoredResult, options: Mapping[str, Any]) -> LabelPlan:
+    """The plan of every question; `options` may have a `threshold`, a `width` and `sizes`."""
+    measures = ratio_measures(result.suite, result.measured_by)
+    tally = sum_records(result, measures).tally
+    questions: list[QuestionPlan] = []
+    for key in question_keys(tally, (TABLE,)):
+        column, rates = ColumnSums(tally.tables[key]), find_ends(tally, key)
+        expected = ExpectedLabels(column.labels(0), column.labels(1))
+        plan: QuestionPlan = {
+            "question": key[1],
+            "items": expected.all_0.items,
+            "labelled": expected.all_0.labelled,
+            "rate": None if isinstance(rates, str) else float(rates.ends.value),
+            "reason": rates if isinstance(rates, str) else None,
+            "targets": [],
+            "lengths": [],
+        }
+        if not isinstance(rates, str):
+            goals = _goals(result, key[1], options)
+            plan["targets"] = [_target(expected, rates.ends.value, goal) for goal in goals]
+            plan["lengths"] = [*_lengths(expected, options["sizes"] or SIZES)]
+        questions.append(plan)
+    return {
+        "format_version": 1,
+        "kind": "label_power",
+        "suite": result.suite.name,
+        "signature": result.report["signature"],
+        "level": LEVEL,
+        "questions": questions,
+        "error": None,
+    }
+
+
+def _goals(result: StoredResult, question: str, options: Mapping[str, Any]) -> Iterator[LabelGoal]:
+    """A length; and the threshold that is asked for, or the bounds of the report's gates on this rate."""
+    yield LabelGoal("length", str(options["width"] or USUAL_LENGTH))
+    if options["threshold"] is not None:
+        yield LabelGoal("min", str(options["threshold"]), float(GATE_CONFIDENCE))
+        return
+    for gate in result.report["gates"]:
+        if gate["metric"] in ("rate", f"rate[{question}]"):
+            confidence = float(gate.get("confidence") or GATE_CONFIDENCE)
+            yield from (LabelGoal(side, str(gate[side]), confidence) for side in ("min", "max") if side in gate)
+
+
+def _target(expected: ExpectedLabels, rate: Fraction, goal: LabelGoal) -> LabelTarget:
+    kind, bound, confidence = goal
+    target: LabelTarget = {
+        "kind": kind,
+        "bound": bound,
+        "confidence": confidence,
+        "needed": None,
+        "needed_without_judge": None,
+        "reason": None,
+        "needed_if_all_are_1": None,
+    }
+    if kind == "min" and confidence is not None:
+        target["needed_if_all_are_1"] = ones_needed(Fraction(bound), confidence)
+    if kind != "length" and (rate <= Fraction(bound) if kind == "min" else rate >= Fraction(bound)):
+        side = "above" if kind == "min" else "below"
+        return {**target, "reason": f"the rate is not {side} it: more labels would not pass the gate"}
+    needed, alone = (expected.needed(goal, correct=correct) for correct in (True, False))
+    reason = "all of these items are not enough: collect more" if needed is None else None
+    return {**target, "needed": needed, "needed_without_judge": alone, "reason": reason}
+
+
+def _lengths(expected: ExpectedLabels, sizes: Sequence[int]) -> Iterator[IntervalLength]:
+    sums = expected.all_0
+    for n in sorted({size for size in (*sizes, sums.labelled) if LEAST_LABELS <= size <= sums.items}):
+        alone = expected.length(n, correct=False)
+        yield {"labels": n, "length": expected.length(n), "length_without_judge": alone}
+
+
+def describe_label_plan(plan: LabelPlan) -> Page:
+    """The page of a plan, from its JSON."""
+    sections = [Section("Labels of people needed", (_needed_table(plan),))]
+    for question in plan["questions"]:
+        if question["lengths"]:
+            rows = tuple(_length_row(each) for each in question["lengths"])
+            columns = tuple(map(Column, ("labels", "with the judge", "people alone")))
+            suffix = f", {question['question']}" if len(plan["questions"]) > 1 else ""
+            sections.append(Section(f"Length of the interval{suffix}", (Table(columns, rows),)))
+    notes = [
+        f"The intervals have a level of {plan['level']:g}; a gate looks at one end, with its own confidence.",
+        "Further labels are taken to be like those at hand, drawn without strata, and the judge to agree as often.",
+    ]
+    ones = {
+        f"If all labels are 1, and without a judge, ≥ {target['bound']} needs {target['needed_if_all_are_1']:,} labels."
+        for question in plan["questions"]
+        for target in question["targets"]
+        if target["needed_if_all_are_1"] is not None
+    }
+    sections.append(Section("What this rests on", (Notes(tuple((words,) for words in (*notes, *sorted(ones)))),)))
+    items = sum(question["items"] for question in plan["questions"])
+    return Page(suite="power", subject=f"{plan['suite']} suite, {count_text(items, 'item')}", sections=tuple(sections))
+
+
+def _needed_table(plan: LabelPlan) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for question in plan["questions"]:
+        name, labelled = Name(question["question"]), f"{question['labelled']:,} of {question['items']:,}"
+        if question["reason"] is not None:
+            rows.append((name, NOT_AVAILABLE, labelled, "", question["reason"], ""))
+            continue
+        rate = format_number(question["rate"]) if question["rate"] is not None else NOT_AVAILABLE
+        for target in question["targets"]:
+            sign = {"length": "length ≤", "min": "rate ≥", "max": "rate ≤"}[target["kind"]]
+            needed = target["reason"] if target["needed"] is None else f"{target['needed']:,}"
+            alone = "" if target["needed_without_judge"] is None else f"{target['needed_without_judge']:,}"
+            rows.append((name, rate, labelled, f"{sign} {target['bound']}", needed or "", alone))
+    columns = ("question", "rate", "labelled", "for", "with the judge", "people alone")
+    return Table(tuple(map(Column, columns)), tuple(rows))
+
+
+def _length_row(each: IntervalLength) -> tuple[Cell, ...]:
+    return f"{each['labels']:,}", format_number(each["length"]), format_number(each["length_without_judge"])

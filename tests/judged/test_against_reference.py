@@ -1,0 +1,103 @@
+"""The suite's numbers against the formulas worked out a second time from their specification (`reference.py`)."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from goldgate.core.metric import Metric
+from goldgate.stats.interval import Interval, NoInterval, gate_interval_of, interval_of
+from goldgate.suites.judged.measures import TABLE, LabelledRates
+
+from . import reference
+from .made import metrics, pair, random_items
+
+CLOSE = 3e-9  # ends are cut to nine digits, and long scores of a judge are rounded to as many
+MODES = ("plain", "groups", "strata")
+
+
+def ends(metric: Metric, *, gate: bool = False) -> tuple[float, float]:
+    interval = (gate_interval_of if gate else interval_of)(metric, 0.95)
+    assert isinstance(interval, Interval)
+    return interval.low, interval.high
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("seed", range(40))
+def test_the_corrected_rate_is_that_of_the_specification(mode: str, seed: int) -> None:
+    items = random_items(random.Random(f"{mode} {seed}"), mode)
+    found = metrics(items)
+    for gate in (False, True):
+        expected = reference.estimate(items, gate=gate)
+        if isinstance(expected, reference.Undefined):
+            assert found["rate"].value is None
+            assert found["rate"].reason
+            continue
+        middle = (expected.lower.rate + expected.upper.rate) / 2
+        assert found["rate"].value == pytest.approx(middle, abs=1e-9)
+        assert ends(found["rate"], gate=gate) == pytest.approx(expected.interval, abs=CLOSE)
+        worth = min(expected.lower.labels_worth, expected.upper.labels_worth)
+        assert gate or found["labels_worth"].value == pytest.approx(worth, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rates_bias_and_agreement_are_those_of_the_specification(seed: int) -> None:
+    items = random_items(random.Random(seed), "plain")
+    found = metrics(items)
+    assert found["human_rate"].value == pytest.approx(reference.human_rate(items), abs=1e-9)
+    assert found["judge_rate"].value == pytest.approx(reference.judge_rate(items), abs=1e-9)
+    assert found["judge_bias"].value == pytest.approx(reference.judge_bias(items), abs=2e-9)
+    shares = {
+        "agreement": reference.agreement(items),
+        "judge_sensitivity": reference.sensitivity(items),
+        "judge_specificity": reference.specificity(items),
+        "cohens_kappa": reference.cohens_kappa(items),
+    }
+    for name, expected in shares.items():
+        if isinstance(expected, reference.Undefined):
+            assert found[name].value is None, name
+            continue
+        assert found[name].value == pytest.approx(expected.value, abs=1e-12)
+        if expected.of > 1:
+            assert ends(found[name]) == pytest.approx((expected.low, expected.high), abs=CLOSE)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_agreement_among_people_is_that_of_the_specification(seed: int) -> None:
+    rng = random.Random(seed)
+    values: list[float] = rng.choice([[0.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.25, 0.37, 1.0]])
+    people = [[rng.choice(values) for _ in range(rng.choice([1, 2, 2, 3]))] for _ in range(rng.randint(1, 30))]
+    if rng.random() < 0.5:  # people who agree
+        people = [[labels[0]] * len(labels) for labels in people]
+    items = [reference.Item(sum(labels) / len(labels), 1) for labels in people]
+    found = metrics([replace(item, human=1) for item in items], people)["human_agreement"]
+    expected = reference.human_agreement(people)
+    if isinstance(expected, reference.Undefined):
+        assert found.value is None
+    else:
+        assert found.value == pytest.approx(expected.value, abs=1e-9)
+        if expected.of > 1:
+            assert ends(found) == pytest.approx((expected.low, expected.high), abs=CLOSE)
+        else:
+            assert isinstance(interval_of(found), NoInterval)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_difference_of_two_systems_is_that_of_the_specification(seed: int) -> None:
+    rng = random.Random(seed)
+    first = [replace(item, human=1) if item.human == "unsure" else item for item in random_items(rng, "plain")]
+    second = [
+        replace(item, human=item.human if item.human is None else rng.choice([0, 1]), judge=rng.choice([0, 1, None]))
+        for item in first
+    ]
+    found = LabelledRates().difference("rate", (TABLE,), pair(first, second), 0.95)
+    expected = reference.difference(first, second)
+    if isinstance(expected, reference.Undefined):
+        assert found.value is None
+        assert found.reason
+        return
+    assert found.value is not None
+    assert float(found.value) == pytest.approx(expected[0], abs=1e-9)
+    assert (found.interval.low, found.interval.high) == pytest.approx(expected[1:], abs=CLOSE)

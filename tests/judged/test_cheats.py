@@ -1,0 +1,171 @@
+"""What cheats, and what shows it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from goldgate.cli.main import goldgate
+from goldgate.core.evaluation import Evaluation
+from goldgate.errors import GoldgateError
+from goldgate.pipeline import evaluate_suite
+from goldgate.suites import load_suite
+
+from .test_judged_suite import codes, human, judge, lines
+
+
+class Study:
+    """Items, a draw of them, and labels of a person and a judge for those drawn and for all."""
+
+    def __init__(self, folder: Path, size: int = 80, drawn: int = 40, *more: str) -> None:
+        self.folder = folder
+        self.items = lines(folder / "items.jsonl", [{"id": f"i{n}", "claim": f"claim {n}"} for n in range(size)])
+        self.judge = lines(folder / "judge.jsonl", [judge(f"i{n}", n % 4 != 0) for n in range(size)])
+        self.draw = str(folder / "drawn.jsonl")
+        words = ["sample", "--from", self.items, "--n", str(drawn), "--out", self.draw, *more]
+        result = CliRunner().invoke(goldgate, words)
+        assert result.exit_code == 0, result.output
+        text = Path(self.draw).read_text(encoding="utf-8")
+        self.drawn = [json.loads(line)["id"] for line in text.splitlines()[1:]]
+
+    def truth(self, identity: str) -> bool:
+        number = int(identity[1:])
+        return number % 4 != 0 or number % 8 == 0
+
+    def evaluate(self, labels: list[dict[str, Any]], **options: Any) -> Evaluation:
+        path = lines(self.folder / "people.jsonl", labels)
+        inputs = {"labels": [path, self.judge], "items": [self.items], "draw": [self.draw], **options}
+        return evaluate_suite(load_suite("judged"), inputs, options.pop("protocol", None))
+
+    def labels(self) -> list[dict[str, Any]]:
+        return [human(identity, self.truth(identity)) for identity in self.drawn]
+
+
+def refusal(study: Study, labels: list[dict[str, Any]], **options: Any) -> GoldgateError:
+    with pytest.raises(GoldgateError) as caught:
+        study.evaluate(labels, **options)
+    return caught.value
+
+
+def test_a_draw_that_is_labelled_whole_stands_out_by_nothing_but_its_one_person(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    found = study.evaluate(study.labels())
+    assert codes(found) == ["no_gates", "one_person"]
+    assert found.report["labelling"]["sampling"] == "drawn"
+    signature = found.report["labelling"]["draw"]["signature"]
+    assert f"draw:{signature[:12]}" in found.report["signature"]
+
+
+def test_dropped_labels_count_as_unsure(tmp_path: Path) -> None:
+    """Leaving out what the judge does not like gains nothing: the lower end has them as 0."""
+    study = Study(tmp_path)
+    whole = study.evaluate(study.labels())
+    kept = [label for label in study.labels() if label["label"]]
+    found = study.evaluate(kept)
+    dropped = len(study.drawn) - len(kept)
+    assert found.report["questions"]["rows"][0]["unsure"] == dropped
+    assert found.interval("rate")[0] == whole.interval("rate")[0]  # type: ignore[index]
+    assert "unsure" in codes(found)
+
+
+def test_labels_of_what_was_not_drawn_are_refused(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    extra = next(f"i{n}" for n in range(80) if f"i{n}" not in study.drawn)
+    error = refusal(study, [*study.labels(), human(extra, 1)])
+    assert (error.code, error.found) == ("labels.not_drawn", f"1 others: {extra}")
+
+
+def test_labels_without_a_draw_are_refused_or_stand_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    error = refusal(study, study.labels(), draw=[])
+    assert error.code == "labels.not_a_draw"
+    found = study.evaluate(study.labels(), draw=[], protocol={"judged": {"sampling": "trusted"}})
+    assert "trusted_sampling" in codes(found)
+    assert "sampling:trusted" in found.report["signature"]
+
+
+def test_a_draw_that_was_edited_is_refused(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    path = Path(study.draw)
+    header, *rest = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text(header + "".join(rest[:-1]), encoding="utf-8")
+    assert refusal(study, study.labels()[:-1]).code == "draw.changed"
+    path.write_text(header.replace('"draw":1', '"draw":2') + "".join(rest), encoding="utf-8")
+    assert refusal(study, study.labels()).code == "draw.changed"
+
+
+def test_a_draw_from_other_items_is_refused(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    other = lines(tmp_path / "other.jsonl", [{"id": f"i{n}"} for n in range(79)])
+    assert refusal(study, [], items=[other]).code == "draw.other_items"
+
+
+def test_a_later_draw_is_named(tmp_path: Path) -> None:
+    study = Study(tmp_path, 80, 40, "--draw", "2")
+    assert "later_draw" in codes(study.evaluate(study.labels()))
+
+
+def test_one_name_as_person_and_as_judge_stands_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    labels = [{**label, "by": "model"} for label in study.labels()]
+    assert "same_name" in codes(study.evaluate(labels))
+
+
+def test_labels_copied_from_the_judge_stand_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    copied = [human(identity, int(identity[1:]) % 4 != 0) for identity in study.drawn]
+    assert "perfect_agreement" in codes(study.evaluate(copied))
+
+
+def test_a_judge_that_says_the_same_of_everything_stands_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", 1) for n in range(80)])
+    found = study.evaluate(study.labels())
+    assert "constant_judge" in codes(found)
+    assert found["rate"] == found["human_rate"]
+
+
+def test_a_judge_that_goes_against_people_is_not_used_and_stands_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", not study.truth(f"i{n}")) for n in range(80)])
+    found = study.evaluate(study.labels())
+    assert "useless_judge" in codes(found)
+    assert found["rate"] == found["human_rate"]
+
+
+def test_labelling_that_changes_on_the_way_stands_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    steady = codes(study.evaluate(study.labels()))
+    drifting = [human(identity, place >= 20) for place, identity in enumerate(study.drawn)]
+    assert "labelling_order" not in steady
+    assert "labelling_order" in codes(study.evaluate(drifting))
+
+
+def test_labels_that_were_changed_after_the_judges_was_shown_stand_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    first, *rest = study.labels()
+    assert "judge_seen" in codes(study.evaluate([{**first, "judge_seen": True}, *rest]))
+
+
+def test_two_people_who_share_no_item_are_advised_to(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    halves = [{**label, "by": "ben"} if place % 2 else label for place, label in enumerate(study.labels())]
+    assert "labelled_once" in codes(study.evaluate(halves))
+    both = [*study.labels(), *({**label, "by": "ben"} for label in study.labels()[:8])]
+    assert not {"labelled_once", "one_person"} & {*codes(study.evaluate(both))}
+
+
+def test_strata_come_from_the_draw(tmp_path: Path) -> None:
+    study = Study(tmp_path, 80, 40, "--by", "judge", "--labels", str(tmp_path / "judge.jsonl"))
+    found = study.evaluate(study.labels())
+    row = found.report["questions"]["rows"][0]
+    assert (row["strata"], row["merged_strata"]) == (2, 0)
+    assert found.report["labelling"]["judge_is_older"] is True
+    # All of the items that the judge has as 1 are; of the 20 others as many as were found: the rate is their mean.
+    zeros = [identity for identity in study.drawn if int(identity[1:]) % 4 == 0]
+    share = sum(study.truth(identity) for identity in zeros) / len(zeros)
+    assert found["rate"] == pytest.approx(60 / 80 + 20 / 80 * share)

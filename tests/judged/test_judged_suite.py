@@ -1,0 +1,312 @@
+"""`goldgate judged` from files: what is read, what is refused, what is reported, and what gates and comparisons do."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from goldgate.cli.main import goldgate
+from goldgate.comparison import compare
+from goldgate.core.evaluation import Evaluation
+from goldgate.errors import ConfigError, GoldgateError, InputError
+from goldgate.pipeline import evaluate_suite
+from goldgate.suites import load_suite
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def lines(path: Path, rows: Rows) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def human(identity: object, label: object, by: str = "ann", **more: Any) -> dict[str, Any]:
+    return {"id": identity, "label": label, "by": by, "kind": "human", **more}
+
+
+def judge(identity: object, label: object, by: str = "model", **more: Any) -> dict[str, Any]:
+    return {"id": identity, "label": label, "by": by, "kind": "judge", **more}
+
+
+def evaluate(folder: Path, labels: Rows, items: Rows | None = None, **options: Any) -> Evaluation:
+    inputs: dict[str, Any] = {"labels": [lines(folder / "labels.jsonl", labels)]}
+    if items is not None:
+        inputs["items"] = [lines(folder / "items.jsonl", items)]
+    protocol = options.pop("protocol", None)
+    return evaluate_suite(load_suite("judged"), {**inputs, **options}, protocol)
+
+
+TRUSTED = {"judged": {"sampling": "trusted"}}
+
+
+def ten() -> list[dict[str, Any]]:
+    """The ten labels of docs/judging.md, and 90 other items."""
+    people = [1] * 8 + [0] * 2
+    model = [1] * 7 + [0] * 3 + [1] * 57 + [0] * 33
+    return [human(n, label) for n, label in enumerate(people)] + [judge(n, label) for n, label in enumerate(model)]
+
+
+def codes(evaluation: Evaluation) -> list[str]:
+    return [entry["code"] for entry in evaluation.report["stands_out"]]
+
+
+def refusal(folder: Path, labels: Rows, items: Rows | None = None, **options: Any) -> GoldgateError:
+    with pytest.raises(GoldgateError) as caught:
+        evaluate(folder, labels, items, **options)
+    return caught.value
+
+
+def test_ten_labels_give_the_numbers_of_the_docs(tmp_path: Path) -> None:
+    found = evaluate(tmp_path, ten(), protocol=TRUSTED)
+    assert found["rate"] == 0.76
+    assert (found["human_rate"], found["judge_rate"]) == (0.8, 0.64)
+    assert found["judge_bias"] == -0.1
+    assert (found["agreement"], found["judge_sensitivity"], found["judge_specificity"]) == (0.9, 0.875, 1.0)
+    assert found["cohens_kappa"] == pytest.approx(28 / 38)
+    [row] = found.report["questions"]["rows"]
+    assert (row["items"], row["labelled"], row["unsure"], row["others"]) == (100, 10, 0, 90)
+    assert row["ends"]["all_0"]["lambdas"] == [0.6]
+    assert found.interval("rate") == pytest.approx((0.4311, 0.9297), abs=1e-4)
+
+
+@pytest.mark.parametrize("form", ["lines", "array", "gzip"])
+def test_labels_are_read_in_every_form_of_records(form: str, tmp_path: Path) -> None:
+    path, text = tmp_path / "labels", "".join(json.dumps(row) + "\n" for row in ten())
+    if form == "array":
+        text = json.dumps(ten())
+    path.write_bytes(gzip.compress(text.encode()) if form == "gzip" else text.encode())
+    found = evaluate_suite(load_suite("judged"), {"labels": [str(path)]}, TRUSTED)
+    assert found["rate"] == 0.76
+
+
+def test_labels_may_be_in_several_files_in_any_order(tmp_path: Path) -> None:
+    rows = ten()
+    paths = [lines(tmp_path / "a.jsonl", rows[50:][::-1]), lines(tmp_path / "b.jsonl", rows[:50])]
+    found = evaluate_suite(load_suite("judged"), {"labels": paths}, TRUSTED)
+    assert found["rate"] == 0.76
+
+
+@pytest.mark.parametrize("label", [True, 1, 1.0, "good"])
+def test_a_label_is_true_a_number_or_a_word_of_the_protocol(label: object, tmp_path: Path) -> None:
+    protocol = {"judged": {"labels": {"good": 1, "bad": 0}}}
+    found = evaluate(tmp_path, [human(n, label) for n in range(4)] + [human(5, "bad")], protocol=protocol)
+    assert found["human_rate"] == 0.8
+
+
+def test_several_people_on_an_item_are_their_mean_and_several_judges_theirs(tmp_path: Path) -> None:
+    labels = [human(1, 1), human(1, 0, "ben"), human(2, 1), judge(1, 1), judge(1, 0, "other"), judge(2, 0)]
+    found = evaluate(tmp_path, labels)
+    assert found["human_rate"] == 0.75  # (1/2 + 1) / 2
+    assert found["judge_rate"] == 0.25
+    assert found.metrics["agreement"].reason == "labels of people are not all 0 or 1"
+    assert evaluate(tmp_path, labels, judge=["model"])["judge_rate"] == 0.5
+    assert refusal(tmp_path, labels, judge=["modle"]).advice == "did you mean model?"
+
+
+def test_a_judge_without_a_label_counts_as_one_half_and_is_counted(tmp_path: Path) -> None:
+    labels = [judge(1, None), judge(2, "???"), judge(3, 1), judge(4, 7)]
+    found = evaluate(tmp_path, labels)
+    assert found["judge_rate"] == (0.5 * 3 + 1) / 4
+    assert found.report["labelling"]["without_judge_label"] == 3
+    assert "no_judge_label" in codes(found)
+
+
+def test_an_item_that_the_judge_has_not_seen_counts_as_one_half(tmp_path: Path) -> None:
+    found = evaluate(tmp_path, [judge("a", 1)], [{"id": "a"}, {"id": "b"}])
+    assert found["judge_rate"] == 0.75
+
+
+def test_scores_are_stretched_for_the_correction_only(tmp_path: Path) -> None:
+    rows = [{**row, "label": 0.2 + 0.6 * row["label"]} if row["kind"] == "judge" else row for row in ten()]
+    found = evaluate(tmp_path, rows, protocol=TRUSTED)
+    assert found["rate"] == pytest.approx(0.76, abs=1e-12)
+    assert found["judge_rate"] == pytest.approx(0.2 + 0.6 * 0.64)
+    assert found.report["labelling"]["stretched"] == ["default"]
+
+
+def test_fewer_than_ten_labels_give_no_corrected_rate(tmp_path: Path) -> None:
+    found = evaluate(tmp_path, ten()[1:], protocol=TRUSTED)
+    assert found["rate"] is None
+    assert found.metrics["rate"].reason == "9 labels of people, and fewer than 10 say too little"
+    assert found["human_rate"] == 7 / 9
+
+
+def test_fewer_than_ten_labelled_groups_give_no_corrected_rate(tmp_path: Path) -> None:
+    rows = [{**row, "group": f"g{int(row['id']) // 4}"} for row in ten()]
+    found = evaluate(tmp_path, rows, protocol=TRUSTED)
+    assert "3 groups have labels of people" in str(found.metrics["rate"].reason)
+
+
+def test_without_a_judge_people_speak_alone(tmp_path: Path) -> None:
+    found = evaluate(tmp_path, ten()[:10])
+    assert found["rate"] == 0.8
+    assert found["judge_rate"] is None
+    assert found.metrics["agreement"].reason == "no item has a label of a person and one of a judge"
+
+
+@pytest.mark.parametrize(
+    ("row", "code", "field"),
+    [
+        ({"id": 1, "by": "a", "kind": "human", "label": "perhaps"}, "labels.bad_label", "label"),
+        ({"id": 1, "by": "a", "kind": "human", "label": None}, "labels.bad_label", "label"),
+        ({"id": 1, "by": "a", "kind": "human", "label": 1.5}, "labels.bad_label", "label"),
+        ({"id": 1, "by": "", "kind": "human", "label": 1}, "labels.bad_by", "by"),
+        ({"id": 1, "by": "a", "kind": "robot", "label": 1}, "labels.bad_kind", "kind"),
+        ({"by": "a", "kind": "human", "label": 1}, "labels.bad_id", "id"),
+        ({"id": 1, "by": "a", "kind": "human", "label": 1, "question": 7}, "labels.bad_question", "question"),
+        ({"id": 1, "by": "a", "kind": "human", "label": 1, "group": []}, "labels.wrong_type", "group"),
+        ([1], "labels.not_an_object", None),
+    ],
+)
+def test_a_label_that_cannot_be_read_is_an_error_with_its_line(
+    row: Any, code: str, field: str | None, tmp_path: Path
+) -> None:
+    error = refusal(tmp_path, [human(0, 1), row])
+    assert (error.code, error.place.line, error.place.field) == (code, 2, field)
+    assert isinstance(error, InputError)
+
+
+def test_two_labels_of_one_person_for_one_item_are_an_error_unless_they_are_the_same(tmp_path: Path) -> None:
+    error = refusal(tmp_path, [human(1, 1), human(1, 0)])
+    assert (error.code, error.place.line, error.found) == ("labels.two_labels", 2, "1: 1.0 and 0.0")
+    assert evaluate(tmp_path, [human(1, 1), human(1, True)])["human_rate"] == 1.0
+
+
+def test_a_label_for_what_is_not_among_the_items_is_an_error(tmp_path: Path) -> None:
+    error = refusal(tmp_path, [human("x", 1), judge("a", 1)], [{"id": "a"}])
+    assert (error.code, error.found) == ("labels.unknown_id", "1 others: x")
+    error = refusal(tmp_path, [human("x", 1), judge("a", 1)])
+    assert "--items" in str(error.advice)
+
+
+def test_labels_of_a_judge_outside_the_items_are_left_out_and_counted(tmp_path: Path) -> None:
+    found = evaluate(tmp_path, [judge("a", 1), judge("b", 0)], [{"id": "a"}])
+    assert found["judge_rate"] == 1.0
+    assert "labels_outside" in codes(found)
+
+
+def test_questions_are_judged_apart(tmp_path: Path) -> None:
+    rows = [{**row, "question": "support"} for row in ten()] + [{**row, "question": "tone"} for row in ten()[:10]]
+    rows += [judge(n, 1, question="tone") for n in range(10)]
+    found = evaluate(tmp_path, rows, protocol={**TRUSTED, "gates": {"rate[support]": {"min": 0.3}}})
+    assert found.metrics["rate"].reason == "there are 2 questions: each has its own"
+    support, tone = found.report["questions"]["rows"]
+    assert (support["question"], support["metrics"]["rate"]["value"]) == ("support", 0.76)
+    assert (tone["question"], tone["metrics"]["rate"]["value"]) == ("tone", 0.8)
+    assert found.status == "PASS"
+
+
+def test_a_label_without_a_question_has_that_of_its_item(tmp_path: Path) -> None:
+    items = [{"id": "a", "question": "support"}, {"id": "b", "question": "tone"}]
+    found = evaluate(tmp_path, [human("a", 1), human("b", 0)], items)
+    assert [row["metrics"]["human_rate"]["value"] for row in found.report["questions"]["rows"]] == [1.0, 0.0]
+
+
+def test_unsure_items_bound_the_rate_from_both_sides(tmp_path: Path) -> None:
+    """Of twelve labels two are unsure, eight 1: the rate of people alone lies between 8/12 and 10/12."""
+    labels = [human(n, 1 if n < 8 else 0 if n < 10 else "unsure") for n in range(12)]
+    found = evaluate(tmp_path, labels)
+    ends = found.report["questions"]["rows"][0]["ends"]
+    assert (ends["all_0"]["value"], ends["all_1"]["value"]) == (8 / 12, 10 / 12)
+    assert found["rate"] == 0.75
+    low, high = found.interval("rate") or (0, 0)
+    without = [evaluate(tmp_path, [*labels[:10], *(human(n, value) for n in (10, 11))]) for value in (0, 1)]
+    assert (low, high) == (without[0].interval("rate")[0], without[1].interval("rate")[1])  # type: ignore[index]
+    assert "unsure" in codes(found)
+    assert [finding["id"] for finding in found.report["findings"]] == ["10", "11"]
+
+
+def gate(folder: Path, ones: int, **bounds: Any) -> Any:
+    protocol = {"gates": {"rate": bounds}}
+    labels = [human(n, 1) for n in range(ones)]
+    return evaluate(folder, labels, protocol=protocol).report
+
+
+def test_a_gate_on_the_rate_is_held_against_the_interval_even_without_a_confidence(tmp_path: Path) -> None:
+    """If all labels are 1, "≥ 0.9" needs 26 of them."""
+    few, enough = gate(tmp_path, 25, min=0.9), gate(tmp_path, 26, min=0.9)
+    assert (few["gates"][0]["verdict"], enough["gates"][0]["verdict"]) == ("INCONCLUSIVE", "PASS")
+    assert few["gates"][0]["confidence"] == "0.95"
+    assert few["status"] == "INCONCLUSIVE"
+    [said] = [entry for entry in few["stands_out"] if entry["code"] == "few_labels"]
+    assert said["counts"] == {"labels": 25, "needed": 26}
+    assert not [entry for entry in enough["stands_out"] if entry["code"] == "few_labels"]
+
+
+def test_a_gate_on_the_rate_takes_the_adverse_end_of_unsure_items(tmp_path: Path) -> None:
+    labels = [human(n, 1) for n in range(40)] + [human(n, "unsure") for n in range(40, 50)]
+    found = evaluate(tmp_path, labels, protocol={"gates": {"rate": {"min": 0.85}}})
+    assert found.report["gates"][0]["verdict"] == "INCONCLUSIVE"  # 40 of 50 at worst
+    assert found.status == "INCONCLUSIVE"
+
+
+def test_a_gate_of_a_gate_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="interval cannot be tested for equality"):
+        gate(tmp_path, 12, equals=1)
+    with pytest.raises(ConfigError, match="rate is a rate"):
+        gate(tmp_path, 12, min=5)
+
+
+def test_too_few_labels_fail_a_gate(tmp_path: Path) -> None:
+    report = gate(tmp_path, 9, min=0.1)
+    assert report["gates"][0]["verdict"] == "FAIL"
+    assert "not_evaluable: 9 labels" in report["gates"][0]["reason"]
+
+
+def stored(folder: Path, name: str, labels: Rows, protocol: Path) -> str:
+    lines(folder / f"{name}.jsonl", labels)
+    words = [
+        "judged",
+        "--labels",
+        str(folder / f"{name}.jsonl"),
+        "--protocol",
+        str(protocol),
+        "--out",
+        str(folder / name),
+    ]
+    result = CliRunner().invoke(goldgate, words)
+    assert result.exit_code == 0, result.output
+    return str(folder / name)
+
+
+def test_two_systems_are_compared_on_the_same_labelled_items(tmp_path: Path) -> None:
+    protocol = tmp_path / "p.yaml"
+    protocol.write_text("judged: {sampling: trusted}\n", encoding="utf-8")
+    better = [{**row, "label": 1} if row["kind"] == "human" else row for row in ten()]
+    one, two = stored(tmp_path, "a", ten(), protocol), stored(tmp_path, "b", better, protocol)
+    found = compare(one, two)
+    # All labels of B are 1, so its β is 0 and its rate 1; D = 1 - 0.76.
+    difference = found["rate"]["difference"]
+    assert difference["value"] == pytest.approx(0.24)
+    assert difference["low"] < difference["value"] < difference["high"]
+    assert found["rate"]["test"] == {"method": "corrected-t"}
+    [entry] = [each for each in found.report["comparisons"] if each["metric"] == "human_rate"]
+    assert entry["difference"]["value"] == pytest.approx(0.2)
+
+
+def test_systems_with_labels_on_other_items_have_no_difference(tmp_path: Path) -> None:
+    protocol = tmp_path / "p.yaml"
+    protocol.write_text("judged: {sampling: trusted}\n", encoding="utf-8")
+    other = [{**row, "id": row["id"] + 20} if row["kind"] == "human" else row for row in ten()]
+    found = compare(stored(tmp_path, "a", ten(), protocol), stored(tmp_path, "b", other, protocol))
+    assert found["rate"]["difference"] is None
+    assert found["rate"]["reason"] == "people labelled different items of the two systems"
+
+
+def test_a_result_can_be_recomputed_from_its_inputs_and_from_its_records(tmp_path: Path) -> None:
+    protocol = tmp_path / "p.yaml"
+    protocol.write_text("judged: {sampling: trusted}\ngates: {rate: {min: 0.3}}\n", encoding="utf-8")
+    folder = stored(tmp_path, "a", [{**row, "group": f"g{int(row['id']) % 20}"} for row in ten()], protocol)
+    for more in ([], ["--records"]):
+        result = CliRunner().invoke(goldgate, ["verify", folder, *more])
+        assert result.exit_code == 0, result.output
+    records = tmp_path / "a" / "samples.jsonl"
+    text = records.read_text(encoding="utf-8")
+    records.write_text(text.replace('"labels":[1,1,1', '"labels":[1,1,0', 1), encoding="utf-8")
+    assert CliRunner().invoke(goldgate, ["verify", folder, "--records"]).exit_code == 1
