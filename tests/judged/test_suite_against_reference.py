@@ -29,7 +29,7 @@ STEPS_CLOSE = 1e-7  # scores and means that are not whole in any steps are round
 
 @dataclass
 class Labelled:
-    """An item with the labels of everybody, as files have them."""
+    """An item with the labels of all people and judges, as files have them."""
 
     people: list[float | Literal["unsure"]] = field(default_factory=list)
     judges: list[float | None] = field(default_factory=list)
