@@ -2,8 +2,8 @@
 
 Items are drawn one by one: a person's label with the true rate, the judge's with its sensitivity and specificity. n of
 the N items have a person's label. The interval should hold the true rate, that of the population that the items come
-from, in 95 % of all data sets. Cells that miss are named with `--full` alone (twenty minutes): the usual run has too few
-data sets for that.
+from, in 95 % of all data sets. Cells that miss are named with `--full` alone (twenty minutes): the usual run has too
+few data sets for that.
 """
 
 from __future__ import annotations
