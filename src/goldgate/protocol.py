@@ -5,7 +5,7 @@ Every suite adds a section with its own settings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, make_dataclass
 from decimal import Decimal
 from math import isfinite
@@ -23,6 +23,7 @@ from goldgate.shape.validation import build_dataclass
 T = TypeVar("T")
 
 GENERATION = "generation"
+_SHARED = ("protocol", "gates", GENERATION, "baseline")  # what any protocol may have, whatever suite it is for
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +168,13 @@ class LoadedProtocol:
 ProtocolSource = str | Path | Protocol | LoadedProtocol | Mapping[str, Any] | None
 
 
-def obtain_protocol(source: ProtocolSource, sections: Sections) -> LoadedProtocol:
-    """A checked protocol from whatever a caller has: a path, plain values, a protocol, or nothing for the defaults."""
+def obtain_protocol(
+    source: ProtocolSource, sections: Sections, other_sections: Callable[[], Sections] = dict
+) -> LoadedProtocol:
+    """A checked protocol from whatever a caller has: a path, plain values, a protocol, or nothing for the defaults.
+
+    Other sections are asked for where it has any key but those of `sections`: to import their suites takes a while.
+    """
     if source is None:
         return LoadedProtocol()
     if isinstance(source, LoadedProtocol):
@@ -176,7 +182,7 @@ def obtain_protocol(source: ProtocolSource, sections: Sections) -> LoadedProtoco
     if isinstance(source, Protocol):
         source = source.as_file()
     if isinstance(source, Mapping):
-        return LoadedProtocol(_build(YamlTree("protocol", _exact_numbers(source)), sections))
+        return LoadedProtocol(_build(YamlTree("protocol", _exact_numbers(source)), sections, other_sections))
     if not isinstance(source, (str, Path)):
         raise ConfigError(
             "protocol.wrong_value",
@@ -187,11 +193,13 @@ def obtain_protocol(source: ProtocolSource, sections: Sections) -> LoadedProtoco
     text, sha256 = read_text_file(source, "protocol")
     file = public_url(str(source))
     tree = parse_yaml(text, file)
-    return LoadedProtocol(_build(tree, sections), file, sha256, tree.lines)
+    return LoadedProtocol(_build(tree, sections, other_sections), file, sha256, tree.lines)
 
 
-def _build(tree: YamlTree, sections: Sections) -> Protocol:
+def _build(tree: YamlTree, sections: Sections, other_sections: Callable[[], Sections]) -> Protocol:
     """Any mistake is a ConfigError with file, line and setting."""
+    if isinstance(tree.value, Mapping) and not tree.value.keys() <= {*_SHARED, *sections}:
+        sections = {**other_sections(), **sections}
     values: Any = build_dataclass(protocol_file_type(sections), tree, "protocol")
     protocol = Protocol(
         values.protocol,

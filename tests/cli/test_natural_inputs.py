@@ -15,7 +15,7 @@ from goldgate.errors import GoldgateError
 from goldgate.readers import dialects
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.nested_records import extract_records
-from goldgate.readers.records import open_records
+from goldgate.readers.records import RecordFile, decode_json, iterate_records, open_records, read_records
 from tests.cli.test_prediction_layouts import PEOPLE, SCHEMA, Json, counts, events, refusal, run, table
 
 IDS = tuple(f"d{number}" for number in range(len(PEOPLE)))
@@ -359,3 +359,22 @@ def test_a_file_of_opening_brackets_is_not_looked_into_to_its_end(tmp_path: Path
     path = stored(tmp_path / "deep.json", '{\n"documents": [{"id": ' + "[" * 1_200 + "]" * 1_200 + "}]}")
     file = open_records(path, "gold")
     assert extract_records(file) is file
+
+
+def test_a_list_under_a_key_is_read_where_it_is_and_an_error_in_it_has_its_line(tmp_path: Path) -> None:
+    records = [decode_json(data) for _, data in iterate_records(listed(tmp_path, GOLD))]
+    assert records == GOLD
+    with pytest.raises(GoldgateError) as refused:
+        [*read_records(listed(tmp_path, [GOLD[0], 7]))]
+    assert (refused.value.code, refused.value.place.line) == ("gold.not_an_object", 4)
+
+
+def listed(tmp_path: Path, records: list[Any]) -> RecordFile:
+    items = ",\n".join(map(json.dumps, records))
+    file = open_records(
+        stored(tmp_path / "listed.json", f'{{"version": 1,\n"documents": [\n{items}], "more": {{}}}}'), "gold"
+    )
+    inside = extract_records(file)
+    assert inside.is_array
+    assert inside.plain is file.plain
+    return inside

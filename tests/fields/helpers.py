@@ -56,7 +56,7 @@ def score(gold: Any, answer: Any, schema: Any = None, text: str | None = None, *
 
 def counts(facts: FieldFacts) -> tuple[int, int, int]:
     """H, P and G."""
-    return facts.hits(), len(facts.predicted.leaves), len(facts.gold.leaves)
+    return facts.hits, len(facts.predicted.leaves), len(facts.gold.leaves)
 
 
 def verdicts(facts: FieldFacts) -> tuple[Counter[str], Counter[str]]:

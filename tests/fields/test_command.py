@@ -70,15 +70,26 @@ def test_a_report_has_every_part(tmp_path: Path) -> None:
 
 def test_without_a_schema_the_shape_is_derived_and_the_report_says_so(tmp_path: Path) -> None:
     report = report_of(tmp_path)
-    assert "derived_schema" in codes(report)
+    (derived,) = [remark for remark in report["stands_out"] if remark["code"] == "derived_schema"]
+    assert "goldgate schema --suite fields --from GOLD --out schema.json" in derived["message"]
     assert report["gold"]["undeclared_paths"] == {}
     assert report["metrics"]["main"]["absent_accuracy"]["value"] is None
     shown = CliRunner().invoke(
         cli, ["schema", "--suite", "fields", "--from", str(tmp_path / "gold.jsonl"), "--out", str(tmp_path / "s.json")]
     )
     assert shown.exit_code == 0, shown.output
-    derived = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
-    assert derived["properties"]["items"]["items"]["properties"]["price"] == {"type": "integer"}
+    written = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert written["properties"]["items"]["items"]["properties"]["price"] == {"type": "integer"}
+
+
+@pytest.mark.parametrize("response", [5, True, 0.5])
+def test_a_response_that_is_neither_text_nor_decoded_json_is_an_error(tmp_path: Path, response: object) -> None:
+    shown = run(tmp_path, answers=[{"id": 1, "response": response}])
+    assert shown.exit_code == 2, shown.output
+    message = " ".join(shown.output.split())
+    assert "predictions.wrong_type" in message
+    assert "a response is the raw text that the model wrote expected a string" in message
+    assert "decoded JSON, or null for no answer" in message
 
 
 @pytest.mark.parametrize("name", ["expected", "ground_truth", "label", "output", "gt"])

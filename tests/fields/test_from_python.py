@@ -57,6 +57,7 @@ def test_arguments_that_cannot_be_are_refused_with_what_they_should_be(tmp_path:
         ("a schema is a path", lambda: field_reward(b"x")),  # type: ignore[arg-type]
         ("a schema is a path", lambda: goldgate.load_scorer(5, suite="fields")),
         ("gold is a record such as", lambda: score("{}", 5)),
+        ("an answer is text, chat messages, decoded JSON or None, not int", lambda: score(5, GOLD)),
         ("a comparator is a function", lambda: goldgate.load_scorer(SCHEMA, comparators={"total": 5})),
         ("comparators is a mapping", lambda: goldgate.load_scorer(SCHEMA, comparators=5)),
     ]

@@ -73,8 +73,8 @@ def deep_lists(depth: int, leaf: str) -> Any:
 
 def test_gold_as_deep_as_it_may_be_is_aligned() -> None:
     gold, answer = deep_lists(97, "a"), deep_lists(97, "b")
-    assert score(gold, gold).hits() == len(score(gold, gold).gold.leaves)
-    assert score(gold, answer, pair_share=0).hits() > 0
+    assert score(gold, gold).hits == len(score(gold, gold).gold.leaves)
+    assert score(gold, answer, pair_share=0).hits > 0
 
 
 def nested(depth: int, opening: str, closing: str) -> str:
@@ -84,7 +84,7 @@ def nested(depth: int, opening: str, closing: str) -> str:
 @pytest.mark.parametrize("text", [nested(10_000, "[", "]"), nested(10_000, '{"vendor":', "}"), nested(600, "[", "]")])
 def test_an_answer_of_any_depth_is_an_answer_like_any_other(text: str) -> None:
     facts = score({"vendor": "a"}, text, INVOICE)
-    assert facts.hits() == 0
+    assert facts.hits == 0
     assert len(facts.predicted.leaves) == int(facts.is_read)
     deep: Any = 1
     for _ in range(5_000):
@@ -158,7 +158,7 @@ def test_an_answer_with_very_many_keys_costs_linear_time() -> None:
     assert len(facts.predicted.leaves) == 20_000
     assert {leaf.shape.row for leaf in facts.predicted.leaves} == {"(undeclared)"}
     many = {"items": ["same value"] * 20_000, "vendor": ["same value"] * 20_000}
-    assert score({"vendor": "same value", "items": [{"sku": "same value"}]}, many, INVOICE).hits() == 1
+    assert score({"vendor": "same value", "items": [{"sku": "same value"}]}, many, INVOICE).hits == 1
 
 
 @pytest.mark.slow  # test_an_answer_with_very_many_keys_costs_linear_time fails for the same rule
@@ -166,7 +166,7 @@ def test_an_answer_of_ten_megabytes_costs_linear_time() -> None:
     for answer in (answer_with_keys(1_000_000), json.dumps({"vendor": "x" * 10_000_000})):
         begin = process_time()
         facts = score({"vendor": "a"}, answer, INVOICE, text="a short text")
-        assert facts.hits() == 0
+        assert facts.hits == 0
         assert process_time() - begin < 120
 
 
@@ -214,12 +214,12 @@ def test_an_odd_shape_does_not_turn_off_key_and_pair_share(monkeypatch: pytest.M
     monkeypatch.setattr(alignment, "MAX_IRREGULAR", 10)
     gold, lists = {"items": keyed(20, "S")}, [{"q": 1}, {"q": 2}]
     undeclared = score(gold, {"items": keyed(20, "S", zz=lists, price=7)}, INVOICE)
-    assert (undeclared.hits(), undeclared.alignment.greedy) == (79, {})
+    assert (undeclared.hits, undeclared.alignment.greedy) == (79, {})
     for odd in ({}, {"zz": lists}, {"note": lists, "name": lists}):
         answer = {"items": keyed(20, "WRONG", **odd)}
-        assert score(gold, answer, INVOICE, paths={"items[]": {"key": ["sku"]}}).hits() == 0, odd
-        assert score(gold, answer, INVOICE, paths={"items[]": {"pair_share": 0.8}}).hits() == 0, odd
-        assert score(gold, answer, INVOICE).hits() >= 57, odd
+        assert score(gold, answer, INVOICE, paths={"items[]": {"key": ["sku"]}}).hits == 0, odd
+        assert score(gold, answer, INVOICE, paths={"items[]": {"pair_share": 0.8}}).hits == 0, odd
+        assert score(gold, answer, INVOICE).hits >= 57, odd
 
 
 def test_an_item_without_brackets_earns_no_more_than_one_in_them() -> None:
@@ -246,9 +246,9 @@ def test_fuzzy_lists_beyond_the_budget_of_a_document_are_paired_greedily_and_it_
     begin = process_time()
     facts = score(gold, answer, schema, paths=paths)
     assert process_time() - begin < 5
-    assert (facts.hits(), [*facts.alignment.greedy]) == (1, ["f", "l"])
+    assert (facts.hits, [*facts.alignment.greedy]) == (1, ["f", "l"])
     near = score({"f": ["abcdefghij"]}, {"f": ["abcdefghix"]}, schema, paths=paths)
-    assert (near.hits(), near.alignment.greedy) == (1, {})
+    assert (near.hits, near.alignment.greedy) == (1, {})
 
 
 def test_a_spurious_value_is_read_once_for_all_paths_that_are_compared_alike() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from goldgate.core.measure import count_units
+from goldgate.core.measure import count_unit, count_units
 from goldgate.core.metric import Rate
+from goldgate.core.sums import RatioSums
+from goldgate.stats.interval import metric_with_interval, share_interval
+from goldgate.suites.fields.api import AnswerScorer
 from goldgate.suites.fields.confidence import ReviewLevels, ScoredLeaf, review_totals
 from goldgate.suites.fields.measures import FieldRates
-from goldgate.suites.fields.scorer import FieldsAnswer, GoldDocument
+from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, GoldDocument
 from goldgate.suites.fields.verdicts import other_comparators
 
 from .helpers import NUMBER, TEXT, array, counts, metrics_of, obj, score, scorer_for, verdicts
@@ -178,7 +181,7 @@ def test_what_confidences_are_worth() -> None:
 def review(documents: list[list[ScoredLeaf]]) -> tuple[int, int | None]:
     totals: dict[str, int] = {}
     for scored in documents:
-        for name, count in review_totals(scored).items():
+        for name, count in review_totals(scored, len(scored)).items():
             totals[name] = totals.get(name, 0) + count
     return ReviewLevels(totals).straight_through(Decimal("0.01"))
 
@@ -198,7 +201,7 @@ def test_sums_of_a_level_are_those_of_all_leaves_from_it_up() -> None:
     documents = [[ScoredLeaf(9, True), ScoredLeaf(5, False)], [ScoredLeaf(9, False)], [ScoredLeaf(5, True)] * 3]
     totals: dict[str, int] = {}
     for scored in documents:
-        for name, count in review_totals(scored).items():
+        for name, count in review_totals(scored, len(scored)).items():
             totals[name] = totals.get(name, 0) + count
     levels = ReviewLevels(totals).sums
     whole = levels[9] + levels[5]
@@ -218,13 +221,49 @@ def test_leaves_without_a_confidence_need_review_and_leave_the_others_undefined(
         assert (rate.value, rate.reason) == (None, "400 of 800 predicted leaves have a confidence"), name
 
 
+def entry(name: str, *documents: FieldFacts, group: str | None = None) -> dict[str, Any]:
+    """A metric of some documents as a report has it, with its interval."""
+    scorer = AnswerScorer(scorer_for(None, INVOICE))
+    tally = scorer.tally()
+    for facts in documents:
+        tally.add(count_unit(scorer.measures, facts, tally), group)
+    return dict(metric_with_interval(scorer.metrics(tally)[name], "document"))
+
+
+def test_rates_of_confidences_have_intervals_over_documents_where_they_are_sums_over_documents() -> None:
+    gold = {"vendor": "a", "buyer": "a"}
+    sure = score(gold, {"vendor": confident(1.0, True), "buyer": confident(1.0, True)}, INVOICE)
+    unsure = score(gold, {"vendor": confident(1.0, True), "buyer": confident(0.2, False)}, INVOICE)
+    documents = [sure] * 300 + [unsure] * 100
+    # Of 2 leaves, 300 documents have 2 above the threshold of 1.0, and 100 have 1: a and b of a share of leaves.
+    straight = entry("straight_through_rate", *documents)
+    assert (straight["numerator"], straight["denominator"]) == (700, 800)
+    sums = RatioSums(400, 700, 800, 300 * 4 + 100, 300 * 4 + 100 * 2, 400 * 4)
+    assert straight["interval"] == share_interval(sums).as_json("document")  # type: ignore[union-attr]
+    # The squares of a document are 0 and 0, or 0 and 0.04: 4 / 800.
+    brier = entry("brier_score", *documents)
+    assert brier["value"] == 4 / 800
+    assert 0.003 < brier["interval"]["low"] < 0.005 < brier["interval"]["high"] < 0.007
+    for name, word in (("confidence_auroc", "different documents"), ("calibration_error", "not a sum")):
+        unknown = entry(name, *documents)
+        assert (unknown["value"] is not None, unknown["interval"]) == (True, None), name
+        assert word in unknown["interval_reason"], name
+
+
+def test_an_interval_that_would_not_be_honest_is_null_with_a_reason() -> None:
+    sure = score({"vendor": "a"}, {"vendor": confident(0.9, True)}, INVOICE)
+    assert "no spread" in entry("brier_score", *[sure] * 400)["interval_reason"]
+    assert entry("straight_through_rate", *[sure] * 10)["interval_reason"] == "no threshold is safe"
+    assert "group" in entry("straight_through_rate", *[sure] * 400, group="one")["interval_reason"]
+
+
 def test_what_only_looks_like_a_confidence_is_data() -> None:
     data = {"x": {"value": 1, "confidence": 0.5}}
     for schema in (obj(x={}), obj(x=obj(value=NUMBER, confidence=NUMBER)), None):
         assert counts(score(data, data, schema)) == (2, 2, 2), schema
     for confidence in ("rubbish", 1.5, None, True):
         facts = score({"vendor": "a"}, {"vendor": {"value": "a", "confidence": confidence}}, INVOICE)
-        assert (facts.hits(), facts.compliant, facts.confidences) == (0, False, []), confidence
+        assert (facts.hits, facts.compliant, facts.confidences) == (0, False, []), confidence
 
 
 def test_keys_of_a_map_that_are_normalized_alike_stay_apart() -> None:

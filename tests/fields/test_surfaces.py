@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner, Result
 
 import goldgate
 from goldgate.api import load_evaluation_file
 from goldgate.cli.main import goldgate as command
-from goldgate.core.page import Name, Table
+from goldgate.core.page import Matrix, Name, Table, confusion_label
 from goldgate.core.suite import ContradictionError
 from goldgate.core.unit_page import MarkedText
 from goldgate.suites import load_suite
@@ -74,6 +76,21 @@ def test_every_error_name_occurs_in_the_example(results: Path) -> None:
         assert all(report["errors"][side][name] for name in names), side
     assert all(report["errors"]["wrong"][kind] for kind in WrongKind)
     assert {(pair["path"], pair["gold"]) for pair in report["confusions"]["pairs"]} >= {("status", "open")}
+
+
+def test_confused_values_of_enums_lead_to_their_documents(results: Path) -> None:
+    report = report_of(results, "b")
+    records = [json.loads(line) for line in (results / "b" / "samples.jsonl").read_bytes().splitlines()]
+    found = Counter(label for record in records for label in SUITE.summary(record).facets.get("confused", ()))
+    assert found == {
+        confusion_label(pair["gold"], pair["predicted"], pair["path"]): pair["count"]
+        for pair in report["confusions"]["pairs"]
+    }
+    assert found["status · open → overdue"] == 2
+    section = next(each for each in SUITE.describe(report).sections if each.title == "Confused values of enums")
+    (matrix,) = section.blocks
+    assert isinstance(matrix, Matrix)
+    assert matrix.facet == "confused"
 
 
 def test_a_report_that_its_paths_contradict_is_refused(results: Path) -> None:
@@ -182,3 +199,52 @@ def test_responses_are_read_and_judged_by_files(tmp_path: Path) -> None:
     assert not evaluation.passes(field_f1=0.99)
     files = goldgate.evaluate_fields(GOLD, EXAMPLE / "model-a.jsonl", SCHEMA, EXAMPLE / "protocol.yaml")
     assert files.report == evaluation.report
+
+
+def write_manifest(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), folder / "manifest.parquet")
+    return folder / "manifest.parquet"
+
+
+def manifest_row(folder: Path, name: str, value: Any, **changes: Any) -> dict[str, Any]:
+    """A row of omni-extract-bench's manifest, and the files that it names."""
+    (folder / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+    (folder / f"{name}.txt").write_text(f"Invoice of {name}", encoding="utf-8")
+    schema = {"type": "object", "properties": {"total": {"type": "number"}}}
+    paths = {"doc_path": f"{name}.txt", "gt_path": f"{name}.json"}
+    return {"doc_id": name, "suite": "invoices", **paths, "schema": json.dumps(schema), **changes}
+
+
+def test_a_manifest_of_omni_extract_bench_becomes_gold_and_a_schema(tmp_path: Path) -> None:
+    rows = [
+        manifest_row(tmp_path, "one", {"total": 12.5}),
+        manifest_row(tmp_path, "two", {"total": 3}, doc_path="two.pdf"),
+    ]
+    manifest = write_manifest(tmp_path, rows)
+    done = run(tmp_path, "convert", "--suite", "fields", manifest, "--out", "gold.jsonl")
+    assert done.exit_code == 0, done.output
+    assert "2 records" in done.output
+    assert "two: two.pdf: only plain text can be a source text" in done.output
+    assert [json.loads(line) for line in (tmp_path / "gold.jsonl").read_text("utf-8").splitlines()] == [
+        {"id": "one", "text": "Invoice of one", "value": {"total": 12.5}},
+        {"id": "two", "value": {"total": 3}},
+    ]
+    done = run(tmp_path, "schema", "--suite", "fields", "--from", manifest, "--out", "schema.json")
+    assert done.exit_code == 0, done.output
+    assert json.loads((tmp_path / "schema.json").read_bytes()) == json.loads(rows[0]["schema"])
+
+
+def test_a_manifest_that_cannot_be_read_is_an_error_with_its_row(tmp_path: Path) -> None:
+    row = manifest_row(tmp_path, "one", {"total": 1})
+    other = json.dumps({"type": "object", "properties": {"sum": {"type": "number"}}})
+    cases: dict[str, list[dict[str, Any]]] = {
+        "gold.not_a_manifest": [{"doc_id": "one", "answer": "{}"}],
+        "gold.missing": [{**row, "gt_path": "gone.json"}],
+        "gold.wrong_type": [manifest_row(tmp_path, "three", 5)],
+        "gold.several_schemas": [row, {**row, "doc_id": "two", "schema": other}],
+    }
+    for code, rows in cases.items():
+        name = ("schema", "--from") if code == "gold.several_schemas" else ("convert",)
+        done = run(tmp_path, *name, write_manifest(tmp_path, rows), "--suite", "fields", "--out", "out.json")
+        assert done.exit_code == 2, (code, done.output)
+        assert code in done.output, (code, done.output)

@@ -32,7 +32,8 @@ def records_of(folder: Path, **options: Any) -> list[dict[str, Any]]:
 def page_of(folder: Path, record: dict[str, Any]) -> UnitPage:
     inputs = {"golden": [str(folder / "golden.json")], "outputs": [str(folder / "outputs")]}
     with SUITE.open_inputs(inputs, load_plan(SUITE, None)) as given:
-        return SUITE.unit_page(record, given.for_unit(record))
+        page: UnitPage = SUITE.unit_page(record, given.for_unit(record))
+    return page
 
 
 def section(page: UnitPage, title: str) -> list[Any]:

@@ -226,6 +226,23 @@ class FileDigest(TypedDict):
     form: NotRequired[str]  # in which another program wrote it: a dialect of gold, a layout of predictions
 
 
+class JoinedInputs(TypedDict):
+    """Digests of what the numbers come from; the lists are empty for records that were in memory."""
+
+    gold: list[FileDigest]
+    predictions: list[FileDigest]
+    schema: str | None
+    protocol: str | None
+    baseline: str | None
+
+
+class LeftOutPairs(TypedDict):
+    """Pairs that are not listed, and how often they occurred."""
+
+    pairs: int
+    count: int
+
+
 class BoundsValue(TypedDict):
     """The rates if the missing answers were all wrong, and if they were all right."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Limit, Rate, Ratio, format_number, metric_sections
@@ -236,6 +236,18 @@ def missing_answers(missing: int, samples: int) -> Iterator[StandsOut]:
         share = f"{missing} of {samples} answers {verb} missing ({share_percent(missing, samples)})"
         message = f"{share}: everything in {whose} gold counts as missed"
         yield remark("missing_answers", message, missing=missing, samples=samples)
+
+
+def unread_answers(report: SuiteReport, reader: str) -> Iterator[StandsOut]:
+    """Gold records without a prediction, and answers that could not be read: `reader` is the command that shows why."""
+    main = metric_sections(report["metrics"])["main"]
+    names = ("total_samples", "missing_predictions", "parse_errors")
+    total, missing, unread = (cast(int, main[name]["value"]) for name in names)
+    yield from missing_answers(missing, total)
+    if unreadable := unread - missing:
+        share = f"{unreadable} of {total} answers could not be read ({share_percent(unreadable, total)})"
+        message = f"{share}: run {reader} to see why"
+        yield remark("unreadable_answers", message, unreadable=unreadable, samples=total)
 
 
 def share_percent(part: int, whole: int) -> str:

@@ -44,6 +44,7 @@ class Rate:
     undefined: str = field(default="nothing to divide by", repr=False)
     sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
     interval_at: IntervalAt | None = field(default=None, repr=False, compare=False)  # where it is not that of its sums
+    interval_reason: str = field(default="it is not a sum over units", repr=False, compare=False)  # without sums
 
     @property
     def value(self) -> float | None:
@@ -79,6 +80,7 @@ class Count:
     value: int | None
     reason: str | None = None
     sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
+    interval_reason: str = field(default="it is not a sum over units", repr=False, compare=False)  # without sums
 
     @property
     def exact(self) -> Fraction | None:

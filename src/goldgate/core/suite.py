@@ -148,9 +148,29 @@ class Ability(NamedTuple):
 
     def load(self) -> Callable[..., Any]:
         """The function."""
-        module, _, name = self.function.partition(":")
-        function: Callable[..., Any] = getattr(import_module(module), name)
+        function: Callable[..., Any] = _load(self.function)
         return function
+
+
+def _load(target: str) -> Any:
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
+
+
+def deferred(target: str) -> Any:
+    """A method or an attribute of a suite as "module:name": a function without `self`, imported when it is used.
+
+    The help of the command line names every suite, so a suite's own module imports nothing heavy.
+    """
+    return _Deferred(target)
+
+
+class _Deferred:
+    def __init__(self, target: str) -> None:
+        self._target = target
+
+    def __get__(self, suite: Suite | None, owner: type[Suite]) -> Any:
+        return self if suite is None else _load(self._target)
 
 
 class CheckResult(NamedTuple):
@@ -199,6 +219,24 @@ class Pairing(NamedTuple):
 # The inputs of a suite that joins records by id.
 GOLD = Input("gold", "Gold records, JSON Lines or a JSON array, may be gzipped; - is standard input.", many=True)
 PREDICTIONS = Input("predictions", "A model's stored answers, in the same formats.", many=True, judged=True)
+
+
+def word_input(name: str, help_text: str, metavar: str = "FIELD", default: str | int | None = None) -> Input:
+    """An input that may be left out, and is not a path: a place in a record, a name, a number."""
+    return Input(name, help_text, metavar=metavar, required=False, is_path=False, default=default)
+
+
+ID_FIELD = word_input(
+    "id_field", "Dotted path to a prediction's id, such as metadata.doc_id; also for gold records without id."
+)
+GOLD_ID_FIELD = ID_FIELD._replace(help="Dotted path to the id of gold records without id, such as meta.doc_id.")
+RESPONSE_FIELD = word_input("response_field", "Dotted path to what the model wrote, such as choices.0.text.")
+
+
+def single_input(inputs: Inputs, name: str) -> Any:
+    """The one value of an input, or None."""
+    return next(iter(inputs.get(name) or ()), None)
+
 
 Contract = tuple[str, Any]  # the title and the type of a file: validators and JSON Schemas are made from it
 

@@ -6,8 +6,9 @@ Nothing here is escaped: text from data is made safe where it is laid out.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import orjson
@@ -70,6 +71,21 @@ class InputLookup(Protocol):
 
     def for_unit(self, record: Mapping[str, object]) -> Mapping[str, Any]:
         """By the name of the input, the unit's part of it; without those that are not there, or have changed."""
+
+
+class WiderLookup:
+    """What is looked up, and beside it what a page needs for every unit: made for the first of them."""
+
+    def __init__(self, records: InputLookup, make: Callable[[], Mapping[str, Any]]) -> None:
+        self._records = records
+        self._make = make
+
+    @cached_property
+    def _beside(self) -> Mapping[str, Any]:
+        return self._make()
+
+    def for_unit(self, record: Mapping[str, object]) -> Mapping[str, Any]:
+        return {**self._records.for_unit(record), **self._beside}
 
 
 class EmptyInputLookup:

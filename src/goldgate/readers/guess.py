@@ -125,13 +125,13 @@ def swapped_advice(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> st
     return SWAPPED_ADVICE if is_answer or is_gold else None
 
 
-def no_answer_error(record: Mapping[str, Any]) -> InputError:
-    """The error for a prediction that has neither a response nor events."""
+def no_answer_error(record: Mapping[str, Any], decoded: str = '"events" (a list)') -> InputError:
+    """The error for a prediction that has neither a response nor what would have been decoded from one."""
     return InputError(
         "predictions.no_answer",
         "this prediction has no answer",
         place=Place(field="response"),
-        expected='"response" (raw text) or "events" (a list)',
+        expected=f'"response" (raw text) or {decoded}',
         found=f"the keys {list_keys(sorted(map(str, record)))}" if record else "an empty object",
         advice=unread_layout_advice(record) or _response_field_advice(record),
     )

@@ -135,13 +135,14 @@ class IdIndex:
     def positions(self, identity: str) -> list[int]:
         """The positions of all records with this id, in order, and rarely of others with the same hash."""
         hashed = _id_hash(identity.encode(), self.secret)
-        positions = []
-        for base, hashes, order in self.bucket(hashed[0] * BUCKETS // 256):
-            at = hashes.find(hashed)
+        bucket, positions = hashed[0] * BUCKETS // 256, []
+        for run in self.runs:
+            end = run.bounds[bucket + 1] * _HASH_BYTES
+            at = run.hashes.find(hashed, run.bounds[bucket] * _HASH_BYTES, end)
             while at >= 0:
                 if at % _HASH_BYTES == 0:
-                    positions.append(base + order[at // _HASH_BYTES])
-                at = hashes.find(hashed, at + 1)
+                    positions.append(run.base + run.order[at // _HASH_BYTES])
+                at = run.hashes.find(hashed, at + 1, end)
         return sorted(positions)
 
     def bucket(self, number: int) -> Bucket:

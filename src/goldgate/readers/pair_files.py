@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from goldgate.core.finding import record_id
+from goldgate.core.finding import record_id, remark
+from goldgate.core.suite import Inputs, Outcome, single_input
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.dialects import recognize_dialect
 from goldgate.readers.dialects.dialect import Dialect, JsonObject, TokenText, align_or_join, token_part
@@ -41,6 +42,9 @@ from goldgate.readers.records import (
     open_records,
     records_with_lines,
 )
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import StandsOut, SuiteReport
 
 _UNCONVERTED_DIALECTS = ("duee", "duee-fin")
 _EVENT_KEYS = ("event_type", "trigger", "start", "end", "mentions")
@@ -129,6 +133,30 @@ def _attach_to_part(part: JsonObject, path: str, name: str, text: TokenText | No
 
 
 _GOLD_KEYS = ("events", "event_list", "value")
+
+
+class PairOutcome(Outcome):
+    """What was found out while gold and predictions were opened."""
+
+    _by_order = False
+
+    def note_opener(self, opener: PairOpener, gold: int, **others: str | None) -> None:
+        """Sign where ids and responses were found, if not under our names, what joined them, and `others`."""
+        opener.require_joined(gold)
+        self._by_order = opener.by_order
+        joined = "by_order" if opener.by_order else None
+        sources = {"id_field": opener.fields.id, "response_field": opener.fields.response, **others, "joined": joined}
+        self.settings.update({name: value for name, value in sources.items() if value is not None})
+
+    def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
+        if self._by_order:
+            message = "the predictions have no ids: they were joined with the gold by their order"
+            yield remark("joined_by_order", message)
+
+
+def pair_opener(inputs: Inputs, dialect: str | None) -> PairOpener:
+    """What opens gold and predictions as these inputs say."""
+    return PairOpener(dialect, FieldPaths(single_input(inputs, "id_field"), single_input(inputs, "response_field")))
 
 
 class PairOpener:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from unicodedata import combining, east_asian_width, is_normalized, normalize
 
@@ -278,3 +278,13 @@ def escape_for_terminal(text: str) -> str:
 
 def _unprintable(text: str) -> set[str]:
     return {each for each in set(text) if not (each.isprintable() or each == "\n")}
+
+
+LISTED_LOSSES = 20
+
+
+def losses_text(title: str, lost: Sequence[str]) -> str:
+    """The first lines on what a conversion could not keep; nothing where all was kept."""
+    lines = [f"  {visible(each)}\n" for each in lost[:LISTED_LOSSES]]
+    more = f"  and {len(lost) - LISTED_LOSSES} more\n" if len(lost) > LISTED_LOSSES else ""
+    return f"{title} ({len(lost)}):\n{''.join(lines)}{more}" if lost else ""

@@ -6,11 +6,12 @@ stand, after repairs, or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from goldgate.core.finding import Finding
 from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, count_names
 from goldgate.core.metric import Count, Metrics
 from goldgate.core.sums import Counts
@@ -258,6 +259,19 @@ class ParseRates(RatioMeasure[ParsedFacts]):
 
     def metrics(self, tally: Tally) -> Metrics:
         return {"total_samples": Count(tally.counts["total_samples"]), **super().metrics(tally)}
+
+
+def answer_findings(parsed: Parsed | None, identity: str) -> Iterator[Finding]:
+    """What a reader of the report must know of an answer: that it is missing, or could not be read."""
+    if parsed is None:
+        yield answer_finding("missing_prediction", identity, "no prediction: everything in its gold counts as missed")
+    elif parsed.status == Status.ERROR:
+        yield answer_finding("unreadable_answer", identity, f"the answer cannot be read: {parsed.method}")
+
+
+def answer_finding(code: str, identity: str, message: str) -> Finding:
+    """A finding on the answer with this id."""
+    return Finding(code, "error", "predictions", None, "", message, identity)
 
 
 def parse_section(tally: Tally) -> ParseCounts:

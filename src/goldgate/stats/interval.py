@@ -249,7 +249,6 @@ def residual_square(sums: RatioSums) -> int:
 
 
 GROUP = "group"  # the unit, where records name the group that they belong to
-_NOT_SUMMED = "it is not a sum over units"
 _NO_INTERVAL = "it has no interval"
 _NOT_PAIRED = "how its rates vary together is not summed"
 
@@ -278,7 +277,7 @@ def interval_of(metric: Metric | Mean, level: float = LEVEL) -> Interval | NoInt
     if isinstance(metric, Estimate):
         return NoInterval(_NO_INTERVAL)
     if metric.sums is None:
-        return NoInterval(_NOT_SUMMED)
+        return NoInterval(metric.interval_reason)
     if isinstance(metric, Count):
         return count_interval(metric.sums, level)
     return ratio_interval(metric.sums, level) if isinstance(metric, Ratio) else share_interval(metric.sums, level)

@@ -58,17 +58,16 @@ def _event(event: Node, mentions: Callable[[str], list[JsonObject]]) -> JsonObje
         raise event.error("a number, an event type and its roles")
     arguments = [
         {"role": role, "argument": text, **merge_mentions(mentions(text), "argument")}
-        for role in parts[2].as_object()
-        for text in _values(parts[2][role])
+        for role, filler in parts[2].as_object().items()
+        if filler is not None
+        for text in _values(Node(filler, parts[2], role))
     ]
     return {"event_type": parts[1].text(), "arguments": arguments}
 
 
 def _values(value: Node) -> list[str]:
-    """What fills a role: nothing, one text or several."""
-    if value.value is None or isinstance(value.value, list):
-        return [item.text() for item in value.items()]
-    return [value.text()]
+    """What fills a role: one text or several."""
+    return [item.text() for item in value.items()] if isinstance(value.value, list) else [value.text()]
 
 
 def _place(place: Node, sentences: int) -> tuple[int, int, int]:

@@ -47,22 +47,25 @@ class _Document(NamedTuple):
     entities: Mapping[str, _Span]
     clusters: Mapping[str, list[_Span]]  # all mentions of an entity that has several, by the id of each
 
-    def span(self, part: Node) -> _Span | None:
-        """The tokens that a part names, the end exclusive; None if it names none that there are."""
-        start, end = part.get("start"), part.get("end")
-        is_span = type(start) is int and type(end) is int and 0 <= start < end <= len(self.text.spans)
-        return (start, end) if is_span else None
-
 
 def _mention_record(record: Node, text: object) -> JsonObject:
     """Text, tokens and events of a record with entity mentions and event mentions in tokens."""
     tokens = record["tokens"].tokens()
-    document = _Document(align_or_join(tokens, text), {}, {})
-    spans = [(mention, document.span(mention)) for mention in record.items("entity_mentions")]
-    entities = {mention.text("id"): span for mention, span in spans if span is not None}
-    document = document._replace(entities=entities, clusters=_clusters(record, entities))
+    entities = {}
+    for mention in record.items("entity_mentions"):
+        span = _span(mention, len(tokens))
+        if span is not None:
+            entities[mention.text("id")] = span
+    document = _Document(align_or_join(tokens, text), entities, _clusters(record, entities))
     events = [_event(event, document) for event in record.items("event_mentions")]
     return {"text": document.text.text, "tokens": tokens, "events": events}
+
+
+def _span(part: Node, tokens: int) -> _Span | None:
+    """The tokens that a part names, the end exclusive; None if it names none that there are."""
+    values = part.as_object()
+    start, end = values.get("start"), values.get("end")
+    return (start, end) if type(start) is int and type(end) is int and 0 <= start < end <= tokens else None
 
 
 def _clusters(record: Node, entities: Mapping[str, _Span]) -> dict[str, list[_Span]]:
@@ -77,7 +80,7 @@ def _clusters(record: Node, entities: Mapping[str, _Span]) -> dict[str, list[_Sp
 
 def _event(event: Node, document: _Document) -> JsonObject:
     trigger = event["trigger"]
-    span = document.span(trigger)
+    span = _span(trigger, len(document.text.spans))
     return {
         "event_type": event.text("event_type"),
         **_part_in_text(trigger, "trigger", document, span),
@@ -89,7 +92,7 @@ def _argument(argument: Node, document: _Document) -> JsonObject:
     """An argument names the mention that fills the role, and has its place; its own offsets where it names none."""
     role, entity = argument.text("role"), argument.get("entity_id")
     name = entity if isinstance(entity, str) else ""
-    span = document.entities.get(name) or document.span(argument)
+    span = document.entities.get(name) or _span(argument, len(document.text.spans))
     converted = {"role": role, **_part_in_text(argument, "argument", document, span)}
     if isinstance(entity, str):
         converted["entity"] = entity

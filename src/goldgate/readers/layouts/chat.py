@@ -6,11 +6,11 @@ A reply has `choices` or `output`; a line of a batch has one under `response`. A
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from goldgate.core.finding import record_id
-from goldgate.errors import InputError, Place
+from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.guess import list_keys
 from goldgate.readers.layouts.layout import ANSWER_NAMES, LayoutAnswer, RecordLayout, not_generated_error
 
@@ -189,6 +189,35 @@ def read_chat(value: Any) -> ChatAnswer:
         text = message["refusal"]
     beside = next((message[key] for key in _THOUGHTS if isinstance(message.get(key), str)), "")
     return ChatAnswer(text, "\n".join(part for part in (beside, *thoughts) if part))
+
+
+def read_response(response: Any, is_decoded: Callable[[Any], bool], decoded: str) -> tuple[str | None, Any]:
+    """The text of what a record has under `response`, or its JSON that was decoded elsewhere, which `decoded` names.
+
+    Of chat messages the last one of the assistant is the text, of an endpoint's reply its own.
+    """
+    described, advice = describe_value(response), None
+    if isinstance(response, str):
+        return response, None
+    if is_chat(response):
+        try:
+            return read_chat(response).response, None
+        except TypeError as problem:
+            described = str(problem)
+    elif is_reply(response):
+        return body_text(response), None
+    elif isinstance(response, (dict, list)):
+        if is_decoded(response):
+            return None, response
+        advice = "are these several answers? then --response-field response.0 takes the first of each"
+    raise InputError(
+        "predictions.wrong_type",
+        "a response is the raw text that the model wrote",
+        place=Place(field="response"),
+        expected=f'a string ("" if the model wrote nothing), chat messages, {decoded}, or null for no answer',
+        found=described,
+        advice=advice,
+    )
 
 
 def _content_parts(content: Any) -> tuple[list[str], list[str]]:

@@ -7,7 +7,7 @@ decides how many rows are read at a time. Texts in lists stay dictionaries until
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, MachineError, Place
@@ -22,6 +22,12 @@ _HEADER_BYTES = 4096
 
 
 def parquet_answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, LayoutAnswer | None]]:
+    names = {path.split(".")[0] for path in fields if path is not None} | {*fields, *_NAMES}
+    return ((number, answer_of(row, fields)) for number, row in parquet_rows(file, names))
+
+
+def parquet_rows(file: RecordFile, names: Collection[str | None]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a table from 1 on, with those of the named columns that it has."""
     try:
         import pyarrow
         from pyarrow.parquet import ParquetFile
@@ -34,7 +40,6 @@ def parquet_answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int,
         ) from None
     try:
         table: Any = ParquetFile(file.plain.stream())
-        names = {path.split(".")[0] for path in fields if path is not None} | {*fields, *_NAMES}
         columns = [name for name in table.schema_arrow.names if name in names]
         plan = _plan(file, table.metadata, columns)
         table = ParquetFile(file.plain.stream(), read_dictionary=plan.dictionaries, buffer_size=1 << 20)
@@ -43,10 +48,10 @@ def parquet_answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int,
             for batch in table.iter_batches(plan.rows, [group], columns):
                 for row in _rows(file, batch, number):
                     number += 1
-                    yield number, answer_of(row, fields)
+                    yield number, row
     except (pyarrow.ArrowException, OSError) as problem:
         raise InputError(
-            "predictions.bad_table", "this table cannot be read", place=Place(file.name), found=str(problem)
+            f"{file.kind}.bad_table", "this table cannot be read", place=Place(file.name), found=str(problem)
         ) from None
 
 

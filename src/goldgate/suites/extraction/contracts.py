@@ -9,7 +9,8 @@ from goldgate.core.contracts import (
     CountedRecord,
     CountValue,
     ErrorReport,
-    FileDigest,
+    JoinedInputs,
+    LeftOutPairs,
     MeanValue,
     ParseCounts,
     RateValue,
@@ -29,16 +30,6 @@ class MetricsValue(SuiteMetrics):
     papers: NotRequired[dict[str, RateValue | CountValue]]  # where the protocol sets a profile
 
 
-class InputsValue(TypedDict):
-    """Digests of what the numbers come from; the lists are empty for records that were in memory."""
-
-    gold: list[FileDigest]
-    predictions: list[FileDigest]
-    schema: str | None
-    protocol: str | None
-    baseline: str | None
-
-
 class ErrorCount(TypedDict):
     """value = false_positives + false_negatives."""
 
@@ -53,13 +44,6 @@ class ConfusedPair(TypedDict):
     event_type: NotRequired[str]
     gold: str
     predicted: str
-    count: int
-
-
-class LeftOutPairs(TypedDict):
-    """Pairs that are not listed, and how often they occurred."""
-
-    pairs: int
     count: int
 
 
@@ -182,7 +166,7 @@ class ExtractionReport(SuiteReport, ExtractionDetails):
     """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
 
     suite: Literal["extraction"]
-    inputs: InputsValue
+    inputs: JoinedInputs
     metrics: MetricsValue
 
 

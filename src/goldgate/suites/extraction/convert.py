@@ -17,7 +17,7 @@ from goldgate.readers.dialects import OWN_FORM
 from goldgate.readers.gold_files import GoldOpener, GoldProblem, load_clusters, record_flaws
 from goldgate.readers.id_index import open_store
 from goldgate.readers.records import LocatedRecord, RecordStore, require_unchanged_files
-from goldgate.report.escape import visible
+from goldgate.report.escape import losses_text
 from goldgate.suites.extraction.events.event import value_as_written
 from goldgate.suites.extraction.events.event_schema import EventSchema, derive_from_events, obtain_event_schema
 from goldgate.suites.extraction.records import parse_gold, with_own_event_form
@@ -143,9 +143,6 @@ def _rewritten(data: bytes, schema: EventSchema | None) -> bytes:
     return orjson.dumps(record, default=lambda number: orjson.Fragment(number.text), option=as_written)
 
 
-LISTED_LOSSES = 20
-
-
 def run_convert(paths: Sequence[str], out: IO[bytes], options: Options) -> tuple[str, str]:
     """`goldgate convert`: what was written, and lines on what is not written as it was stored."""
     schema = obtain_event_schema(options.get("schema"))
@@ -156,16 +153,8 @@ def run_convert(paths: Sequence[str], out: IO[bytes], options: Options) -> tuple
         events += f" with {conversion.mentions} mentions"
     sizes = (count_text(conversion.records, "record"), events, count_text(conversion.arguments, "argument"))
     dialects = " and ".join(conversion.dialects) or OWN_FORM
-    return f"{dialects}: {', '.join(sizes)}", _loss_text(conversion.lost)
-
-
-def _loss_text(lost: list[LostPart]) -> str:
-    """What was not written as it is stored, with its place."""
-    if not lost:
-        return ""
-    lines = [f"  {each.file}:{each.line}: {visible(each.field)}: {each.message}\n" for each in lost[:LISTED_LOSSES]]
-    more = f"  and {len(lost) - LISTED_LOSSES} more\n" if len(lost) > LISTED_LOSSES else ""
-    return f"not written as stored ({len(lost)}):\n{''.join(lines)}{more}"
+    lost = [f"{each.file}:{each.line}: {each.field}: {each.message}" for each in conversion.lost]
+    return f"{dialects}: {', '.join(sizes)}", losses_text("not written as stored", lost)
 
 
 def run_schema(paths: Sequence[str], options: Options) -> tuple[dict[str, Any], str]:

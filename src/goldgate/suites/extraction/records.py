@@ -14,7 +14,7 @@ from typing import Any
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.dialects import nearest_dialect_advice
 from goldgate.readers.guess import SWAPPED_ADVICE, describe_keys, no_answer_error
-from goldgate.readers.layouts.chat import body_text, is_chat, is_reply, read_chat
+from goldgate.readers.layouts.chat import read_response
 from goldgate.readers.records import record_group
 from goldgate.suites.extraction.events.answer_form import CANONICAL, NOT_ROLES, Form, gold_form, gold_shapes
 from goldgate.suites.extraction.events.event import (
@@ -235,7 +235,7 @@ def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, Any]:
     if type(response) is str:
         return response, None
     if response is not None:
-        return _other_response(response)
+        return read_response(response, _is_decoded, "decoded events")
     key = events_key(record)
     if key in record:
         events = record[key]
@@ -253,30 +253,8 @@ def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, Any]:
     raise no_answer_error(record)
 
 
-def _other_response(response: Any) -> tuple[str | None, Any]:
-    """A response that is not text: chat messages, an endpoint's reply, or JSON that was decoded elsewhere."""
-    described, advice = describe_value(response), None
-    if is_chat(response):
-        try:
-            return read_chat(response).response, None
-        except TypeError as problem:
-            described = str(problem)
-    elif is_reply(response):
-        return body_text(response), None
-    elif isinstance(response, dict):
-        return None, response
-    elif isinstance(response, list):
-        if all(isinstance(event, dict) for event in response):
-            return None, response
-        advice = "are these several answers? then --response-field response.0 takes the first of each"
-    raise InputError(
-        "predictions.wrong_type",
-        "a response is the raw text that the model wrote",
-        place=Place(field="response"),
-        expected='a string ("" if the model wrote nothing), chat messages, decoded events, or null for no answer',
-        found=described,
-        advice=advice,
-    )
+def _is_decoded(response: Any) -> bool:
+    return isinstance(response, dict) or all(isinstance(event, dict) for event in response)
 
 
 def _not_a_record(value: object) -> InputError:

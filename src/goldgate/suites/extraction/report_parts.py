@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast
 
-from goldgate.core.finding import missing_answers, remark, same_files, share_percent
+from goldgate.core.finding import remark, same_files, unread_answers
 from goldgate.core.gate import GateResult
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Mean, Metrics, Rate, format_number, mean
 from goldgate.core.page import count_text
-from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
-from goldgate.readers.layouts.layout import FieldPaths
+from goldgate.readers.pair_files import PairOutcome
 from goldgate.response.parsed import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
 from goldgate.suites.extraction.events.answer_form import GOLD_SHAPES, Form, form_of, form_signature
@@ -50,7 +49,7 @@ def breakdown_section(tally: Tally, settings: ExtractionSettings) -> Breakdown:
     What a profile counts for each event type is under `papers`, here and among the averages.
     """
     unit = GROUP if tally.is_grouped else SAMPLE
-    types, roles = _rates_by_part(tally, 1), _rates_by_part(tally, 2)
+    types, roles = MatchRates().by_part(tally), MatchRates().by_part(tally, 2)
     # Roles that meet in a sample are many: to sum the products of their counts would cost as much as to score it.
     macro = {"event_types": MatchRates().means(tally), "roles": _means(roles.values())}
     by_paper = [
@@ -110,10 +109,10 @@ def _paper_rates(tally: Tally, measures: list[RatioMeasure[Facts]], unit: str) -
     """The rates of each event type that a profile counts, and of its roles where it counts them."""
     entries: dict[str, PaperScores] = {}
     for measure in measures:
-        for (event_type,), metrics in _rates_by_part(tally, 1, measure).items() if measure.metrics(tally) else ():
+        for (event_type,), metrics in measure.by_part(tally).items() if measure.metrics(tally) else ():
             entry = entries.setdefault(event_type, {"event_type": event_type, "metrics": {}})
             entry["metrics"].update(_rates_with_intervals(metrics, unit))
-        for (event_type, role), metrics in _rates_by_part(tally, 2, measure).items():
+        for (event_type, role), metrics in measure.by_part(tally, 2).items():
             of_role: PaperRole = {"role": role, "metrics": _rates_with_intervals(metrics, unit)}
             entries[event_type].setdefault("roles", []).append(of_role)
     return [entries[event_type] for event_type in sorted(entries)]
@@ -121,13 +120,6 @@ def _paper_rates(tally: Tally, measures: list[RatioMeasure[Facts]], unit: str) -
 
 def _rates_with_intervals(metrics: Metrics, unit: str) -> dict[str, RateValue]:
     return {name: cast("RateValue", metric_with_interval(rate, unit)) for name, rate in metrics.items()}
-
-
-def _rates_by_part(tally: Tally, names: int, of: RatioMeasure[Facts] | None = None) -> dict[tuple[str, ...], Metrics]:
-    """The metrics of each event type (`names` 1), or of each role of an event type (2), sorted by name."""
-    measure = MatchRates() if of is None else of
-    keys = sorted(key for key in tally.tables if key[0] == measure.table and len(key) == names + 1)
-    return {key[1:]: measure.metrics_of(tally, key) for key in keys}
 
 
 def _entry(names: tuple[str, ...], key: tuple[str, ...], metrics: Metrics, unit: str) -> UnitScores:
@@ -168,8 +160,8 @@ def extraction_remarks(report: ExtractionReport, form: Form, schema: EventSchema
     if schema is not None:
         yield from _types_outside_schema(report, schema.event_types)
     yield from _partial_averages(report, schema)
+    yield from unread_answers(report, "goldgate read FILE")
     for remarks in (
-        _unread_answers,
         _bare_gold,
         _noncompliant_samples,
         _other_form,
@@ -179,16 +171,6 @@ def extraction_remarks(report: ExtractionReport, form: Form, schema: EventSchema
         _unlike_papers,
     ):
         yield from remarks(report)
-
-
-def _unread_answers(report: ExtractionReport) -> Iterator[StandsOut]:
-    total, missing, unread = (_count(report, name) for name in ("total_samples", "missing_predictions", "parse_errors"))
-    yield from missing_answers(missing, total)
-    if unreadable := unread - missing:
-        share = f"{unreadable} of {total} answers could not be read ({share_percent(unreadable, total)})"
-        yield remark(
-            "unreadable_answers", f"{share}: run goldgate read FILE to see why", unreadable=unreadable, samples=total
-        )
 
 
 def _types_outside_schema(report: ExtractionReport, event_types: Collection[str]) -> Iterator[StandsOut]:
@@ -351,7 +333,7 @@ def _count(report: ExtractionReport, name: str, section: Literal["main", "papers
 PARSER_VERSION = 3  # raised whenever the same response may be read otherwise
 
 
-class ExtractionOutcome(Outcome):
+class ExtractionOutcome(PairOutcome):
     """Records from memory have no digests; those of files are filled in when they were read."""
 
     def __init__(self, settings: ExtractionSettings, schema: EventSchema | None) -> None:
@@ -360,19 +342,12 @@ class ExtractionOutcome(Outcome):
         self.use_schema(schema)
         self._form = form_of(settings.response)
         self._settings = settings
-        self._by_order = False
         self._gold_shapes: dict[str, int] = {}  # shape → records
 
     def use_schema(self, schema: EventSchema | None) -> None:
         """Name the schema's digest in the signature."""
         self._schema = schema
         self.settings["types"] = "none" if schema is None else schema.digest[:12]
-
-    def note_reading(self, fields: FieldPaths, *, by_order: bool) -> None:
-        """Say in the signature where ids and responses were found, if not under our names, and what joined them."""
-        self._by_order = by_order
-        sources = {"id_field": fields.id, "response_field": fields.response, "joined": "by_order" if by_order else None}
-        self.settings.update({name: value for name, value in sources.items() if value is not None})
 
     def note_counts(self, tally: Tally) -> None:
         counts = {shape: tally.counts[f"gold_shape.{shape}"] for shape in GOLD_SHAPES}
@@ -393,10 +368,8 @@ class ExtractionOutcome(Outcome):
             "breakdown": breakdown_section(tally, self._settings),
         }
 
-    def remarks(self, report: SuiteReport) -> Iterable[StandsOut]:
-        if self._by_order:
-            message = "the predictions have no ids: they were joined with the gold by their order"
-            yield remark("joined_by_order", message)
+    def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
+        yield from super().remarks(report)
         for shape, count in self._gold_shapes.items():
             records = count_text(count, "gold record")
             have, were = ("has", "was") if count == 1 else ("have", "were")

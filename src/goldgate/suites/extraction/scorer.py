@@ -15,6 +15,7 @@ from goldgate.errors import ConfigError, as_yaml
 from goldgate.readers.dialects import recognize_dialect
 from goldgate.readers.unit_records import whole_record
 from goldgate.response import Method, Parsed, Status, read_answer
+from goldgate.response.parsed import answer_finding, answer_findings
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event import (
     EventList,
@@ -87,17 +88,10 @@ def _parse_record(parsed: Parsed) -> ParseRecord:
 
 def sample_findings(facts: Facts) -> Iterator[Finding]:
     """The findings of a sample, at most one."""
-    parsed = facts.parsed
-    if parsed is None:
-        yield _finding("missing_prediction", facts, "no prediction: everything in its gold counts as missed")
-    elif parsed.status == Status.ERROR:
-        yield _finding("unreadable_answer", facts, f"the answer cannot be read: {parsed.method}")
-    elif facts.predicted.violations and facts.predicted.violations[0].violation == Violation.NOT_AN_EVENT_LIST:
-        yield _finding("not_an_event_list", facts, "the answer is JSON, but not a list of events")
-
-
-def _finding(code: str, facts: Facts, message: str) -> Finding:
-    return Finding(code, "error", "predictions", None, "", message, facts.sample.gold.id)
+    violations, identity = facts.predicted.violations, facts.sample.gold.id
+    yield from answer_findings(facts.parsed, identity)
+    if violations and violations[0].violation == Violation.NOT_AN_EVENT_LIST:
+        yield answer_finding("not_an_event_list", identity, "the answer is JSON, but not a list of events")
 
 
 def error_weight(facts: Facts) -> int:

@@ -5,19 +5,17 @@ Opened again, the files explain single samples of a stored report.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs, Mapper
-from goldgate.core.unit_page import InputLookup
+from goldgate.core.suite import Inputs, Mapper, single_input
+from goldgate.core.unit_page import InputLookup, WiderLookup
 from goldgate.readers.join import PairReader, open_joined_inputs
 from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
-from goldgate.readers.layouts.layout import FieldPaths
-from goldgate.readers.pair_files import PairOpener
+from goldgate.readers.pair_files import pair_opener
 from goldgate.readers.records import LocatedRecord
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
@@ -30,44 +28,19 @@ if TYPE_CHECKING:
     from goldgate.suites.extraction.contracts import ComparedSample
 
 
-def pair_opener(inputs: Inputs) -> PairOpener:
-    """What opens gold and predictions as these inputs say."""
-    return PairOpener(
-        single_input(inputs, "dialect"),
-        FieldPaths(single_input(inputs, "id_field"), single_input(inputs, "response_field")),
-    )
-
-
-def single_input(inputs: Inputs, name: str) -> Any:
-    """The one value of an input, or None."""
-    return next(iter(inputs.get(name) or ()), None)
-
-
-class ExtractionInputs:
-    """`gold` and `predictions` are the records as they are stored; `protocol` reads an answer again."""
-
-    def __init__(
-        self, records: InputLookup, settings: ExtractionSettings | None, schema: EventSchema | None = None
-    ) -> None:
-        self._records = records
-        self._read_by = None if settings is None else (settings, schema)
-
-    @cached_property
-    def _protocol(self) -> dict[str, Any]:
-        from goldgate.suites.extraction.explain import make_reader  # scoring does not need it
-
-        return {} if self._read_by is None else {"protocol": make_reader(*self._read_by)}
-
-    def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
-        return {**self._records.for_unit(record), **self._protocol}
-
-
 @contextmanager
-def open_extraction_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[ExtractionInputs]:
+def open_extraction_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLookup]:
     """The inputs, opened; without a plan, no answer can be read again."""
-    with open_joined_inputs(inputs, pair_opener(inputs)) as records:
-        settings = None if plan is None else plan.settings
-        yield ExtractionInputs(records, settings, obtain_event_schema(single_input(inputs, "schema")))
+    schema = obtain_event_schema(single_input(inputs, "schema"))
+    with open_joined_inputs(inputs, pair_opener(inputs, single_input(inputs, "dialect"))) as records:
+        yield records if plan is None else WiderLookup(records, lambda: page_inputs(plan.settings, schema))
+
+
+def page_inputs(settings: ExtractionSettings, schema: EventSchema | None) -> dict[str, Any]:
+    """What a page needs beside the records as they are stored: `protocol` reads an answer again."""
+    from goldgate.suites.extraction.explain import make_reader  # scoring does not need it
+
+    return {"protocol": make_reader(settings, schema)}
 
 
 class StoredPrediction(NamedTuple):
@@ -101,9 +74,6 @@ class ExtractionWork(JoinedWork[Facts]):
     def compare_all(self, samples: Sequence[tuple[str, Gold, StoredPrediction | None]]) -> list[Facts]:
         return self.scorer.facts_of([_sample(gold, prediction) for _, gold, prediction in samples])
 
-    def lookup(self, records: InputLookup) -> ExtractionInputs:
-        return ExtractionInputs(records, self.settings, self.scorer.schema)
-
     def record(self, facts: Facts) -> ComparedSample:
         return sample_record(facts)
 
@@ -119,20 +89,25 @@ class ExtractionWork(JoinedWork[Facts]):
     def findings(self, facts: Facts) -> Iterable[Finding]:
         return sample_findings(facts)
 
+    def lookup(self, records: InputLookup) -> InputLookup:
+        return WiderLookup(records, lambda: page_inputs(self.settings, self.scorer.schema))
+
 
 def _sample(gold: Gold, prediction: StoredPrediction | None) -> Sample:
     return Sample(gold) if prediction is None else Sample(gold, *prediction)
 
 
 @contextmanager
-def open_extraction_source(inputs: Inputs, plan: Plan, engine: Mapper | None = None) -> Iterator[JoinedSource[Facts]]:
+def open_extraction_source(
+    inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
+) -> Iterator[JoinedSource[Facts]]:
     """The inputs of the suite, opened. Mistakes in the schema come before any in the records.
 
     A schema that is needed and not given is derived from the gold.
     """
     schema = obtain_event_schema(single_input(inputs, "schema"))
     outcome = ExtractionOutcome(plan.settings, schema)
-    opener = pair_opener(inputs)
+    opener = pair_opener(inputs, single_input(inputs, "dialect"))
 
     def make_work(reader: PairReader) -> ExtractionWork:
         if schema is not None or not needs_schema(plan.settings):
@@ -144,6 +119,5 @@ def open_extraction_source(inputs: Inputs, plan: Plan, engine: Mapper | None = N
         return ExtractionWork(plan.settings, derived, reader)
 
     with open_pairs(inputs, make_work, outcome, opener, engine) as source:
-        opener.require_joined(source.units)
-        outcome.note_reading(opener.fields, by_order=opener.by_order)
+        outcome.note_opener(opener, source.units)
         yield source

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
 from goldgate.suites.fields.assignment import RowWeights, best_pairs, bits, mask_of
 from goldgate.suites.fields.comparators import Comparator, FuzzyComparator, Key, NumberComparator
@@ -191,8 +190,7 @@ class _Aligner:
             return ListPairs([(item, by_position[item.step]) for item in items if item.step in by_position])
         if (is_one_object and not shape.has_items) or (one and other and not self._is_object(gold)):
             return ListPairs([(items[0], others[0])])
-        # Where the schema has a list, an item without brackets must not earn more than one in them.
-        return _ItemPairing(self, shape, items, others, with_share=shape.has_items).solve()
+        return _ItemPairing(self, shape, items, others).solve()
 
     def _is_single(self, node: Node) -> bool:
         return type(node) is not ListNode or id(node) in self._wrapped
@@ -206,14 +204,13 @@ class _Aligner:
 class _ItemPairing:
     """Pairs the items of two lists in which order does not count."""
 
-    def __init__(
-        self, aligner: _Aligner, shape: PathShape, gold: list[Node], predicted: list[Node], *, with_share: bool
-    ) -> None:
+    def __init__(self, aligner: _Aligner, shape: PathShape, gold: list[Node], predicted: list[Node]) -> None:
         self._aligner = aligner
         self._gold = gold
         self._predicted = predicted
-        self._share = shape.pair_share if with_share else Decimal(0)
-        self._key = shape.key if with_share else ()
+        # Where the schema has a list, an item without brackets must not earn more than one in them.
+        self._share = shape.pair_share if shape.has_items else Decimal(0)
+        self._key = shape.key if shape.has_items else ()
 
     def solve(self) -> ListPairs:
         pairs, gold, predicted = self._pair_equal()
@@ -241,55 +238,56 @@ class _ItemPairing:
                 pairs.append((item, equal.pop()))
             else:
                 gold.append(item)
-        if not pairs:
-            return pairs, gold, self._predicted
         return pairs, gold, [item for left in waiting.values() for item in left]
 
     def _pair_rest(self, gold: list[Node], predicted: list[Node]) -> ListPairs:
         if len(gold) * len(predicted) <= FEW_PAIRS:
             rows = self._values_of_pairs(gold, predicted)
             return ListPairs(self._best(gold, predicted, rows, is_inexact=self._aligner.has_loose))
-        is_large = len(gold) * len(predicted) > MAX_COST  # then what `pair_share` costs is not counted
-        share = self._share if is_large and not self._key else Decimal(0)
-        features = _SharedFeatures(gold, predicted, share, has_loose=self._aligner.has_loose)
+        features = _SharedFeatures(gold, predicted, has_loose=self._aligner.has_loose)
         gold, predicted = features.gold, features.predicted
-        if not gold or not predicted:
-            return ListPairs([])
         if len(gold) * len(predicted) > MAX_PAIRS:
             return self._pair_large(features)
-        weights = self._weights(features)
+        weights = self._weights(features) if gold else []
         if weights is None:
             return ListPairs(_greedy_pairs(features, self._may_pair), greedy=True)
-        best = self._best(gold, predicted, weights, is_inexact=features.is_inexact, is_large=is_large)
-        return ListPairs(best)
+        return ListPairs(self._best(gold, predicted, weights, is_inexact=features.is_inexact))
 
-    def _best(
-        self,
-        gold: list[Node],
-        predicted: list[Node],
-        weights: list[RowWeights],
-        *,
-        is_inexact: bool,
-        is_large: bool = False,
-    ) -> _Pairs:
+    def _best(self, gold: list[Node], predicted: list[Node], weights: list[RowWeights], *, is_inexact: bool) -> _Pairs:
         """The allowed pairs with the most hits, equal items first."""
         if is_inexact or self._key:
             weights = _equal_first(gold, predicted, weights)
-        allowed = weights
-        if self._key or (self._share and (is_large or self._aligner.with_share)):
-            allowed = self._allowed_weights(gold, predicted, weights)
+        allowed, aligner = weights, self._aligner
+        is_large = len(gold) * len(predicted) > MAX_COST  # then what `pair_share` costs is not counted
+        if self._key or (self._share and (is_large or aligner.with_share)):
+            allowed = self._allowed(gold, predicted, weights)
         chosen = best_pairs(allowed, len(predicted))
-        if allowed != weights and not self._key and not is_large and not self._aligner.has_lost:
+        if allowed != weights and not self._key and not is_large and not aligner.has_lost:
             total = _total(weights, chosen)
             if total < sum([row[0][0] for row in weights if row]):  # else nothing can be lost
-                self._aligner.has_lost = total < _total(weights, best_pairs(weights, len(predicted)))
+                aligner.has_lost = total < _total(weights, best_pairs(weights, len(predicted)))
         return [(gold[row], predicted[column]) for row, column in sorted(chosen.items())]
 
-    def _allowed_weights(self, gold: list[Node], predicted: list[Node], weights: list[RowWeights]) -> list[RowWeights]:
-        """The weights of the pairs that may be made."""
-        objects = _by_size([node if type(node) is ObjectNode else None for node in predicted])
+    def _allowed(self, gold: list[Node], predicted: list[Node], weights: list[RowWeights]) -> list[RowWeights]:
+        """The weights of the pairs that may be made: of objects with the same key, or with hits enough for a pair."""
         keys = [self._key_leaves(node) for node in predicted] if self._key else []
-        return [self._allowed(item, row, objects, keys) for item, row in zip(gold, weights, strict=True)]
+        objects = _by_size([node if type(node) is ObjectNode else None for node in predicted])
+        rows: list[RowWeights] = []
+        for item, row in zip(gold, weights, strict=True):
+            size = leaf_count(item)
+            if type(item) is not ObjectNode:
+                kept: RowWeights = row
+            elif self._key:
+                mask = self._same_key(item, keys)
+                kept = [(weight, columns if weight > size else columns & mask) for weight, columns in row]
+            else:
+                least = {mask: self._share * min(size, other) for other, mask in objects.items()}
+                kept = [
+                    (weight, columns & ~sum([mask for mask in least if weight < least[mask]]))
+                    for weight, columns in row
+                ]
+            rows.append([(weight, columns) for weight, columns in kept if columns])
+        return rows
 
     def _weights(self, features: _SharedFeatures) -> list[RowWeights] | None:
         """For each gold item the hits with every predicted item; None where that would take too long."""
@@ -300,10 +298,10 @@ class _ItemPairing:
             return self._values_of_pairs(features.gold, features.predicted) if is_few else None
         if features.comparisons > MAX_COMPARISONS:
             return None
-        rows = [features.row(item) for item in features.gold]
         inner = features.inner_pairs()
         if inner is None:
             return None
+        rows = [features.row(item) for item in features.gold]
         for row, column in inner:
             one, other = features.inner(features.gold[row]), features.inner(features.predicted[column])
             hits = sum([self._aligner.value(node, other[place]) for place, node in one.items() if place in other])
@@ -329,26 +327,6 @@ class _ItemPairing:
         least = self._share * min(leaf_count(gold), leaf_count(predicted))
         return shared >= least or self._aligner.value(gold, predicted) >= least
 
-    def _allowed(
-        self, item: Node, row: RowWeights, objects: dict[int, int], keys: list[list[Leaf] | None]
-    ) -> RowWeights:
-        """The weights of a row that may be used; `objects` are the predicted ones, by their number of leaves."""
-        if type(item) is not ObjectNode:
-            return row
-        if self._key:
-            mask, size = self._same_key(item, keys), leaf_count(item)
-            same = [(weight, columns if weight > size else columns & mask) for weight, columns in row]
-            return [(weight, columns) for weight, columns in same if columns]
-        enough = []
-        for weight, columns in row:
-            for size, mask in objects.items():
-                smaller = min(leaf_count(item), size)
-                if weight < self._share * smaller:
-                    columns &= ~mask
-            if columns:
-                enough.append((weight, columns))
-        return enough
-
     def _same_key(self, item: Node, keys: list[list[Leaf] | None]) -> int:
         """The columns with the same key, and those without objects, which have none."""
         leaves = self._key_leaves(item)
@@ -362,9 +340,7 @@ class _ItemPairing:
     def _key_leaves(self, item: Node) -> list[Leaf] | None:
         """The leaves by which an object is told from others; None where it lacks one."""
         leaves: list[Leaf] = []
-        if type(item) is not ObjectNode:
-            return leaves
-        for path in self._key:
+        for path in self._key if type(item) is ObjectNode else ():
             node: Node | None = item
             for step in path:
                 node = node.children.get(step) if type(node) is ObjectNode else None
@@ -434,10 +410,7 @@ class _SharedFeatures:
     aligned pair by pair. Items that share nothing are left out.
     """
 
-    def __init__(
-        self, gold: list[Node], predicted: list[Node], share: Decimal = Decimal(0), *, has_loose: bool = True
-    ) -> None:
-        self._share = share
+    def __init__(self, gold: list[Node], predicted: list[Node], *, has_loose: bool = True) -> None:
         self._features: dict[int, list[tuple[_Feature, Leaf]]] = {}
         self._inner: dict[int, dict[Hashable, Node]] = {}
         self._inner_keys: dict[int, set[Hashable]] = {}
@@ -449,57 +422,49 @@ class _SharedFeatures:
         for item in predicted:
             self._take_apart(item)
         self.is_irregular = not gold_places.isdisjoint(self._irregular)
+        self.gold, self.predicted, self.is_inexact = gold, predicted, has_loose
         if self.is_irregular and len(gold) * len(predicted) <= MAX_IRREGULAR:
-            self.gold, self.predicted, self.is_inexact = gold, predicted, has_loose
             return
-        shared_features = {feature for item in gold for feature, _ in self._features[id(item)]}
         self._loose: dict[Hashable, Comparator] = {}  # places whose values may be alike without equal keys
-        for item in (*gold, *predicted):
+        for item in (*gold, *predicted) if has_loose else ():
             for feature, leaf in self._features[id(item)]:
                 comparator = leaf.shape.comparator
                 if comparator is not None and comparator.is_loose(leaf.key):
                     self._loose[feature[0]] = comparator
         self.is_inexact = bool(self._loose) or (has_loose and any(map(_is_loose, (*gold, *predicted))))
-        inner = {key for item in gold for key in self._inner_keys[id(item)]}
-        smallest = min(map(leaf_count, gold))
-        self.predicted = [item for item in predicted if self._shares(item, shared_features, inner, smallest)]
-        shared_features = {feature for item in self.predicted for feature, _ in self._features[id(item)]}
-        inner = {key for item in self.predicted for key in self._inner_keys[id(item)]}
-        smallest = min(map(leaf_count, self.predicted), default=0)
-        self.gold = [item for item in gold if self._shares(item, shared_features, inner, smallest)]
-        self._masks: dict[_Feature, int]
-        self._values: dict[Hashable, dict[Any, tuple[Leaf, int]]] = {}  # loose place → key → leaf, columns
-        self._alike: dict[_Feature, int] = {}
-        self.comparisons = 0
-        self._index(shared_features & {feature for item in self.gold for feature, _ in self._features[id(item)]})
-
-    def _shares(self, item: Node, shared_features: set[_Feature], inner: set[Hashable], smallest: int) -> bool:
-        """Whether an item could have as many hits with any of the others as a pair must have."""
-        if not inner.isdisjoint(self._inner_keys[id(item)]):
-            return True
-        shared = sum(
-            [feature in shared_features or feature[0] in self._loose for feature, _ in self._features[id(item)]]
+        shared = {mark for item in gold for mark in self._marks(item)}
+        shared &= {mark for item in predicted for mark in self._marks(item)}
+        self.gold, self.predicted = (
+            [item for item in items if not shared.isdisjoint(self._marks(item))] for items in (gold, predicted)
         )
-        if type(item) is not ObjectNode:
-            return shared > 0
-        return shared > 0 and shared >= self._share * min(leaf_count(item), smallest)
+        self._index(shared)
 
-    def _index(self, shared_features: set[_Feature]) -> None:
+    def _marks(self, item: Node) -> list[Hashable]:
+        """What an item can share with another: features, places where keys do not tell, keys in inner lists."""
+        features = [f[0] if f[0] in self._loose else f for f, _ in self._features[id(item)]]
+        return [*features, *self._inner_keys[id(item)]]
+
+    def _index(self, shared: set[Hashable]) -> None:
         columns: dict[_Feature, list[int]] = {}
-        loose: dict[Hashable, dict[Key, tuple[Leaf, list[int]]]] = {}
+        loose: dict[Hashable, dict[Key, tuple[Leaf, list[int]]]] = {place: {} for place in self._loose}
         for column, item in enumerate(self.predicted):
             for feature, leaf in self._features[id(item)]:
-                if feature[0] in self._loose:
-                    loose.setdefault(feature[0], {}).setdefault(leaf.key, (leaf, []))[1].append(column)
-                elif feature in shared_features:
+                if feature[0] in loose:
+                    loose[feature[0]].setdefault(leaf.key, (leaf, []))[1].append(column)
+                elif feature in shared:
                     columns.setdefault(feature, []).append(column)
         self._masks = {feature: mask_of(listed) for feature, listed in columns.items()}
-        for place, values in loose.items():
-            self._values[place] = {key: (leaf, mask_of(listed)) for key, (leaf, listed) in values.items()}
-        for place, comparator in self._loose.items():
-            if not isinstance(comparator, NumberComparator):
-                keys = {f for item in self.gold for f, _ in self._features[id(item)] if f[0] == place}
-                self.comparisons += len(keys) * len(self._values.get(place, ()))
+        self._values = {  # loose place → key → leaf, columns
+            place: {key: (leaf, mask_of(listed)) for key, (leaf, listed) in values.items()}
+            for place, values in loose.items()
+        }
+        self._alike: dict[_Feature, int] = {}
+        sought = {feature for item in self.gold for feature, _ in self._features[id(item)] if feature[0] in loose}
+        self.comparisons = sum(
+            len(self._values[feature[0]])
+            for feature in sought
+            if not isinstance(self._loose[feature[0]], NumberComparator)
+        )
 
     def _take_apart(self, item: Node) -> set[Hashable]:
         """Note the features and inner lists of an item; the places that it has."""
@@ -567,7 +532,7 @@ class _SharedFeatures:
         columns = self._alike.get(feature)
         if columns is None:
             columns = 0
-            for other, mask in self._values.get(feature[0], {}).values():
+            for other, mask in self._values[feature[0]].values():
                 if is_alike(leaf, other):
                     columns |= mask
             self._alike[feature] = columns
@@ -603,19 +568,15 @@ class _SharedFeatures:
                 parent[thing] = thing = parent[above]
             return thing
 
-        def marks(item: Node) -> Iterable[Hashable]:
-            own = self._features[id(item)]
-            return [f[0] if f[0] in self._loose else f for f, _ in own] + [*self._inner_keys[id(item)]]
-
         for item in (*self.gold, *self.predicted):
             first = None
-            for mark in marks(item):
+            for mark in self._marks(item):
                 first = mark if first is None else first
                 parent[find(mark)] = find(first)
         groups: dict[Hashable, tuple[list[Node], list[Node]]] = {}
         for side, items in enumerate((self.gold, self.predicted)):
             for item in items:
-                root = find(next(iter(marks(item))))
+                root = find(self._marks(item)[0])
                 groups.setdefault(root, ([], []))[side].append(item)
         return ((gold, predicted) for gold, predicted in groups.values() if gold and predicted)
 

@@ -13,11 +13,11 @@ from goldgate.core.finding import record_id
 from goldgate.core.measure import count_unit, score_pairs, table_forms
 from goldgate.core.metric import Metrics, NamedMetrics
 from goldgate.core.tally import Tally
-from goldgate.errors import ConfigError, Place, describe_value, did_you_mean
+from goldgate.errors import ConfigError, Place, describe_value
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.unit_records import whole_record
 from goldgate.suites.fields.measures import fields_measures
-from goldgate.suites.fields.schema import FieldSchema, parse_path
+from goldgate.suites.fields.schema import parse_path
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument, document_record
 from goldgate.suites.fields.source import JsonSchemaSource, obtain_schema, parse_answer, parse_document
 from goldgate.suites.fields.suite import SUITE
@@ -49,21 +49,9 @@ def load_fields_scorer(
     made = obtain_schema(schema, settings, functions=comparators)
     made.require_paths(lambda: made, lambda setting: Place(field=setting))
     for path in comparators or ():
-        _require_path(made, path)
+        if not made.has_path(parse_path(path)):
+            raise made.unknown_path(path, f"the schema does not have the path {path}", Place(field="comparators"))
     return AnswerScorer(FieldsScorer(settings, made))
-
-
-def _require_path(schema: FieldSchema, path: str) -> None:
-    if not schema.has_path(parse_path(path)):
-        known = [shape.name for shape in schema.paths()]
-        raise ConfigError(
-            "fields.unknown_path",
-            f"the schema does not have the path {path}",
-            place=Place(field="comparators"),
-            expected=", ".join(known[1:]),
-            found=path,
-            advice=did_you_mean(path, known),
-        )
 
 
 def _is_record(answer: Mapping[str, Any]) -> bool:
@@ -97,8 +85,10 @@ class AnswerScorer:
             answer = response
         elif isinstance(response, Mapping) and _is_record(response):
             answer = parse_answer(response)
-        else:
+        elif isinstance(response, (str, list, tuple, Mapping)):
             answer = parse_answer({"response": response})
+        else:
+            raise TypeError(f"an answer is text, chat messages, decoded JSON or None, not {type(response).__name__}")
         return AnswerScore(self, self._scorer.facts(document, answer), answer)
 
     def score_many(
@@ -147,7 +137,7 @@ class AnswerScore:
         return self.metrics[metric].value
 
     def __repr__(self) -> str:
-        hits, predicted, gold = self.facts.hits(), len(self.facts.predicted.leaves), len(self.facts.gold.leaves)
+        hits, predicted, gold = self.facts.hits, len(self.facts.predicted.leaves), len(self.facts.gold.leaves)
         return f"<AnswerScore: {hits} hits of {predicted} predicted and {gold} gold leaves>"
 
     def _repr_html_(self) -> str:

@@ -59,9 +59,10 @@ class FieldsCheck(RecordCheck):
         self.leaves += len(leaves)
         if not leaves:
             yield GoldProblem("no_leaves", "the value has nothing in it: only absence is counted", name, "note")
-        yield from (_two_readings(leaf, name) for leaf in leaves if _has_two_readings(leaf))
+        for leaf in leaves:
+            yield from _two_readings(leaf, name)
         if document.text is None:
-            yield GoldProblem("no_text", "there is no source text: hallucination cannot be checked", "text", "note")
+            yield GoldProblem("no_text", "no source text: hallucination cannot be checked", "text", "note")
             return
         missing, _ = SourceText(document.text).unsupported(leaves)
         for leaf in leaves:
@@ -70,19 +71,19 @@ class FieldsCheck(RecordCheck):
                 yield GoldProblem("value_not_in_text", message, f"{name}.{location(leaf)}", "note")
 
 
-def _has_two_readings(leaf: Leaf) -> bool:
-    """Whether a number path has a text that is one number with a decimal point, and another with a decimal comma."""
-    if not isinstance(leaf.value, str) or not isinstance(leaf.shape.comparator, NumberComparator):
-        return False
-    if leaf.shape.comparator.decimal is not None or read_number(leaf.value) is not None:
-        return False
-    return len({number for mark in ".," if (number := read_number(leaf.value, mark)) is not None}) > 1
-
-
-def _two_readings(leaf: Leaf, name: str) -> GoldProblem:
-    numbers = " or ".join(leaf_text(number) for mark in ".," if (number := read_number(leaf.value, mark)) is not None)
-    message = f"{leaf.value} can be {numbers}: write it as a number, or set `decimal` for {leaf.shape.name}"
-    return GoldProblem("two_readings", message, f"{name}.{location(leaf)}")
+def _two_readings(leaf: Leaf, name: str) -> Iterator[GoldProblem]:
+    """A number path may have a text that is one number with a decimal point, and another with a decimal comma."""
+    comparator = leaf.shape.comparator
+    if (
+        not isinstance(leaf.value, str)
+        or not isinstance(comparator, NumberComparator)
+        or comparator.decimal is not None
+    ):
+        return
+    numbers = {number: None for mark in ".," if (number := read_number(leaf.value, mark)) is not None}
+    if len(numbers) > 1 and read_number(leaf.value) is None:
+        message = f"{leaf.value} can be {' or '.join(map(leaf_text, numbers))}: write it as a number, or set `decimal`"
+        yield GoldProblem("two_readings", f"{message} for {leaf.shape.name}", f"{name}.{location(leaf)}")
 
 
 def run_fields_check(paths: Sequence[str], options: Options) -> CheckResult:

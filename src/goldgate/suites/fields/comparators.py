@@ -97,7 +97,7 @@ _LONGEST_NUMBER = 400  # characters of a text that may be a number
 def read_number(text: str, decimal: str | None = None) -> Decimal | int | None:
     """The number that a text is after normalization, where there is one reading: `1,240.00`, `$ 12`, `(45.00)`, `12 %`.
 
-    One mark before exactly three digits may be a decimal mark or not: `decimal` decides, else there is no reading.
+    One mark before exactly three digits may be a decimal mark or not: without `decimal` it has no reading.
     """
     text = normalize(text)
     match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None

@@ -82,11 +82,11 @@ def locate_confidences(leaves: list[Leaf], wrapped: Mapping[tuple[Any, ...], flo
     return scored
 
 
-def review_totals(scored: list[ScoredLeaf]) -> dict[str, int]:
+def review_totals(scored: list[ScoredLeaf], predicted: int) -> dict[str, int]:
     """What a document adds, at each of its levels, to the sums over all leaves from that level up.
 
     Errors and leaves of a document are squared together, so a document adds the difference between its squares with
-    and without the leaves of a level.
+    and without the leaves of a level; `predicted` are all its leaves.
     """
     totals: dict[str, int] = {}
     errors = leaves = 0
@@ -96,31 +96,32 @@ def review_totals(scored: list[ScoredLeaf]) -> dict[str, int]:
         counts[0] += not is_hit
         counts[1] += 1
     for level in sorted(levels, reverse=True):
-        before = _squares(errors, leaves)
+        before = _products(errors, leaves, predicted)
         errors, leaves = errors + levels[level][0], leaves + levels[level][1]
-        for name, new, old in zip(_SUMS, _squares(errors, leaves), before, strict=True):
+        for name, new, old in zip(_SUMS, _products(errors, leaves, predicted), before, strict=True):
             if new != old:
                 totals[f"review.{level}.{name}"] = new - old
     return totals
 
 
-_SUMS = ("units", "a", "b", "aa", "ab", "bb")
+_SUMS = ("units", "a", "b", "aa", "ab", "bb", "predicted")
 
 
-def _squares(errors: int, leaves: int) -> tuple[int, ...]:
-    return int(leaves > 0), errors, leaves, errors * errors, errors * leaves, leaves * leaves
+def _products(errors: int, leaves: int, predicted: int) -> tuple[int, ...]:
+    return int(leaves > 0), errors, leaves, errors**2, errors * leaves, leaves**2, leaves * predicted
 
 
 class ReviewLevels:
     """The sums over documents at every level of confidence, from totals of a tally."""
 
     def __init__(self, counts: Mapping[str, int]) -> None:
-        self.sums: dict[int, RatioSums] = {}
+        sums: dict[int, dict[str, int]] = {}
         for name, count in counts.items():
             if name.startswith("review."):
                 _, level, column = name.split(".")
-                sums = self.sums.get(int(level), RatioSums())
-                self.sums[int(level)] = sums + RatioSums(**{column: count})
+                sums.setdefault(int(level), {})[column] = count
+        self._with_predicted = {level: columns.pop("predicted", 0) for level, columns in sums.items()}
+        self.sums = {level: RatioSums(**columns) for level, columns in sums.items()}
 
     @property
     def leaves(self) -> int:
@@ -164,6 +165,13 @@ class ReviewLevels:
                 break
             passed, threshold = above.b, level
         return passed, threshold
+
+    def share_above(self, threshold: int, precision: RatioSums) -> RatioSums:
+        """The leaves from a level on over predicted leaves, document by document; `precision` has all predicted."""
+        above = [level for level in self.sums if level >= threshold]
+        leaves, squares = (sum(getattr(self.sums[level], name) for level in above) for name in ("b", "bb"))
+        products = sum(self._with_predicted[level] for level in above)
+        return RatioSums(precision.units, leaves, precision.b, squares, products, precision.bb)
 
 
 def _least_leaves(max_error: Decimal) -> int | None:

@@ -6,8 +6,10 @@ from goldgate.core.contracts import (
     CountedRecord,
     CountValue,
     ErrorReport,
-    FileDigest,
+    JoinedInputs,
+    LeftOutPairs,
     MeanValue,
+    ParseCounts,
     RateValue,
     SuiteReport,
 )
@@ -25,7 +27,7 @@ class FieldsGold(TypedDict):
 
 
 class RawFields(TypedDict):
-    """What the model wrote, as it stands; null if there is no answer. Chat messages and replies are read too."""
+    """What the model wrote, as it stands; null for no answer. Chat messages and replies are read too."""
 
     id: str | int
     response: str | list[object] | dict[str, object] | None
@@ -47,16 +49,6 @@ class FieldsMetrics(TypedDict):
     confidence: dict[str, RateValue | CountValue]
 
 
-class FieldsInputs(TypedDict):
-    """Digests of what the numbers come from."""
-
-    gold: list[FileDigest]
-    predictions: list[FileDigest]
-    schema: str | None
-    protocol: str | None
-    baseline: str | None
-
-
 class GoldShapes(TypedDict):
     """How gold fits the schema: leaves at undeclared paths, and places of another shape, by path."""
 
@@ -67,23 +59,22 @@ class GoldShapes(TypedDict):
     value_fields: dict[str, int]
 
 
-class GoldLeafErrors(TypedDict):
-    """leaves = hit + wrong + misplaced + missing."""
-
+class LeafErrors(TypedDict):
     leaves: int
     hit: int
     wrong: int
     misplaced: int
+
+
+class GoldLeafErrors(LeafErrors):
+    """leaves = hit + wrong + misplaced + missing."""
+
     missing: int
 
 
-class PredictedLeafErrors(TypedDict):
+class PredictedLeafErrors(LeafErrors):
     """leaves = hit + wrong + misplaced + hallucinated + spurious."""
 
-    leaves: int
-    hit: int
-    wrong: int
-    misplaced: int
     hallucinated: int
     spurious: int
 
@@ -105,39 +96,32 @@ class EnumConfusion(TypedDict):
     count: int
 
 
-class RareConfusions(TypedDict):
-    """Pairs that are not listed, and how often all of them occurred."""
-
-    pairs: int
-    count: int
-
-
 class EnumConfusions(TypedDict):
     """Values of enums that were taken for others, the most frequent first."""
 
     pairs: list[EnumConfusion]
-    left_out: RareConfusions
+    left_out: LeftOutPairs
 
 
-class FieldsReading(TypedDict):
+class FieldsReading(ParseCounts):
     """How answers were found and mended, and what alignment did beside pairing."""
 
-    methods: dict[str, int]
-    thoughts: dict[str, int]
-    repairs: dict[str, int]
     repeated_keys: int
     shape_mended: int
     pair_share_cost: int
     greedy_lists: dict[str, int]
 
 
-class ItemRow(TypedDict):
-    """Items at one path that are right as a whole."""
-
+class PathCounts(TypedDict):
     path: str
     predicted: int
     gold: int
     hits: int
+
+
+class ItemRow(PathCounts):
+    """Items at one path that are right as a whole."""
+
     item_precision: RateValue
     item_recall: RateValue
     item_f1: RateValue
@@ -150,13 +134,9 @@ class PathErrors(TypedDict):
     predicted: dict[str, int]
 
 
-class PathRow(TypedDict):
+class PathRow(PathCounts):
     """Leaves at one path; what wrong values would be under another comparator."""
 
-    path: str
-    predicted: int
-    gold: int
-    hits: int
     field_precision: RateValue
     field_recall: RateValue
     field_f1: RateValue
@@ -181,23 +161,18 @@ class ReviewValue(TypedDict):
     threshold: float | None
 
 
-class FieldsDetails(TypedDict):
-    """The suite's own parts of a report."""
+class FieldsReport(SuiteReport):
+    """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
 
+    suite: Literal["fields"]
+    inputs: JoinedInputs
+    metrics: FieldsMetrics
     gold: GoldShapes
     errors: FieldErrors
     confusions: EnumConfusions
     reading: FieldsReading
     breakdown: PathBreakdown
     review: ReviewValue
-
-
-class FieldsReport(SuiteReport, FieldsDetails):
-    """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
-
-    suite: Literal["fields"]
-    inputs: FieldsInputs
-    metrics: FieldsMetrics
 
 
 class AnswerReading(TypedDict):
@@ -229,6 +204,7 @@ class LeafError(TypedDict):
     error: Literal["wrong", "misplaced", "missing", "hallucinated", "spurious"]
     kind: str | None
     path: str
+    enum: NotRequired[Literal[True]]  # one of its values was taken for another
     gold: LeafPlace | None
     predicted: LeafPlace | None
 

@@ -55,7 +55,7 @@ class DateReading(NamedTuple):
 
 
 def read_date(text: str, formats: tuple[str, ...] = ()) -> DateReading | None:
-    """The date that a text is after normalization; None where it is none, or could be several."""
+    """The date that a text is after normalization; None where it is not one, or could be several."""
     written, text = text.strip(), normalize(text)
     if len(text) > _LONGEST_DATE:
         return None

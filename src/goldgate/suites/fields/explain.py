@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from goldgate.core.finding import limit_length
 from goldgate.core.marked_values import BOTH, GOLD, PREDICTED, MarkedValue, NormalizedText, Span, mark_values
-from goldgate.core.page import Block, Cell, Column, Name, Paragraph, Table, count_text
+from goldgate.core.page import Block, Cell, Column, Name, Paragraph, Table, confusion_label, count_text
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Options
-from goldgate.core.unit_page import RIGHT, InputLookup, MarkedText, UnitPage, UnitSection, UnitSummary
+from goldgate.core.unit_page import RIGHT, MarkedText, UnitPage, UnitSection, UnitSummary
 from goldgate.core.value_text import normalize
 from goldgate.errors import InputError, Place
 from goldgate.report.responses import AnswerReader, ShownAnswer, value_lines
@@ -21,10 +21,12 @@ from goldgate.suites.fields.alignment import HIT, WRONG
 from goldgate.suites.fields.comparators import leaf_text, magnitude, number_of, read_number
 from goldgate.suites.fields.dates import DateReading, date_places
 from goldgate.suites.fields.leaves import Leaf, location
+from goldgate.suites.fields.page import CONFUSED
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument, document_record
 from goldgate.suites.fields.settings import FieldsSettings
 from goldgate.suites.fields.source import obtain_schema, parse_answer, parse_document
 from goldgate.suites.fields.support import number_places
+from goldgate.suites.fields.verdicts import CONFUSED_LENGTH
 
 if TYPE_CHECKING:
     from goldgate.suites.fields.contracts import DocumentRecord, LeafError, LeafPlace
@@ -33,25 +35,6 @@ MOST_ROWS = 500
 _SHORTEST = 3  # characters of a text that is looked for: shorter ones are everywhere
 _NO_TEXT = "The gold record has no source text, or is not there any more."
 _OTHERWISE = "The inputs have changed since, or are scored otherwise now: what is below is what was scored then."
-
-
-class DocumentLookup:
-    """`gold` and `predictions` are the records as they are stored; `scorer` compares them again."""
-
-    def __init__(
-        self, records: InputLookup, make_scorer: Callable[[], FieldsScorer | None], value_field: str | None
-    ) -> None:
-        self._records = records
-        self._make_scorer = make_scorer
-        self._value_field = value_field
-
-    @cached_property
-    def _scorer(self) -> FieldsScorer | None:
-        """Made for the first page: a schema that was not given is derived from all gold."""
-        return self._make_scorer()
-
-    def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
-        return {**self._records.for_unit(record), "scorer": self._scorer, "value_field": self._value_field}
 
 
 def document_summary(record: DocumentRecord) -> UnitSummary:
@@ -64,6 +47,8 @@ def document_summary(record: DocumentRecord) -> UnitSummary:
         words.append(", ".join(f"{name} {count}" for name, count in counts.items()))
         facets["error"] = (*counts, *sorted({f"wrong: {e['kind']}" for e in errors if e["error"] == WRONG}))
         facets["path"] = (*dict.fromkeys(error["path"] for error in errors),)
+    if confused := (*dict.fromkeys(_confusions(record)),):
+        facets[CONFUSED] = confused
     if record["unsupported"]:
         facets["unsupported values"] = ("yes",)
     if record["compliant"] is False:
@@ -71,6 +56,15 @@ def document_summary(record: DocumentRecord) -> UnitSummary:
         words += [] if words else ["not as the schema has it"]
     weight = len(errors) + record["errors_left_out"] + bool(unread)
     return UnitSummary(record["id"], "; ".join(words), weight, facets)
+
+
+def _confusions(record: DocumentRecord) -> Iterator[str]:
+    """Which value of an enum was taken for which, as the report's confusions have it."""
+    for error in record["errors"]:
+        gold, predicted = error["gold"], error["predicted"]
+        if error.get("enum") and gold is not None and predicted is not None:
+            one, other = (limit_length(leaf_text(place["value"]), CONFUSED_LENGTH) for place in (gold, predicted))
+            yield confusion_label(one, other, error["path"])
 
 
 class DocumentView(NamedTuple):
@@ -180,9 +174,8 @@ def _value_table(facts: FieldFacts) -> tuple[Block, ...]:
         elsewhere = gold is not None and predicted is not None and gold.shape.name != predicted.shape.name
         written = "" if predicted is None else limit_length(leaf_text(predicted.value))
         where = f" (at {location(predicted)})" if elsewhere and predicted is not None else ""
-        name = RIGHT if leaf.verdict == HIT else f"{leaf.verdict}: {leaf.detail}" if leaf.detail else leaf.verdict
         rows.append((Name(location(leaf)), "" if gold is None else limit_length(leaf_text(gold.value)),
-                     written + where, Name(name)))  # fmt: skip
+                     written + where, Name(leaf.error or RIGHT)))  # fmt: skip
     columns = (*map(Column, ("at", "gold", "predicted", "result")),)
     table = Table(columns, tuple(rows[:MOST_ROWS]), shared=2, empty="neither has a value")
     return table, *_more_rows(len(rows) - MOST_ROWS, "value")
@@ -231,8 +224,7 @@ def _marked_values(view: DocumentView) -> Iterator[MarkedValue]:
     for leaf, kind in leaves:
         if isinstance(leaf.value, bool) or leaf.shape.is_enum:
             continue
-        wrong = "" if leaf.verdict == HIT else f"{leaf.verdict}: {leaf.detail}" if leaf.detail else leaf.verdict
-        value = _marked(leaf.value, kind, location(leaf), wrong, numbers)
+        value = _marked(leaf.value, kind, location(leaf), leaf.error, numbers)
         written = dates.get(leaf.key.written, ()) if isinstance(leaf.key, DateReading) else ()
         yield value._replace(spans=[*dict.fromkeys((*written, *value.spans))])
 

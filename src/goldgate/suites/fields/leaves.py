@@ -28,6 +28,11 @@ class Leaf:
         self.verdict = ""  # an error name, or "hit"
         self.detail = ""  # of a wrong value: in which way
 
+    @property
+    def error(self) -> str:
+        """Its error by name, and of a wrong value in which way; empty for a hit."""
+        return "" if self.verdict == "hit" else f"{self.verdict}: {self.detail}" if self.detail else self.verdict
+
 
 class Branch:
     """An object or a list. Its leaves are a slice of the tree's."""

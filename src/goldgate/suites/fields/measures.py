@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 
 from orjson import dumps
 
@@ -12,7 +14,7 @@ from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.response.parsed import ParseRates
-from goldgate.suites.fields.alignment import HIT, WRONG
+from goldgate.suites.fields.alignment import HIT, WRONG, leaf_count
 from goldgate.suites.fields.confidence import SCALE, ReviewLevels, review_totals
 from goldgate.suites.fields.scorer import FieldFacts
 from goldgate.suites.fields.settings import WEIGHT_DECIMALS, FieldsSettings
@@ -20,32 +22,61 @@ from goldgate.suites.fields.verdicts import confused_values, other_comparators
 
 _NO_WEIGHT = "no path has a weight, or nothing at one was counted"
 _NO_CONFIDENCE = "no prediction has confidences"
+_PAIRED_LEAVES = "it compares leaves of different documents, and is not a sum over them"
+_ABSOLUTE_GAPS = "gaps without their sign grow with chance alone: they are not a sum over documents"
 
 
-class FieldRates(RatioMeasure[FieldFacts]):
-    """P = ΣH / ΣP, R = ΣH / ΣG, F1 = 2 ΣH / (ΣP + ΣG) over leaves; every path has a table of its own."""
+class PathRates(RatioMeasure[FieldFacts]):
+    """P = ΣH / ΣP, R = ΣH / ΣG, F1 = 2 ΣH / (ΣP + ΣG); every path has a table of its own."""
 
-    table = "fields"
     columns = ("hits", "predicted", "gold")
     known = frozenset({"gold"})
     parts = {"path": "macro"}
-    ratios = precision_recall_f1("field_", "hits")
+
+    @abstractmethod
+    def paths(self, facts: FieldFacts) -> tuple[list[str], list[str], list[str]]:
+        """The path of each hit, of each predicted thing and of each one of gold."""
 
     def units(self, facts: FieldFacts) -> Counts:
-        return facts.hits(), len(facts.predicted.leaves), len(facts.gold.leaves)
+        return (*map(len, self.paths(facts)),)
 
     def count(self, facts: FieldFacts) -> UnitCounts:
+        paths = self.paths(facts)
+        hits, predicted, gold = map(count_names, paths)
+        rows = {path: (hits.get(path, 0), predicted.get(path, 0), gold.get(path, 0)) for path in {**gold, **predicted}}
+        return {**{(self.table, path): row for path, row in rows.items()}, self.key: (*map(len, paths),)}
+
+
+class FieldRates(PathRates):
+    """Leaves."""
+
+    table = "fields"
+    ratios = precision_recall_f1("field_", "hits")
+
+    def paths(self, facts: FieldFacts) -> tuple[list[str], list[str], list[str]]:
+        gold = [leaf.shape.row for leaf in facts.gold.leaves]
+        if facts.is_whole:
+            return gold, gold, gold
+        hits = [leaf.shape.row for leaf in facts.gold.leaves if leaf.verdict == HIT]
+        return hits, [leaf.shape.row for leaf in facts.predicted.leaves], gold
+
+
+class ItemRates(PathRates):
+    """Items of lists of objects that are right as a whole: each leaf of both, at any depth, is a hit."""
+
+    table = "items"
+    ratios = precision_recall_f1("item_", "hits")
+
+    def paths(self, facts: FieldFacts) -> tuple[list[str], list[str], list[str]]:
         leaves = facts.gold.leaves
-        gold = hits = predicted = count_names([leaf.shape.row for leaf in leaves])
-        if not facts.is_whole:
-            hits = count_names([leaf.shape.row for leaf in leaves if leaf.verdict == HIT])
-            predicted = count_names([leaf.shape.row for leaf in facts.predicted.leaves])
-        unit: UnitCounts = {
-            (self.table, row): (hits.get(row, 0), predicted.get(row, 0), gold.get(row, 0))
-            for row in {**gold, **predicted}
-        }
-        unit[self.key] = self.units(facts)
-        return unit
+        hits = [
+            gold.shape.row
+            for gold, predicted in facts.alignment.items
+            if leaf_count(gold) == leaf_count(predicted)
+            and all(leaf.verdict == HIT for leaf in leaves[gold.start : gold.end])
+        ]
+        predicted, gold = ([item.shape.row for item in tree.items] for tree in (facts.predicted, facts.gold))
+        return hits, predicted, gold
 
 
 class WeightedRates(RatioMeasure[FieldFacts]):
@@ -77,7 +108,7 @@ class DocumentRates(RatioMeasure[FieldFacts]):
     single = frozenset({"exact", UNITS_COLUMN})
     known = frozenset({"absent"})
     ratios = {
-        "document_exact_rate": over("exact", UNITS_COLUMN, "there are no documents"),
+        "document_exact_rate": over("exact", UNITS_COLUMN, "no documents"),
         "absent_accuracy": over("absent_right", "absent", "no schema was given, or gold leaves no scalar path absent"),
     }
 
@@ -95,39 +126,6 @@ class DocumentRates(RatioMeasure[FieldFacts]):
             **count_names(f"gold_shape.{path}" for path in facts.gold.other_shape),
         }
         return {name: count for name, count in names.items() if count}
-
-
-class ItemRates(RatioMeasure[FieldFacts]):
-    """Items of lists of objects that are right as a whole: each leaf of both, at any depth, is a hit."""
-
-    table = "items"
-    columns = ("hits", "predicted", "gold")
-    known = frozenset({"gold"})
-    parts = {"path": "macro"}
-    ratios = precision_recall_f1("item_", "hits")
-
-    def units(self, facts: FieldFacts) -> Counts:
-        rows = self._rows(facts)
-        return (*map(sum, zip(*rows.values(), strict=True)),) if rows else (0, 0, 0)
-
-    def count(self, facts: FieldFacts) -> UnitCounts:
-        rows = self._rows(facts)
-        unit: UnitCounts = {(self.table, path): (*counts,) for path, counts in rows.items()}
-        unit[self.key] = (*map(sum, zip(*rows.values(), strict=True)),) if rows else (0, 0, 0)
-        return unit
-
-    def _rows(self, facts: FieldFacts) -> dict[str, list[int]]:
-        rows: dict[str, list[int]] = {}
-        for column, tree in ((1, facts.predicted), (2, facts.gold)):
-            for item in tree.items:
-                rows.setdefault(item.shape.row, [0, 0, 0])[column] += 1
-        leaves = facts.gold.leaves
-        for gold, predicted in facts.alignment.items:
-            if gold.end - gold.start == predicted.end - predicted.start and all(
-                leaf.verdict == HIT for leaf in leaves[gold.start : gold.end]
-            ):
-                rows[gold.shape.row][0] += 1
-        return rows
 
 
 class Compliance(RatioMeasure[FieldFacts]):
@@ -183,23 +181,30 @@ class ConfidenceRates(RatioMeasure[FieldFacts]):
         return squares, len(facts.confidences) * SCALE**2, len(facts.confidences)
 
     def totals(self, facts: FieldFacts) -> Mapping[str, int]:
-        return review_totals(facts.confidences) if facts.confidences else NO_TOTALS
+        return review_totals(facts.confidences, len(facts.predicted.leaves)) if facts.confidences else NO_TOTALS
 
     def metrics(self, tally: Tally) -> Metrics:
         levels = ReviewLevels(tally.counts)
         precision = FieldRates().metrics(tally)["field_precision"]
+        brier = super().metrics(tally)["brier_score"]
         assert isinstance(precision, Rate)
+        assert isinstance(brier, Rate)
+        if brier.sums is not None and brier.sums.variance == 0:  # the interval of a share would have no width
+            brier = replace(brier, sums=None, interval_reason="all documents have the same score: they show no spread")
         predicted = precision.denominator if levels.leaves else 0
-        passed, _ = levels.straight_through(self._max_error)
-        rates: Metrics = {
-            "confidence_auroc": Rate(*levels.auroc(), "all leaves are hits, or none is"),
-            **super().metrics(tally),
-            "calibration_error": Rate(*levels.calibration()),
+        rates = {
+            "confidence_auroc": Rate(*levels.auroc(), "all leaves are hits, or none is", None, _PAIRED_LEAVES),
+            "brier_score": brier,
+            "calibration_error": Rate(*levels.calibration(), _NO_CONFIDENCE, None, _ABSOLUTE_GAPS),
         }
         if levels.leaves < predicted or not predicted:  # leaves left out may be the wrong ones
             reason = f"{levels.leaves} of {predicted} predicted leaves have a confidence"
             rates = dict.fromkeys(rates, Rate(0, 0, reason if predicted else _NO_CONFIDENCE))
-        return {**rates, "straight_through_rate": Rate(passed, predicted, _NO_CONFIDENCE)}
+        passed, threshold = levels.straight_through(self._max_error)
+        sums, why = None, "no threshold is safe" if threshold is None else "levels are not summed by group"
+        if threshold is not None and precision.sums is not None and not tally.is_grouped:
+            sums = levels.share_above(threshold, precision.sums)
+        return {**rates, "straight_through_rate": Rate(passed, predicted, _NO_CONFIDENCE, sums, why)}
 
 
 class ErrorNames:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 SHOWN_PATHS = 20
 HEADLINE = ("field_f1", "item_f1", "document_exact_rate", "schema_compliance_rate", "hallucination_rate")
 
+CONFUSED = "confused"  # the facet of what was taken for what
 _REMARK_FILTERS = {"missing_answers": (PARSED, MISSING_ANSWER), "unreadable_answers": (PARSED, Status.ERROR)}
 _FAMILIES = {"field": "leaves", "weighted": "leaves, weighted", "item": "items"}
 _GROUPS = {
@@ -78,7 +79,7 @@ def fields_page(report: FieldsReport) -> Page:
         *metric_groups({name: metric for name, metric in main.items() if name not in in_scores}, _GROUPS),
         _confidence(report),
         Section("Errors by name", _errors(report)),
-        Section("Confused values of enums", confusion_blocks(report["confusions"], "path", "path")),
+        Section("Confused values of enums", confusion_blocks(report["confusions"], "path", "path", CONFUSED)),
         _paths(report),
         _items(report),
         Section("Macro averages", (rate_table([("by path", _family(macro, "field", "_macro"))]),)),
@@ -160,7 +161,7 @@ def _paths(report: FieldsReport) -> Section:
         counts = (MeasuredValue(errors.get(name, 0)) for name in _ERRORS)
         sizes = MeasuredValue(row["predicted"]), MeasuredValue(row["gold"])
         rows.append((Name(row["path"]), *rate_cells(row, "field"), *sizes, *counts))
-    return Section("Paths", (Table(columns, tuple(rows), limit=SHOWN_PATHS, empty="there is no leaf"),))
+    return Section("Paths", (Table(columns, tuple(rows), limit=SHOWN_PATHS, empty="no leaves on either side"),))
 
 
 def _items(report: FieldsReport) -> Section:

@@ -11,19 +11,19 @@ from typing import Any, cast
 import orjson
 
 from goldgate.core.contracts import StandsOut, SuiteReport
-from goldgate.core.finding import missing_answers, remark, same_files, share_percent
+from goldgate.core.finding import remark, same_files, unread_answers
 from goldgate.core.gate import GateResult
 from goldgate.core.metric import Metrics, Rate
 from goldgate.core.page import count_text
-from goldgate.core.suite import Outcome, whole_number
+from goldgate.core.suite import whole_number
 from goldgate.core.tally import Tally
-from goldgate.readers.layouts.layout import FieldPaths
+from goldgate.readers.pair_files import PairOutcome
 from goldgate.response.parsed import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
 from goldgate.suites.fields.confidence import SCALE, ReviewLevels
 from goldgate.suites.fields.contracts import FieldsReport
 from goldgate.suites.fields.measures import FieldRates, ItemRates
-from goldgate.suites.fields.schema import UNDECLARED_ROW, FieldSchema
+from goldgate.suites.fields.schema import KEEP_SCHEMA, UNDECLARED_ROW, FieldSchema
 from goldgate.suites.fields.settings import FieldsSettings
 from goldgate.suites.fields.verdicts import GOLD_VERDICTS, PREDICTED_VERDICTS, WrongKind
 
@@ -34,7 +34,7 @@ _MAX_NAMED = 3
 _ENOUGH_WRONG = 3  # wrong values at a path, from which on another comparator is named
 
 
-class FieldsOutcome(Outcome):
+class FieldsOutcome(PairOutcome):
     """What is known of the inputs, and the sections that a report of fields has beside its metrics."""
 
     def __init__(self, settings: FieldsSettings) -> None:
@@ -42,7 +42,6 @@ class FieldsOutcome(Outcome):
         self._settings = settings
         self._schema: FieldSchema | None = None
         self._has_validator = True
-        self._by_order = False
 
     def note_schema(self, schema: FieldSchema, *, has_validator: bool) -> None:
         """Sign what can change a number: the schema, and every setting."""
@@ -60,17 +59,6 @@ class FieldsOutcome(Outcome):
             thoughts="+".join(settings.thought_tags) or "none",
             max_error=f"{settings.review.max_error.normalize():f}",
         )  # fmt: skip
-
-    def note_reading(self, paths: FieldPaths, value_field: str | None, *, by_order: bool) -> None:
-        """Sign where ids, responses and gold values were found, if not under our names, and what joined them."""
-        self._by_order = by_order
-        named = {
-            "id_field": paths.id,
-            "response_field": paths.response,
-            "value_field": value_field,
-            "joined": "by_order" if by_order else None,
-        }
-        self.settings.update({name: value for name, value in named.items() if value is not None})
 
     def part_names(self) -> list[tuple[str, ...]]:
         return [] if self._schema is None else [(shape.name,) for shape in self._schema.paths()]
@@ -109,9 +97,7 @@ class FieldsOutcome(Outcome):
         own = cast(FieldsReport, report)
         yield from self._gold_remarks(own)
         yield from same_files(own["inputs"]["gold"], own["inputs"]["predictions"])
-        if self._by_order:
-            message = "the predictions have no ids: they were joined with the gold by their order"
-            yield remark("joined_by_order", message)
+        yield from super().remarks(report)
         if not self._has_validator:
             message = "schema_compliance_rate needs the extra `fields`, which is not installed: "
             message += "in goldgate's folder, pip install '.[fields]'"
@@ -122,7 +108,7 @@ class FieldsOutcome(Outcome):
     def _gold_remarks(self, report: FieldsReport) -> Iterator[StandsOut]:
         section = report["gold"]
         if section["schema"] == "derived":
-            yield remark("derived_schema", "no schema was given: paths and types are those that gold has")
+            yield remark("derived_schema", f"no schema given: paths and types are those that gold has; {KEEP_SCHEMA}")
         outside = section["undeclared_paths"]
         if outside:
             leaves = sum(outside.values())
@@ -184,7 +170,7 @@ def path_breakdown(tally: Tally) -> dict[str, Any]:
     """Counts, rates and errors of every path, those of items of lists, and macro averages over paths."""
     unit = GROUP if tally.is_grouped else DOCUMENT
     paths = []
-    for path, metrics in _rows(tally, FieldRates()).items():
+    for (path,), metrics in FieldRates().by_part(tally).items():
         errors = {
             side: {name: count for name in names[1:] if (count := tally.counts[f"row_error.{side}.{name}.{path}"])}
             for side, names in (("gold", GOLD_VERDICTS), ("predicted", PREDICTED_VERDICTS))
@@ -195,15 +181,12 @@ def path_breakdown(tally: Tally) -> dict[str, Any]:
             if (count := tally.counts[f"would_hit.{name}.{path}"])
         }
         paths.append({"path": path, **_rates(metrics, "field_", unit), "errors": errors, "would_hit": would_hit})
-    items = [{"path": path, **_rates(metrics, "item_", unit)} for path, metrics in _rows(tally, ItemRates()).items()]
+    items = [
+        {"path": path, **_rates(metrics, "item_", unit)} for (path,), metrics in ItemRates().by_part(tally).items()
+    ]
     means = FieldRates().means(tally)
     macro = {f"{name}_macro": metric_with_interval(mean, unit) for name, mean in means.items()}
     return {"paths": paths, "items": items, "macro": macro}
-
-
-def _rows(tally: Tally, measure: FieldRates | ItemRates) -> dict[str, Metrics]:
-    keys = sorted(key for key in tally.tables if key[0] == measure.table and len(key) == 2)
-    return {key[1]: measure.metrics_of(tally, key) for key in keys}
 
 
 def _rates(metrics: Metrics, prefix: str, unit: str) -> dict[str, Any]:
@@ -230,14 +213,8 @@ def _few(names: Mapping[str, int]) -> str:
 
 def _answer_remarks(report: FieldsReport) -> Iterator[StandsOut]:
     main, reading = report["metrics"]["main"], report["reading"]
-    names = ("total_samples", "missing_predictions", "parse_errors")
-    total, missing, unread = (whole_number(main[name]["value"]) for name in names)
-    yield from missing_answers(missing, total)
-    if unreadable := unread - missing:
-        share = f"{unreadable} of {total} answers could not be read ({share_percent(unreadable, total)})"
-        yield remark(
-            "unreadable_answers", f"{share}: run goldgate read FILE --suite fields to see why", unreadable=unreadable
-        )
+    yield from unread_answers(report, "goldgate read FILE --suite fields")
+    total, unread = (whole_number(main[name]["value"]) for name in ("total_samples", "parse_errors"))
     if unread and main["hallucination_rate"]["value"] is not None:
         message = f"hallucination_rate counts {count_text(unread, 'document')} without a readable answer as free of it"
         yield remark("hallucination_unread", message, unread=unread, samples=total)

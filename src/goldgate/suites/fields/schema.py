@@ -18,6 +18,7 @@ from goldgate.suites.fields.settings import NOT_SET, WEIGHT_DECIMALS, FieldsSett
 JsonObject = Mapping[str, Any]
 EXTENSION = "x-goldgate"
 UNDECLARED_ROW = "(undeclared)"
+KEEP_SCHEMA = "to keep them: goldgate schema --suite fields --from GOLD --out schema.json"
 MAX_DEPTH = 100  # levels of gold, and of declared paths: alignment calls itself a few times for each
 _MAX_BRANCHES = 500  # subschemas that one place may have: anyOf in anyOf doubles them
 _MAX_PATHS = 5_000  # declared paths that are listed
@@ -32,7 +33,7 @@ def step_text(key: str) -> str:
 
 
 def parse_path(path: str) -> list[str]:
-    """The steps of a path such as `items[].price`: keys, and `[]` for a level of a list. ValueError if it is none."""
+    """The steps of a path such as `items[].price`: keys, and `[]` for a level of a list; or a ValueError."""
     steps, at = [], 1 if path.startswith("$") else 0
     while at < len(path):
         match = _STEP.match(path, at)
@@ -273,20 +274,20 @@ class FieldSchema:
     def require_paths(self, derive_from_gold: Callable[[], FieldSchema], place: Callable[[str], Place]) -> None:
         """Raise a ConfigError for a path of the protocol that neither the schema nor any gold document has."""
         unknown = [path for path in self.settings.paths if not self.has_path(parse_path(path))]
-        if not unknown:
-            return
-        derived = self if self.is_derived else derive_from_gold()
+        derived = derive_from_gold() if unknown and not self.is_derived else self
         for path in unknown:
             if derived is self or not derived.has_path(parse_path(path)):
-                known = [shape.name for shape in self.paths()]
-                raise ConfigError(
-                    "fields.unknown_path",
-                    f"no document and no schema has the path {path}",
-                    place=place(f"fields.paths.{path}"),
-                    expected="a path of the schema: " + ", ".join(known[1:9]) + (", …" if len(known) > 9 else ""),
-                    found=path,
-                    advice=did_you_mean(path, known),
-                )
+                message = f"no document and no schema has the path {path}"
+                raise self.unknown_path(path, message, place(f"fields.paths.{path}"))
+
+    def unknown_path(self, path: str, message: str, place: Place) -> ConfigError:
+        """The error for a path that is not declared, with those that are."""
+        known = [shape.name for shape in self.paths()]
+        expected = "a path of the schema: " + ", ".join(known[1:9]) + (", …" if len(known) > 9 else "")
+        return ConfigError(
+            "fields.unknown_path", message, place=place, expected=expected, found=path,
+            advice=did_you_mean(path, known),
+        )  # fmt: skip
 
 
 def _undeclared(schema: FieldSchema) -> PathShape:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.core.finding import Finding
-from goldgate.core.value_text import normalize
+from goldgate.core.value_text import NumberText, normalize
+from goldgate.errors import ConfigError, Place
 from goldgate.files.parsing import find_repeated_key
 from goldgate.response import Method, Parsed, Status, Step, read_answer
 from goldgate.response.form import JsonForm
-from goldgate.suites.fields.alignment import HIT, Alignment, align_trees
-from goldgate.suites.fields.compliance import SchemaValidator
+from goldgate.suites.fields.alignment import HIT, WRONG, Alignment, align_trees
 from goldgate.suites.fields.confidence import ScoredLeaf, locate_confidences, unwrap_confidences
-from goldgate.suites.fields.leaves import Leaf, LeafTree, TreeBuilder, location, path_name, plain
-from goldgate.suites.fields.schema import FieldSchema
+from goldgate.suites.fields.leaves import Leaf, LeafTree, TreeBuilder, depth_of, location, path_name, plain
+from goldgate.suites.fields.schema import MAX_DEPTH, FieldSchema
 from goldgate.suites.fields.settings import FieldsSettings
 from goldgate.suites.fields.support import SourceText
 from goldgate.suites.fields.verdicts import name_errors
@@ -68,10 +67,10 @@ class FieldFacts:
     unsupported: frozenset[int] = frozenset()  # ids of those that it does not have
     absent: tuple[int, int] = (0, 0)  # scalar paths that gold leaves absent: right, and all
     confidences: list[ScoredLeaf] = field(default_factory=list)
-    hit_count: int = field(init=False)
+    hits: int = field(init=False)  # leaves
 
     def __post_init__(self) -> None:
-        self.hit_count = sum([leaf.verdict == HIT for leaf in self.gold.leaves])
+        self.hits = sum([leaf.verdict == HIT for leaf in self.gold.leaves])
 
     @property
     def is_read(self) -> bool:
@@ -81,11 +80,7 @@ class FieldFacts:
     @property
     def is_whole(self) -> bool:
         """Whether every leaf of both sides is a hit."""
-        return self.hit_count == len(self.gold.leaves) == len(self.predicted.leaves)
-
-    def hits(self) -> int:
-        """How many leaves were hit."""
-        return self.hit_count
+        return self.hits == len(self.gold.leaves) == len(self.predicted.leaves)
 
 
 class FieldsScorer:
@@ -150,6 +145,59 @@ class FieldsScorer:
             return 0, len(absent)
         present = {leaf.shape.name for leaf in facts.predicted.leaves}.union(facts.predicted.other_shape)
         return len(absent - present), len(absent)
+
+
+class SchemaValidator:
+    """A compiled JSON Schema, draft 2020-12 unless it says otherwise. Nothing is fetched for it."""
+
+    def __init__(self, validator: Any) -> None:
+        self._validator = validator
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> SchemaValidator | None:
+        """The validator of a schema; None where the extra is not installed, a ConfigError if it is not a schema."""
+        try:
+            import jsonschema_rs
+        except ImportError:
+            return None
+        try:
+            return cls(jsonschema_rs.validator_for(dict(document), retriever=_refuse))
+        except ValueError as problem:  # ValidationError and ReferencingError are too
+            raise ConfigError(
+                "schema.wrong_value",
+                "not a JSON Schema that can be read",
+                place=Place(field=str(getattr(problem, "instance_path", "") or "$")),
+                expected="a JSON Schema, draft 2020-12, with references inside itself only",
+                found=str(problem).splitlines()[0][:200],
+            ) from None
+
+    def is_valid(self, value: Any) -> bool:
+        """Whether a value is valid; one that is deeper than any gold is not."""
+        if depth_of(value) > MAX_DEPTH:
+            return False
+        try:
+            return bool(self._validator.is_valid(value))
+        except ValueError:  # numbers that were kept as their text
+            try:
+                return bool(self._validator.is_valid(_plain_numbers(value)))
+            except ValueError:  # a number that Python does not have
+                return False
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError(f"{uri} is outside this schema, and nothing is fetched")
+
+
+def _plain_numbers(value: Any) -> Any:
+    """A value whose numbers are numbers again: the reader keeps some as the text that they were written in."""
+    if isinstance(value, NumberText):
+        try:
+            return int(value.text)
+        except ValueError:
+            return float(value.text)
+    if type(value) is dict:
+        return {key: _plain_numbers(entry) for key, entry in value.items()}
+    return [_plain_numbers(entry) for entry in value] if type(value) is list else value
 
 
 def _form_of(schema: FieldSchema) -> JsonForm:
@@ -222,7 +270,7 @@ def document_record(facts: FieldFacts) -> dict[str, Any]:
         "id": facts.document.id,
         "parse": None if parsed is None else _parse_record(parsed),
         "compliant": facts.compliant,
-        "leaves": {"gold": len(facts.gold.leaves), "predicted": len(facts.predicted.leaves), "hits": facts.hits()},
+        "leaves": {"gold": len(facts.gold.leaves), "predicted": len(facts.predicted.leaves), "hits": facts.hits},
         "errors": [*islice(_errors(facts), LISTED_ERRORS)],
         "errors_left_out": max(0, errors - LISTED_ERRORS),
         "shape_mended": facts.alignment.shape_mended,
@@ -252,22 +300,12 @@ def _errors(facts: FieldFacts) -> Iterator[dict[str, Any]]:
 
 
 def _error(named: Leaf, gold: Leaf | None, predicted: Leaf | None) -> dict[str, Any]:
+    is_confused = named.verdict == WRONG and named.shape.is_enum
     return {
         "error": named.verdict,
         "kind": named.detail or None,
         "path": path_name(named),
+        **({"enum": True} if is_confused else {}),
         "gold": None if gold is None else {"at": location(gold), "value": plain(gold.value)},
         "predicted": None if predicted is None else {"at": location(predicted), "value": plain(predicted.value)},
     }
-
-
-def document_findings(facts: FieldFacts) -> Iterable[Finding]:
-    """What a reader of the report must know of a document."""
-    if facts.parsed is None:
-        yield _finding("missing_prediction", facts, "no prediction: everything in its gold counts as missed")
-    elif facts.parsed.status == Status.ERROR:
-        yield _finding("unreadable_answer", facts, f"the answer cannot be read: {facts.parsed.method}")
-
-
-def _finding(code: str, facts: FieldFacts, message: str) -> Finding:
-    return Finding(code, "error", "predictions", None, "", message, facts.document.id)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 from goldgate.core.plan import Plan
 from goldgate.errors import ConfigError
@@ -59,6 +60,21 @@ class FieldsSettings:
 
 
 NOT_SET = PathSettings()
+
+# Any of these makes an object a JSON Schema; the annotations alone do so where nothing else is expected.
+ANNOTATIONS = frozenset("$comment default description examples title".split())
+_KEYWORDS = frozenset(
+    "$anchor $defs $dynamicRef $id $ref $schema additionalProperties allOf anyOf const contains definitions "
+    "dependentRequired dependentSchemas else enum exclusiveMaximum exclusiveMinimum format if items maxItems maxLength "
+    "maxProperties maximum minItems minLength minProperties minimum multipleOf not oneOf pattern patternProperties "
+    "prefixItems properties propertyNames required then type unevaluatedProperties uniqueItems x-goldgate".split()
+)
+
+
+def is_json_schema(document: Any) -> bool:
+    """Whether an object has a keyword of JSON Schema; an event schema has `event_types` instead."""
+    return isinstance(document, Mapping) and "event_types" not in document and bool(_KEYWORDS & document.keys())
+
 
 _OF_COMPARATORS = {  # a setting → the comparator that reads it
     "abs": "number",

@@ -10,24 +10,24 @@ from typing import Any
 import orjson
 
 from goldgate.core.finding import Finding
-from goldgate.core.page import count_text
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs, Mapper, Options
-from goldgate.core.unit_page import InputLookup
+from goldgate.core.suite import Inputs, Mapper, single_input
+from goldgate.core.unit_page import InputLookup, WiderLookup
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import public_url
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_text_file
 from goldgate.readers.dialects import OWN_FORM
 from goldgate.readers.gold_files import GoldOpener
-from goldgate.readers.guess import describe_keys
+from goldgate.readers.guess import describe_keys, no_answer_error
 from goldgate.readers.id_index import open_store
 from goldgate.readers.join import PairReader, open_joined_inputs
 from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
-from goldgate.readers.layouts.chat import body_text, is_chat, is_reply, read_chat
-from goldgate.readers.layouts.layout import FieldPaths, value_at
-from goldgate.readers.pair_files import PairOpener
+from goldgate.readers.layouts.chat import read_response
+from goldgate.readers.layouts.layout import value_at
+from goldgate.readers.pair_files import pair_opener
 from goldgate.readers.records import LocatedRecord, RecordStore, record_group
+from goldgate.response.parsed import answer_findings
 from goldgate.suites.fields.leaves import depth_of
 from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.report import FieldsOutcome
@@ -37,30 +37,20 @@ from goldgate.suites.fields.scorer import (
     FieldsAnswer,
     FieldsScorer,
     GoldDocument,
-    document_findings,
     document_record,
 )
-from goldgate.suites.fields.settings import FieldsSettings
+from goldgate.suites.fields.settings import ANNOTATIONS, FieldsSettings, is_json_schema
 
 VALUE_NAMES = ("value", "expected", "ground_truth", "label", "output", "gt")
 JsonSchemaSource = str | Path | Mapping[str, Any] | type | None
 
 
-# Any of these makes an object a JSON Schema; an empty one allows every value.
-_SCHEMA_KEYWORDS = frozenset(
-    "$anchor $comment $defs $dynamicRef $id $ref $schema additionalProperties allOf anyOf const contains default "
-    "definitions dependentRequired dependentSchemas description else enum examples exclusiveMaximum exclusiveMinimum "
-    "format if items maxItems maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf not "
-    "oneOf pattern patternProperties prefixItems properties propertyNames required then title type "
-    "unevaluatedProperties uniqueItems x-goldgate".split()
-)
-
-
 def _require_json_schema(document: object, place: Place) -> None:
     """Refuse what only looks like a schema: an event schema, or an object without a keyword of JSON Schema."""
-    if isinstance(document, Mapping) and (not document or _SCHEMA_KEYWORDS & document.keys()):
-        return
     is_event_schema = isinstance(document, Mapping) and "event_types" in document
+    is_open = isinstance(document, Mapping) and (not document or bool(ANNOTATIONS & document.keys()))
+    if is_json_schema(document) or (is_open and not is_event_schema):  # an empty one allows every value
+        return
     raise ConfigError(
         "schema.wrong_value",
         "this is an event schema, not a JSON Schema" if is_event_schema else "not a JSON Schema",
@@ -135,34 +125,13 @@ def _bad_gold(field: str, expected: str, found: str) -> InputError:
 
 
 def parse_answer(record: Mapping[str, Any], source: bytes | None = None) -> FieldsAnswer:
-    """A prediction record: its response, chat messages, an endpoint's reply, or a decoded value; null is no answer."""
-    response = record.get("response")
-    if isinstance(response, str):
-        return FieldsAnswer(response)
-    if response is not None:
-        if is_chat(response):
-            try:
-                return FieldsAnswer(read_chat(response).response)
-            except TypeError as problem:
-                raise InputError(
-                    "predictions.wrong_type", "this chat has no answer", place=Place(field="response"),
-                    expected="a message of the assistant with text", found=str(problem),
-                ) from None  # fmt: skip
-        if is_reply(response):
-            return FieldsAnswer(body_text(response))
-        return FieldsAnswer(None, response, record.get("confidence"), source, record)
-    if "value" in record:
-        return FieldsAnswer(None, record["value"], record.get("confidence"), source, record)
-    if "response" in record:
-        return FieldsAnswer(None)
-    raise InputError(
-        "predictions.no_answer",
-        "this prediction has no answer",
-        place=Place(field="response"),
-        expected='"response" (raw text) or "value" (decoded JSON)',
-        found=describe_keys(record),
-        advice="--response-field names the field that has what the model wrote",
-    )
+    """A prediction record: its response, or a value that was decoded elsewhere; null means no answer."""
+    text, value = None, record.get("value")
+    if record.get("response") is not None:
+        text, value = read_response(record["response"], lambda _: True, "decoded JSON")
+    elif "value" not in record and "response" not in record:
+        raise no_answer_error(record, '"value" (decoded JSON)')
+    return FieldsAnswer(text) if value is None else FieldsAnswer(None, value, record.get("confidence"), source, record)
 
 
 class FieldsWork(JoinedWork[FieldFacts]):
@@ -188,28 +157,27 @@ class FieldsWork(JoinedWork[FieldFacts]):
     def compare(self, identity: str, gold: GoldDocument, prediction: FieldsAnswer | None) -> FieldFacts:
         return self.scorer.facts(gold, prediction)
 
-    def lookup(self, records: InputLookup) -> InputLookup:
-        from goldgate.suites.fields.explain import DocumentLookup  # scoring does not need it
-
-        return DocumentLookup(records, lambda: self.scorer, self.value_field)
-
     def record(self, facts: FieldFacts) -> Mapping[str, Any]:
         return document_record(facts)
 
     def findings(self, facts: FieldFacts) -> Iterable[Finding]:
-        return document_findings(facts)
+        return answer_findings(facts.parsed, facts.document.id)
+
+    def lookup(self, records: InputLookup) -> InputLookup:
+        return WiderLookup(records, lambda: {"scorer": self.scorer, "value_field": self.value_field})
 
 
 @contextmanager
-def open_fields_source(inputs: Inputs, plan: Plan, engine: Mapper | None = None) -> Iterator[JoinedSource[FieldFacts]]:
+def open_fields_source(
+    inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
+) -> Iterator[JoinedSource[FieldFacts]]:
     """The inputs of the suite, opened. Mistakes in the schema come before any in the records."""
     settings: FieldsSettings = plan.settings
-    source, value_field = _single(inputs, "schema"), _single(inputs, "value_field")
+    source, value_field = single_input(inputs, "schema"), single_input(inputs, "value_field")
     given = None if source is None else obtain_schema(source, settings)
     if given is not None:
-        FieldsScorer(settings, given)  # the validator refuses what is no schema
-    outcome = FieldsOutcome(settings)
-    opener = _opener(inputs)
+        FieldsScorer(settings, given)  # the validator refuses what is not a schema
+    outcome, opener = FieldsOutcome(settings), pair_opener(inputs, OWN_FORM)
 
     def make_work(reader: PairReader) -> FieldsWork:
         def derive() -> FieldSchema:
@@ -222,17 +190,14 @@ def open_fields_source(inputs: Inputs, plan: Plan, engine: Mapper | None = None)
         return FieldsWork(scorer, reader, value_field)
 
     with open_pairs(inputs, make_work, outcome, opener, engine) as opened:
-        opener.require_joined(opened.units)
-        outcome.note_reading(opener.fields, value_field, by_order=opener.by_order)
+        outcome.note_opener(opener, opened.units, value_field=value_field)
         yield opened
 
 
 @contextmanager
 def open_fields_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLookup]:
     """The inputs, opened for looking up documents; without a plan they are not compared again."""
-    from goldgate.suites.fields.explain import DocumentLookup
-
-    schema, value_field = _single(inputs, "schema"), _single(inputs, "value_field")
+    schema, value_field = single_input(inputs, "schema"), single_input(inputs, "value_field")
 
     def make_scorer() -> FieldsScorer | None:
         if plan is None or (schema is None and not inputs.get("gold")):
@@ -240,20 +205,12 @@ def open_fields_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLooku
         if schema is not None:
             return FieldsScorer(plan.settings, obtain_schema(schema, plan.settings))
         with suppress(InputError):  # gold is not there any more, or is another now
-            derived, _ = derive_gold_schema(inputs["gold"], {"value_field": value_field})
+            derived = derive_gold_schema(inputs["gold"], value_field)
             return FieldsScorer(plan.settings, FieldSchema(derived, plan.settings, is_derived=True))
         return None
 
-    with open_joined_inputs(inputs, _opener(inputs)) as records:
-        yield DocumentLookup(records, make_scorer, value_field)
-
-
-def _opener(inputs: Inputs) -> PairOpener:
-    return PairOpener(OWN_FORM, FieldPaths(_single(inputs, "id_field"), _single(inputs, "response_field")))
-
-
-def _single(inputs: Inputs, name: str) -> Any:
-    return next(iter(inputs.get(name) or ()), None)
+    with open_joined_inputs(inputs, pair_opener(inputs, OWN_FORM)) as records:
+        yield WiderLookup(records, lambda: {"scorer": make_scorer(), "value_field": value_field})
 
 
 def _gold_values(store: RecordStore, value_field: str | None) -> Iterator[Any]:
@@ -272,9 +229,7 @@ def derive_shape(values: Iterable[Any]) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **deriver.as_schema()}
 
 
-def derive_gold_schema(paths: Sequence[str], options: Options) -> tuple[dict[str, Any], str]:
-    """`goldgate schema --suite fields`: a JSON Schema of gold, and how much is in it."""
+def derive_gold_schema(paths: Sequence[str], value_field: str | None) -> dict[str, Any]:
+    """The JSON Schema that some gold files follow."""
     with closing(open_store(paths, "gold", GoldOpener(OWN_FORM))) as store:
-        schema = derive_shape(_gold_values(store, options.get("value_field")))
-    leaves = [shape for shape in FieldSchema(schema, FieldsSettings()).paths() if "scalar" in shape.kinds]
-    return schema, count_text(len(leaves), "path")
+        return derive_shape(_gold_values(store, value_field))

@@ -3,54 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from goldgate.core.plan import Plan
 from goldgate.core.suite import (
     GOLD,
+    GOLD_ID_FIELD,
+    ID_FIELD,
     PREDICTIONS,
+    RESPONSE_FIELD,
     Ability,
-    Contract,
     Input,
-    Inputs,
-    Mapper,
-    Measure,
-    StoredRates,
     Suite,
+    deferred,
+    word_input,
 )
-from goldgate.suites.fields.settings import FieldsSettings, check_settings_of_paths
-
-if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
-    from goldgate.core.contracts import SuiteReport
-    from goldgate.core.page import Page, Picture
-    from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
-    from goldgate.readers.joined_suite import JoinedSource
-    from goldgate.suites.fields.contracts import DocumentRecord, FieldsReport
-    from goldgate.suites.fields.scorer import FieldFacts
-
-
-def _word(name: str, help_text: str, metavar: str = "FIELD") -> Input:
-    return Input(name, help_text, metavar=metavar, required=False, is_path=False)
-
+from goldgate.errors import GoldgateError
+from goldgate.suites.fields.settings import FieldsSettings, is_json_schema
 
 _FOLDER = "goldgate.suites.fields"
-_VALUE_FIELD = _word("value_field", "Where a gold record has its value, as a dotted path such as labels.invoice.")
-
-
-_ID_FIELD = _word("id_field", "Where a record has its id, as a dotted path such as metadata.doc_id.")
+_VALUE_FIELD = word_input("value_field", "Where a gold record has its value, as a dotted path such as labels.invoice.")
 _SCHEMA = Input(
     "schema", "The JSON Schema of the values. Without it, their shape is derived from gold.", required=False
 )
 _READ_SCHEMA = Input("schema", "Of fields: the JSON Schema, which says whether an answer is a list.", required=False)
-_PROMPT = _word("prompt", "en, or a file.", "NAME|FILE")._replace(default="en")
-_SCHEMA_WORDS = frozenset({"$schema", "$ref", "$defs", "type", "properties", "items", "anyOf", "oneOf", "allOf"})
+_PROMPT = word_input("prompt", "en, or a file.", "NAME|FILE", "en")
 
 
-def _is_json_schema(value: Any) -> bool:
-    """Whether a value, a file or a class says what shape JSON has; an event schema has `event_types`."""
+def _recognize_schema(value: Any) -> bool:
+    """Whether a value, a file or a class says what shape JSON has."""
     if isinstance(value, type):
         return hasattr(value, "model_json_schema")
     if isinstance(value, (str, Path)):
@@ -58,12 +40,11 @@ def _is_json_schema(value: Any) -> bool:
             value = json.loads(Path(value).read_bytes())
         except (OSError, ValueError, RecursionError):
             return False  # reading it says what is wrong with it
-    return isinstance(value, Mapping) and "event_types" not in value and not _SCHEMA_WORDS.isdisjoint(value)
+    return is_json_schema(value)
 
 
-def _has_values(path: str) -> bool:
+def _recognize_records(path: str) -> bool:
     """Whether the first record of a local file has a `value`, and nothing that another suite reads."""
-    from goldgate.errors import GoldgateError
     from goldgate.readers.gold_files import first_record
     from goldgate.readers.records import open_records
 
@@ -83,16 +64,7 @@ class FieldsSuite(Suite):
     name = "fields"
     about = "Score stored answers that are JSON of a known shape, such as invoices or forms."
     unit = "document"
-    inputs = (
-        GOLD,
-        PREDICTIONS,
-        _SCHEMA,
-        _VALUE_FIELD,
-        _ID_FIELD,
-        _word(
-            "response_field", "Where a prediction has what the model wrote, as a dotted path such as choices.0.text."
-        ),
-    )
+    inputs = (GOLD, PREDICTIONS, _SCHEMA, _VALUE_FIELD, ID_FIELD, RESPONSE_FIELD)
     section = "fields"
     settings = FieldsSettings
     metrics_version = "1.0"
@@ -100,65 +72,28 @@ class FieldsSuite(Suite):
     preload = f"{_FOLDER}.source"
     drawings = ("errors", "paths")
     abilities = (
-        Ability("check", f"{_FOLDER}.check:run_fields_check", (_SCHEMA, _VALUE_FIELD, _ID_FIELD), "gold", _has_values),
-        Ability("convert", f"{_FOLDER}.convert:run_fields_convert", (_VALUE_FIELD, _ID_FIELD)),
+        Ability(
+            "check", f"{_FOLDER}.check:run_fields_check", (_SCHEMA, _VALUE_FIELD, GOLD_ID_FIELD), "gold",
+            _recognize_records,
+        ),
+        Ability("convert", f"{_FOLDER}.convert:run_fields_convert", (_VALUE_FIELD, GOLD_ID_FIELD)),
         Ability("generate", f"{_FOLDER}.task:open_fields_task", (GOLD, _SCHEMA, _PROMPT, _VALUE_FIELD)),
         Ability("items", f"{_FOLDER}.explain:wrong_value_items", kind="wrong"),
-        Ability("read", f"{_FOLDER}.explain:open_fields_reader", (_READ_SCHEMA,), recognizes=_has_values),
-        Ability("schema", f"{_FOLDER}.source:derive_gold_schema", (_VALUE_FIELD,)),
-        Ability("scorer", f"{_FOLDER}.api:load_fields_scorer", recognizes=_is_json_schema),
-    )
+        Ability("read", f"{_FOLDER}.explain:open_fields_reader", (_READ_SCHEMA,), recognizes=_recognize_records),
+        Ability("schema", f"{_FOLDER}.convert:run_fields_schema", (_VALUE_FIELD,)),
+        Ability("scorer", f"{_FOLDER}.api:load_fields_scorer", recognizes=_recognize_schema),
+    )  # fmt: skip
 
-    @property
-    def contracts(self) -> Mapping[str, Contract]:
-        from goldgate.suites.fields.contracts import CONTRACTS
-
-        return CONTRACTS
-
-    def check(self, plan: Plan) -> None:
-        check_settings_of_paths(plan)
-
-    def measures(self, settings: FieldsSettings) -> Sequence[Measure[FieldFacts]]:
-        from goldgate.suites.fields.measures import fields_measures
-
-        return fields_measures(settings)
-
-    def open(
-        self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
-    ) -> AbstractContextManager[JoinedSource[FieldFacts]]:
-        from goldgate.suites.fields.source import open_fields_source
-
-        return open_fields_source(inputs, plan, engine)
-
-    def open_inputs(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
-        from goldgate.suites.fields.source import open_fields_inputs
-
-        return open_fields_inputs(inputs, plan)
-
-    def describe(self, report: SuiteReport) -> Page:
-        from goldgate.suites.fields.page import fields_page
-
-        return fields_page(cast("FieldsReport", report))
-
-    def pictures(self, report: SuiteReport) -> tuple[Picture, ...]:
-        from goldgate.suites.fields.page import fields_pictures
-
-        return fields_pictures(cast("FieldsReport", report))
-
-    def summary(self, record: Mapping[str, object]) -> UnitSummary:
-        from goldgate.suites.fields.explain import document_summary
-
-        return document_summary(cast("DocumentRecord", record))
-
-    def unit_page(self, record: Mapping[str, object], inputs: Mapping[str, Any]) -> UnitPage:
-        from goldgate.suites.fields.explain import document_page
-
-        return document_page(cast("DocumentRecord", record), inputs)
-
-    def stored(self, report: SuiteReport) -> StoredRates:
-        from goldgate.suites.fields.page import fields_rates
-
-        return fields_rates(cast("FieldsReport", report))
+    contracts = deferred(f"{_FOLDER}.contracts:CONTRACTS")
+    check = deferred(f"{_FOLDER}.settings:check_settings_of_paths")
+    measures = deferred(f"{_FOLDER}.measures:fields_measures")
+    open = deferred(f"{_FOLDER}.source:open_fields_source")
+    open_inputs = deferred(f"{_FOLDER}.source:open_fields_inputs")
+    describe = deferred(f"{_FOLDER}.page:fields_page")
+    pictures = deferred(f"{_FOLDER}.page:fields_pictures")
+    stored = deferred(f"{_FOLDER}.page:fields_rates")
+    summary = deferred(f"{_FOLDER}.explain:document_summary")
+    unit_page = deferred(f"{_FOLDER}.explain:document_page")
 
 
 SUITE = FieldsSuite()

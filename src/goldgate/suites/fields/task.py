@@ -28,12 +28,12 @@ from goldgate.readers.id_index import IdIndex, index_files
 from goldgate.readers.join import join_indexes
 from goldgate.readers.records import LINE_ENDS_TO_BLANKS
 from goldgate.suites.fields.measures import fields_measures
-from goldgate.suites.fields.schema import EXTENSION, FieldSchema
+from goldgate.suites.fields.schema import EXTENSION, KEEP_SCHEMA, FieldSchema
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument
 from goldgate.suites.fields.settings import FieldsSettings
 from goldgate.suites.fields.source import derive_shape, obtain_schema, parse_document
 
-_DERIVED = "no schema was given: the model is asked for the keys and types that gold has"
+_DERIVED = f"no schema given: the model is asked for the keys and types that gold has; {KEEP_SCHEMA}"
 
 
 @dataclass(frozen=True)

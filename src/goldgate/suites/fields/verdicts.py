@@ -41,8 +41,8 @@ SPURIOUS = "spurious"
 MISSING = "missing"
 PREDICTED_VERDICTS = (HIT, WRONG, MISPLACED, HALLUCINATED, SPURIOUS)
 GOLD_VERDICTS = (HIT, WRONG, MISPLACED, MISSING)
-_SMALL = 100  # integers below are everywhere: one of them at another path is no sign of a mix-up
-_LONGEST_VALUE = 60  # characters of a value among confusions
+_SMALL = 100  # integers below are everywhere: one of them at another path does not show a mix-up
+CONFUSED_LENGTH = 60  # characters of a value among confusions
 _OTHERS: tuple[Comparator, ...] = (ContainsComparator("contains"), FuzzyComparator("fuzzy"))
 
 
@@ -204,7 +204,7 @@ def _same_date(gold: Leaf, predicted: Leaf) -> bool:
 
 def confused_values(gold: Leaf, predicted: Leaf) -> tuple[str, str, str]:
     """The path of an enum, the value that gold has, and the one that was predicted in its place, cut to a length."""
-    values = [limit_length(leaf_text(leaf.value), _LONGEST_VALUE) for leaf in (gold, predicted)]
+    values = [limit_length(leaf_text(leaf.value), CONFUSED_LENGTH) for leaf in (gold, predicted)]
     return gold.shape.row, values[0], values[1]
 
 

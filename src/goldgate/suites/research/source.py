@@ -106,7 +106,9 @@ class ResearchSource(Source[list[RunDirectory], Any]):
 
 
 @contextmanager
-def open_research_source(inputs: Inputs, plan: Plan, written: Sequence[str]) -> Iterator[ResearchSource]:
+def open_research_source(
+    inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
+) -> Iterator[ResearchSource]:
     """The inputs of the suite, opened. Files that the command writes among the runs are left out."""
     outputs, corpus = inputs["outputs"][0], next(iter(inputs.get("corpus") or ()), None)
     queries = load_golden(inputs["golden"][0])

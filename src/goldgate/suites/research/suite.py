@@ -7,8 +7,7 @@ when it is used: the command line's help names every suite.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -16,21 +15,16 @@ from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from goldgate.core.gate import Gate
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Ability, Contract, Input, Inputs, Mapper, Measure, Pairing, StoredRates, Suite
+from goldgate.core.suite import Ability, Contract, Input, Inputs, Pairing, Suite, deferred
 from goldgate.files.address import is_url
 from goldgate.shape.kinds import Positive
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import SuiteReport
     from goldgate.core.evaluation import Evaluation
-    from goldgate.core.page import Page
-    from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
     from goldgate.engines import EngineName
     from goldgate.pipeline import Progress
     from goldgate.protocol import ProtocolSource
-    from goldgate.suites.research.contracts import ResearchReport, TrialRecord
-    from goldgate.suites.research.measures import Trial
-    from goldgate.suites.research.source import ResearchSource
+    from goldgate.suites.research.contracts import TrialRecord
 
 
 METRICS_VERSION = "2.1"
@@ -142,6 +136,14 @@ class ResearchSuite(Suite):
         Ability("items", f"{_FOLDER}.explain:claim_items", kind="claims"),
     )
 
+    measures = deferred(f"{_FOLDER}.measures:research_measures")
+    open = deferred(f"{_FOLDER}.source:open_research_source")
+    open_inputs = deferred(f"{_FOLDER}.explain:open_run_inputs")
+    describe = deferred(f"{_FOLDER}.report:research_page")
+    stored = deferred(f"{_FOLDER}.report:recount_report")
+    summary = deferred(f"{_FOLDER}.report:run_summary")
+    unit_page = deferred(f"{_FOLDER}.explain:run_page")
+
     @property
     def contracts(self) -> Mapping[str, Contract]:
         from goldgate.suites.research.contracts import CONTRACTS
@@ -154,23 +156,6 @@ class ResearchSuite(Suite):
             return DEFAULT_GATES
         return {name: gate for name, gate in DEFAULT_GATES.items() if name != "manifest_integrity"}
 
-    def measures(self, settings: ResearchSettings) -> Sequence[Measure[Trial]]:
-        from goldgate.suites.research.measures import research_measures
-
-        return research_measures(settings)
-
-    def open(
-        self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
-    ) -> AbstractContextManager[ResearchSource]:
-        from goldgate.suites.research.source import open_research_source
-
-        return open_research_source(inputs, plan, written)
-
-    def describe(self, report: SuiteReport) -> Page:
-        from goldgate.suites.research.report import research_page
-
-        return research_page(cast("ResearchReport", report))
-
     def input_digest(self, name: str, path: str) -> str | None:
         """A corpus is its hashes: how they are written down, or in what folder the sources lie, changes nothing."""
         if name != "corpus":
@@ -179,28 +164,8 @@ class ResearchSuite(Suite):
 
         return load_corpus(path).sha256
 
-    def open_inputs(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
-        from goldgate.suites.research.explain import open_run_inputs
-
-        return open_run_inputs(inputs, plan)
-
-    def summary(self, record: Mapping[str, object]) -> UnitSummary:
-        from goldgate.suites.research.report import run_summary
-
-        return run_summary(cast("TrialRecord", record))
-
     def snippet(self, record: Mapping[str, object], inputs: Mapping[str, Any]) -> str:
         return cast("TrialRecord", record)["objective"] or ""
-
-    def unit_page(self, record: Mapping[str, object], inputs: Mapping[str, Any]) -> UnitPage:
-        from goldgate.suites.research.explain import run_page
-
-        return run_page(cast("TrialRecord", record), inputs)
-
-    def stored(self, report: SuiteReport) -> StoredRates:
-        from goldgate.suites.research.report import recount_report
-
-        return recount_report(cast("ResearchReport", report))
 
     def report_file(self, inputs: Inputs) -> str | None:
         """Beside the outputs, named after them; nowhere if these are elsewhere, where nothing is written unasked."""
