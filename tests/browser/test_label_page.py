@@ -279,7 +279,7 @@ def test_another_site_can_not_label(labeller: Labeller, browser: Browser, tmp_pa
 
 
 def test_picture_is_there_and_not_large(labeller: Labeller, watching: WatchedSite) -> None:  # noqa: F811
-    page = enter(labeller, watching, "/items/3", viewport={"width": 1280, "height": 700})
+    page = enter(labeller, watching, "/items/3", viewport={"width": 1280, "height": 430})
     taken = take(page)
     if os.environ.get("GOLDGATE_UPDATE"):
         (IMAGES / "label.png").write_bytes(taken)

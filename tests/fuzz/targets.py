@@ -28,6 +28,7 @@ from goldgate.response import DEFAULT_THOUGHT_TAGS, fast_parse, slow_parse
 from goldgate.response.parsed import Step
 from goldgate.suites.extraction.events.answer_form import CANONICAL, Form, parse_response
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
+from goldgate.suites.judged.label_server import open_label_site
 from goldgate.suites.plan import load_protocol
 from goldgate.suites.research.imports.runs import import_runs
 from goldgate.viewer.access import AccessControl, HttpRequest
@@ -35,6 +36,7 @@ from goldgate.viewer.query import parse_query
 from tests.responses.corpus import load_corpus
 from tests.responses.damage import strings
 from tests.unit.readers.dialect_samples import SAMPLES
+from tests.viewer.stored import require_harmless
 
 ROOT = Path(__file__).parents[2]
 EXTRACTION = ROOT / "examples" / "extraction"
@@ -53,6 +55,11 @@ VIEW_REQUESTS = (
     b"/0/samples?in.error=boundary&in.role=~3&text=two%20words&order=file&page=2\nhost: 127.0.0.1:8642",
     b"/?token=x\nhost: localhost:8642\ncookie: goldgate-view-8642=x; a=b\norigin: http://localhost:8642",
     b"/compare/0/lost/3\nhost: [::1]:8642\nsec-fetch-site: cross-site\nsec-fetch-mode: navigate",
+)
+LABELLING = (
+    b'{"id": "a", "claim": "<b>", "quotes": ["c d", {"text": "e", "source": "d e f"}], "text": "b c\\td", "x": [1]}\n\n'
+    b'{"id": "a", "label": true, "by": "ann", "kind": "human"}\n\ndo=1&note=a%0D%0Ab',
+    b'{"goldgate_draw": 1, "n": 1}\n{"id": 3, "question": "q", "group": "g"}\n\n\n\ndo=unsure&note=',
 )
 FORMS = (CANONICAL, Form(mapping=True), Form(flat=True), Form(prefix='[{"event_type":'))
 PROTOCOLS: list[dict[str, Any]] = [
@@ -96,6 +103,22 @@ def check_view_request(data: bytes) -> None:
     assert door.admit(asked) is None
     choice = parse_query(query)
     assert parse_query(choice.query()[1:]) == choice
+
+
+def check_labelling(data: bytes) -> None:
+    """Items and labels of any kind are refused, or shown as text and labelled; what is labelled is there again."""
+    parts = (data + b"\n\n").split(b"\n\n", 2)
+    items, out = _file("items.jsonl", parts[0]), _file("labels.jsonl", parts[1])
+    for _ in range(2):
+        with _expected_errors():
+            site = open_label_site(str(items), str(out), {"by": "ann"})
+            try:
+                require_harmless(site.respond(HttpRequest("GET", "/items/1", "saved=1")).html)
+                assert site.respond(HttpRequest("POST", "/items/1", "", (), parts[2])).status in (303, 400)
+                assert site.respond(HttpRequest("POST", "/items/1", "", (), b"do=2")).status == 303
+                assert site.summary[0] != "0"
+            finally:
+                site.close()
 
 
 def _is_number(text: str) -> bool:
@@ -271,6 +294,7 @@ TARGETS: dict[str, Target] = {
     "research-output": Target(check_research_output, _files(RUN / "research_output.json")),
     "research-events": Target(check_events, _files(RUN / "events.jsonl")),
     "view-request": Target(check_view_request, lambda: [*VIEW_REQUESTS]),
+    "labelling": Target(check_labelling, lambda: [*LABELLING]),
     "research-chunks": Target(check_chunks, _files(RUN / "chunks.jsonl")),
     "traces": Target(check_traces, _files(*sorted((ROOT / "examples" / "traces").glob("*.jsonl")))),
 }

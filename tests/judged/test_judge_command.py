@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.main import goldgate
-from goldgate.suites.judged.ask import JudgeAnswer, load_template, read_label
+from goldgate.suites.judged.ask import JudgeAnswer, load_judge_template, read_label
 from tests.generation.server import Behaviour, Running
 
 ITEMS: list[dict[str, Any]] = [
@@ -231,7 +231,7 @@ def test_a_label_is_read_or_is_null(response: str, label: object) -> None:
 
 def test_templates_of_both_languages_ask_for_the_same_answer() -> None:
     for name in ("claim_support", "claim_support_zh", "question"):
-        template = load_template(name)
+        template = load_judge_template(name)
         assert '{"reason": ' in template.system
         assert "{labels}" in template.system
         assert "{question}" in template.user

@@ -1,22 +1,156 @@
-"""`goldgate judge`: ask a model for a label of every item, with the journal, the limits and the costs of `generate`."""
+"""`goldgate sample` and `goldgate judge`: draw items for people to label, and ask a model for a label of every item.
+
+Items are a file, or are made from a stored result.
+"""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, cast
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from tempfile import NamedTemporaryFile
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import click
 
 from goldgate.cli.generate import GenerateCommand
 from goldgate.cli.generation_options import CHECKPOINT_OPTIONS, COMMON_OPTIONS, ENDPOINT_OPTIONS
-from goldgate.cli.options import MultiValueCommand, ability_options, add_options
+from goldgate.cli.options import MultiValueCommand, ability_options, add_options, choose_ability, out_option
+from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.process import print_output, result_or_error, show_error
-from goldgate.cli.sample import ITEMS_FILE, RESULT_OPTIONS, open_item_file
-from goldgate.errors import ConfigError, GoldgateError, Place
+from goldgate.cli.runner import exit_with
+from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 
 if TYPE_CHECKING:
+    from goldgate.core.suite import Ability
     from goldgate.core.task import JudgingTask
     from goldgate.generation.run import GenerationResult, PreparedRun
+    from goldgate.readers.stored_result import StoredResult
+
+RESULT_OPTIONS = (
+    click.option("--what", metavar="KIND", help="Which items of a result: claims, boundary, wrong."),
+    click.option("--root", metavar="DIR", help="Folder that the paths of the result's inputs start from now."),
+)
+ITEMS_FILE = "items.jsonl"
+
+
+@click.command("sample", cls=MultiValueCommand, short_help="Draw items at random for people to label.")
+@click.option("--from", "source", required=True, metavar="ITEMS|DIR", help="A file of items, or a result folder.")
+@ability_options("sample")
+@add_options(*RESULT_OPTIONS)
+@click.option("--items", "items_out", metavar="FILE", help="Also write all items of a result here, for judged --items.")
+@out_option("File to write the drawn items to.", "FILE", required=True)
+@click.pass_context
+def sample_command(
+    context: click.Context,
+    /,
+    source: str,
+    what: str | None,
+    root: str | None,
+    items_out: str | None,
+    out: str,
+    suite: str | None,
+    **options: Any,
+) -> None:
+    """Draw items at random for people to label, and write how they were drawn.
+
+    \b
+    Example:
+      goldgate sample --from items.jsonl --n 100 --out drawn.jsonl
+
+    The same items give the same draw on every machine, so that anybody can check it. If there are fewer than --n
+    items, all are drawn.
+
+    Exit status: 0 written, 2 the command failed.
+    """
+
+    def work() -> str:
+        from goldgate.files.writing import write_parts
+
+        able = choose_ability("sample", suite, options).ability
+        paths = [source, *(str(options[each.name]) for each in able.inputs if each.is_path and options[each.name])]
+        for written in filter(None, (out, items_out)):
+            check_not_input(paths, written)
+        if items_out is not None and not os.path.isdir(source):
+            raise ConfigError("items.not_a_result", "--items is for a result folder: these items are a file already")
+        with open_item_file(source, what, root) as path:
+            lines, summary = able.load()(path, options)
+            if items_out is not None:
+                with open(path, "rb") as stream:
+                    write_parts(items_out, stream, "--items")
+        write_parts(out, lines, "--out")
+        return f"{summary} in {out}\nnext: goldgate label {shlex.quote(out)} --out labels.jsonl\n"
+
+    exit_with(context, "sample", work)
+
+
+@contextmanager
+def open_item_file(source: str, what: str | None, root: str | None) -> Iterator[str]:
+    """The path of a file of items. Those of a result folder are made now, and the file is gone at the end."""
+    if not os.path.isdir(source):
+        if what is not None or root is not None:
+            name = "--what" if what is not None else "--root"
+            raise ConfigError("items.not_a_result", f"{name} is for a result folder", place=Place(source))
+        yield source
+        return
+    with NamedTemporaryFile(prefix="goldgate-items-", suffix=".jsonl") as stream:
+        write_result_items(source, what, root, stream)
+        stream.flush()
+        yield stream.name
+
+
+def write_result_items(folder: str, what: str | None, root: str | None, stream: IO[bytes]) -> None:
+    """Write the items of a stored result, in the order of its records; an InputError if its inputs are gone."""
+    import orjson
+
+    from goldgate.readers.records import STORED_RECORDS, bounded_lines
+    from goldgate.readers.stored_result import load_result
+    from goldgate.readers.unit_records import malformed_record_error
+    from goldgate.suites import all_suites
+    from goldgate.verification.inputs import open_result_inputs
+
+    result = load_result(folder, all_suites())
+    result.require_records()
+    make_items = _choose_items(result, what).load()
+    count = 0
+    with open_result_inputs(result, root=root) as (lookup, notes), open(result.records, "rb") as records:
+        if notes:
+            raise InputError(
+                "items.no_inputs",
+                "the inputs of this result are gone or have changed: its items cannot be made",
+                place=Place(folder),
+                found="; ".join(notes),
+                advice="put them back, give --root DIR if everything was moved, or score again with --out",
+            )
+        for number, line in enumerate(bounded_lines(records, "records", result.records_name, STORED_RECORDS), 1):
+            try:
+                record = orjson.loads(line)
+                items = make_items(record, lookup.for_unit(record), {})
+                lines = [orjson.dumps(item) + b"\n" for item in items]
+            except (ValueError, LookupError, TypeError) as problem:
+                raise malformed_record_error(result, number, problem) from None
+            stream.writelines(lines)
+            count += len(lines)
+    if not count:
+        raise InputError("items.none", "this result has none of these items", place=Place(folder))
+
+
+def _choose_items(result: StoredResult, what: str | None) -> Ability:
+    """What makes items of a result of its suite; with several kinds, one must be named."""
+    abilities = [ability for ability in result.suite.abilities if ability.command == "items"]
+    kinds = [ability.kind for ability in abilities]
+    for ability in abilities:
+        if what in (None, ability.kind):
+            return ability
+    raise ConfigError(
+        "items.unknown_kind",
+        f"a result of the {result.suite.name} suite has no such items",
+        place=Place(result.label),
+        expected=f"--what {' or '.join(kinds)}" if kinds else "a result of a suite that has items",
+        found=what,
+    )
+
 
 LABELS_FILE = "judge.jsonl"  # people have a labels.jsonl
 

@@ -73,7 +73,7 @@ COMMAND_GROUPS = {
         "schema": ("goldgate.cli.convert", "schema_command"),
         "convert": ("goldgate.cli.convert", "convert_command"),
         "import-runs": ("goldgate.cli.convert", "import_runs_command"),
-        "sample": ("goldgate.cli.sample", "sample_command"),
+        "sample": ("goldgate.cli.judge", "sample_command"),
         "label": ("goldgate.cli.view", "label_command"),
     },
     "Ask": {

@@ -142,7 +142,7 @@ def open_judge_task(plan: Plan, seeds: Sequence[int | None], response_format: st
     if options.get("items") is None:
         raise ConfigError("items.missing", "there is nothing to judge", advice="give --items FILE, or --from RESULT")
     question = read_question(options.get("question"))
-    template = load_template(options.get("template") or ("question" if question else "claim_support"))
+    template = load_judge_template(options.get("template") or ("question" if question else "claim_support"))
     if "{question}" not in template.system + template.user and question:
         raise ConfigError(
             "prompt.no_question",
@@ -175,7 +175,7 @@ def _require_one_question(items: ItemFile) -> None:
         )
 
 
-def load_template(name: str) -> Template:
+def load_judge_template(name: str) -> Template:
     """A template of the judge by its name, or a file."""
     return find_template(name, TEMPLATES, resources.files("goldgate.suites.judged") / "templates", JUDGE_PARTS)
 

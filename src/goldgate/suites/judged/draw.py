@@ -343,7 +343,7 @@ class SampleLines(NamedTuple):
 
 def sample_items(path: str, options: Options) -> SampleLines:
     """`goldgate sample`: draw from a file of items."""
-    from goldgate.suites.judged.ask import load_template, read_question, text_digest
+    from goldgate.suites.judged.ask import load_judge_template, read_question, text_digest
 
     for name in ("n", "draw"):
         if options[name] < 1:
@@ -355,7 +355,7 @@ def sample_items(path: str, options: Options) -> SampleLines:
     elif by == BY_JUDGE:
         raise ConfigError("draw.no_labels", "--by judge needs the judge's labels", advice="add --labels FILE")
     question = text_digest(read_question(options.get("question")))
-    asked = None if template is None else load_template(template).sha256
+    asked = None if template is None else load_judge_template(template).sha256
     settings = DrawSettings(options["n"], by, question, asked, digest, options["draw"])
     with open_items(path) as items:
         if not items:

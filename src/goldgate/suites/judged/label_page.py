@@ -45,8 +45,8 @@ class LabelChoice(NamedTuple):
     keys: tuple[str, ...]
 
 
-class GivenLabel(NamedTuple):
-    """The label that a person gave an item."""
+class PersonAnswer(NamedTuple):
+    """What a person said of an item."""
 
     label: object
     note: str = ""
@@ -60,7 +60,7 @@ class ItemView(NamedTuple):
     labelled: int  # items that have a label
     item: Mapping[str, Any]
     question: str  # its text; empty: made from what the item has
-    given: GivenLabel | None
+    answer: PersonAnswer | None
     note: str  # in the form
     judge: tuple[str, ...]  # what judges say of it: empty until the item has a label
     saved: str  # what was saved last, in words
@@ -176,7 +176,7 @@ def _progress(labelled: int, total: int) -> Markup:
 def _form(view: ItemView, choices: Sequence[LabelChoice], question: str) -> Markup:
     note_keys = ("t",) if any("n" in choice.keys for choice in choices) else ("n", "t")
     names = html_names(choice.word for choice in choices)
-    chosen = None if view.given is None else view.given.label
+    chosen = None if view.answer is None else view.answer.label
     buttons = [
         _button(names[choice.word], str(place), choice.keys, pressed=is_same_label(chosen, choice.value))
         for place, choice in enumerate(choices, 1)
@@ -184,7 +184,7 @@ def _form(view: ItemView, choices: Sequence[LabelChoice], question: str) -> Mark
     buttons.append(_button(UNSURE, UNSURE, ("u",), pressed=is_same_label(chosen, UNSURE)))
     moves = [
         _button("back", BACK, ("b", "ArrowLeft")) if view.number > 1 else None,
-        _button("next" if view.given is not None else "skip", NEXT, ("s", "ArrowRight")),
+        _button("next" if view.answer is not None else "skip", NEXT, ("s", "ArrowRight")),
     ]
     note = element(
         "details",
@@ -268,7 +268,7 @@ class Quote(NamedTuple):
     context: str = ""
 
 
-class SourceText(NamedTuple):
+class QuotedSource(NamedTuple):
     """A text in which quotes are looked for; one that came with a quote has the quote's number."""
 
     name: str
@@ -334,26 +334,28 @@ def _source_name(value: Mapping[str, Any]) -> str:
     return next((str(value[key]) for key in ("source_id", "id", "name", "url") if value.get(key)), "")
 
 
-def _take_sources(rest: dict[str, Any], quotes: Sequence[Quote]) -> list[SourceText]:
+def _take_sources(rest: dict[str, Any], quotes: Sequence[Quote]) -> list[QuotedSource]:
     """The item's text, its sources, and those that come with a quote, each text once."""
-    sources = [SourceText("Text", rest.pop("text"))] if isinstance(rest.get("text"), str) else []
+    sources = [QuotedSource("Text", rest.pop("text"))] if isinstance(rest.get("text"), str) else []
     values = rest.get("sources")
     if isinstance(values, dict) and all(isinstance(each, str) for each in values.values()):
-        sources += [SourceText(name, text) for name, text in values.items()]
+        sources += [QuotedSource(name, text) for name, text in values.items()]
         del rest["sources"]
     elif isinstance(values, list) and all(isinstance(each, dict) and _has_text(each) for each in values):
-        sources += [SourceText(_source_name(each) or f"Source {at}", each["text"]) for at, each in enumerate(values, 1)]
+        sources += [
+            QuotedSource(_source_name(each) or f"Source {at}", each["text"]) for at, each in enumerate(values, 1)
+        ]
         del rest["sources"]
     texts = {source.text for source in sources}
     for number, quote in enumerate(quotes, 1):
         if quote.context and quote.context not in texts:
             name = f"Source of quote {number}" + (f": {quote.source}" if quote.source else "")
-            sources.append(SourceText(name, quote.context, number))
+            sources.append(QuotedSource(name, quote.context, number))
             texts.add(quote.context)
     return sources
 
 
-def _mark_quotes(quotes: Sequence[Quote], sources: Sequence[SourceText]) -> tuple[list[UnitSection], list[list[str]]]:
+def _mark_quotes(quotes: Sequence[Quote], sources: Sequence[QuotedSource]) -> tuple[list[UnitSection], list[list[str]]]:
     """The texts with their marks; and for each quote the names of the texts that it was found in.
 
     A quote that names one of them is looked for there; any other, and one that is not there, in all of them.
@@ -362,13 +364,13 @@ def _mark_quotes(quotes: Sequence[Quote], sources: Sequence[SourceText]) -> tupl
     marks: list[list[Mark]] = [[] for _ in sources]
     places: list[list[str]] = []
     for number, quote in enumerate(quotes, 1):
-        named = [at for at, source in enumerate(sources) if number == source.quote or quote.source == source.name]
-        found = {at: searches[at].find(quote.text) for at in named}
-        if not any(found.values()):
-            found = {at: search.find(quote.text) for at, search in enumerate(searches)}
-        for at, spans in found.items():
-            marks[at] += [Mark(start, end, "quote", str(number)) for start, end in spans]
-        places.append([sources[at].name for at, spans in found.items() if spans])
+        own = [at for at, source in enumerate(sources) if number == source.quote or quote.source == source.name]
+        spans = {at: searches[at].find(quote.text) for at in own}
+        if not any(spans.values()):
+            spans = {at: search.find(quote.text) for at, search in enumerate(searches)}
+        for at, of_text in spans.items():
+            marks[at] += [Mark(start, end, "quote", str(number)) for start, end in of_text]
+        places.append([sources[at].name for at, of_text in spans.items() if of_text])
     sections = [
         UnitSection(source.name, (MarkedText(source.text, tuple(sorted(of_text, key=lambda m: (m.start, -m.end)))),))
         for source, of_text in zip(sources, marks, strict=True)

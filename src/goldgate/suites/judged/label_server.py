@@ -25,7 +25,14 @@ from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value
 from goldgate.files.address import is_url
 from goldgate.files.writing import FolderLock, atomic_file, write_failure
-from goldgate.readers.records import RecordStore, decode_json, open_records, read_records, record_group
+from goldgate.readers.records import (
+    RecordStore,
+    bounded_lines,
+    decode_json,
+    open_records,
+    read_records,
+    record_group,
+)
 from goldgate.suites.judged.ask import read_question, text_digest
 from goldgate.suites.judged.draw import DEFAULT_QUESTION, ItemFile, ItemKey, item_key
 from goldgate.suites.judged.label_page import (
@@ -33,9 +40,9 @@ from goldgate.suites.judged.label_page import (
     MAX_NOTE_CHARACTERS,
     NEXT,
     REFERRER,
-    GivenLabel,
     ItemView,
     LabelChoice,
+    PersonAnswer,
     is_same_label,
     label_policy,
     render_done,
@@ -132,17 +139,17 @@ class LabelSite:
         """Do what a form asks for: the label and the note are on disk before the answer."""
         key, wish = self._keys[place], fields.get("do", "")
         note = fields.get("note", "").replace("\r\n", "\n").strip()
-        given = self._labels.get(key)
+        answer = self._labels.get(key)
         values = {str(number): choice.value for number, choice in enumerate(self._choices, 1)} | {UNSURE: UNSURE}
         if wish not in (*values, BACK, NEXT):
             return SiteResponse(BAD_REQUEST, self.error_page("The form has no label that is known here."))
         if len(note) > MAX_NOTE_CHARACTERS:
             problem = f"Not saved: a note has at most {MAX_NOTE_CHARACTERS:,} characters, this one {len(note):,}."
             return SiteResponse(BAD_REQUEST, self._item_page(place, note=note, problem=problem))
-        if wish in values or given is not None:
-            label = values.get(wish, None if given is None else given.label)
+        if wish in values or answer is not None:
+            label = values.get(wish, None if answer is None else answer.label)
             try:
-                self._give(key, GivenLabel(label, note))
+                self._give(key, PersonAnswer(label, note))
             except ConfigError as error:
                 problem = f"Not saved: {error.found or error.message}. {error.advice or ''}"
                 return SiteResponse(SERVER_ERROR, self._item_page(place, note=note, problem=problem))
@@ -155,7 +162,7 @@ class LabelSite:
             return redirect(f"/items/{place + 2}" if place + 1 < len(self._keys) else "/done")
         return self._to_next(place + 1, f"?saved={place + 1}")
 
-    def _give(self, key: ItemKey, label: GivenLabel) -> None:
+    def _give(self, key: ItemKey, label: PersonAnswer) -> None:
         before = self._labels.get(key)
         changed = before is not None and not is_same_label(before.label, label.label)
         self._labels.give(key, self._record(key), label, judge_seen=changed and key in self._judge)
@@ -177,12 +184,12 @@ class LabelSite:
 
     def _item_page(self, place: int, *, saved: str = "", note: str | None = None, problem: str = "") -> str:
         key = self._keys[place]
-        given = self._labels.get(key)
+        answer = self._labels.get(key)
         if note is None:
-            note = self._drafts.get(key, "") if given is None else given.note
-        judge = () if given is None else self._judge.get(key, ())
+            note = self._drafts.get(key, "") if answer is None else answer.note
+        judge = () if answer is None else self._judge.get(key, ())
         view = ItemView(
-            place + 1, len(self._keys), len(self._labels), self._record(key), self._question, given, note, judge,
+            place + 1, len(self._keys), len(self._labels), self._record(key), self._question, answer, note, judge,
             saved, problem,
         )  # fmt: skip
         return render_item(view, self._choices)
@@ -193,19 +200,19 @@ class LabelSite:
         if match is None or int(match[1]) > len(self._keys):
             return ""
         key = self._keys[int(match[1]) - 1]
-        given = self._labels.get(key)
-        if given is None:
+        answer = self._labels.get(key)
+        if answer is None:
             return ""
         judge = "".join(f" Judge: {words}." for words in self._judge.get(key, ()))
-        return f"Saved item {int(match[1]):,}: {self._word(given.label)}.{judge}"
+        return f"Saved item {int(match[1]):,}: {self._word(answer.label)}.{judge}"
 
     def _word(self, label: object) -> str:
         return next((choice.word for choice in self._choices if is_same_label(choice.value, label)), str(label))
 
     def _done_page(self) -> str:
         counts = dict.fromkeys([*(choice.word for choice in self._choices), UNSURE], 0)
-        for given in self._labels.given():
-            counts[self._word(given.label)] += 1
+        for answer in self._labels.answers():
+            counts[self._word(answer.label)] += 1
         first = self._first_open(0)
         return render_done(len(self._keys), counts, None if first is None else first + 1, self._labels.path)
 
@@ -224,7 +231,7 @@ class _StoredLabel(NamedTuple):
     """A line of the file of labels, and what it says."""
 
     line: bytes
-    given: GivenLabel
+    answer: PersonAnswer
     judge_seen: bool  # the label was changed after the judge's was shown
 
 
@@ -250,33 +257,37 @@ class LabelFile:
     def __len__(self) -> int:
         return len(self._labels)
 
-    def get(self, key: ItemKey) -> GivenLabel | None:
+    def get(self, key: ItemKey) -> PersonAnswer | None:
         """The label of an item, if it has one."""
         stored = self._labels.get(key)
-        return None if stored is None else stored.given
+        return None if stored is None else stored.answer
 
-    def given(self) -> Iterable[GivenLabel]:
+    def answers(self) -> Iterable[PersonAnswer]:
         """All labels."""
-        return (stored.given for stored in self._labels.values())
+        return (stored.answer for stored in self._labels.values())
 
-    def give(self, key: ItemKey, item: Mapping[str, Any], given: GivenLabel, *, judge_seen: bool = False) -> None:
+    def give(self, key: ItemKey, item: Mapping[str, Any], answer: PersonAnswer, *, judge_seen: bool = False) -> None:
         """Store a label in place of an earlier one; a ConfigError if it cannot be written, and then nothing changes."""
         before = self._labels.get(key)
-        if before is not None and before.given.note == given.note and is_same_label(before.given.label, given.label):
+        if (
+            before is not None
+            and before.answer.note == answer.note
+            and is_same_label(before.answer.label, answer.label)
+        ):
             return
         seen = judge_seen or (before is not None and before.judge_seen)
         group = record_group(item)
         record = {
             "id": key.id,
-            "label": given.label,
+            "label": answer.label,
             "by": self.by,
             "kind": HUMAN,
             **({} if group is None else {"group": group}),
             **({} if item.get("question") is None else {"question": key.question}),
-            **({"note": given.note} if given.note else {}),
+            **({"note": answer.note} if answer.note else {}),
             **({"judge_seen": True} if seen else {}),
         }
-        labels = {**self._labels, key: _StoredLabel(orjson.dumps(record), given, seen)}
+        labels = {**self._labels, key: _StoredLabel(orjson.dumps(record), answer, seen)}
         self._write(labels)
         self._labels = labels
 
@@ -332,32 +343,39 @@ def _read_person(
 
     A last line that was cut off, by whatever copied the file, is left out: its item is asked again.
     """
-    if not os.path.exists(file):
-        return {}
+    labels: dict[ItemKey, _StoredLabel] = {}
+    questions = _questions(items)
     try:
         with open(file, "rb") as stream:
-            lines = stream.read().split(b"\n")
+            for number, line in enumerate(bounded_lines(stream, "label", path), 1):
+                record = _decode_line(line, Place(path, number))
+                if record is None:
+                    continue
+                key, stored = _parse_line(record, line.rstrip(b"\r\n"), Place(path, number), by, questions, values)
+                _require_fitting(key, stored, labels.get(key), items, Place(path, number))
+                by = record["by"]
+                labels[key] = stored
+    except FileNotFoundError:
+        pass
     except OSError as problem:
         raise write_failure(path, problem, _OUT_ADVICE, "the labels cannot be read") from None
-    questions = _questions(items)
-    labels: dict[ItemKey, _StoredLabel] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            record = decode_json(line)
-        except ValueError as problem:
-            if number == len(lines):
-                break
-            raise InputError(
-                "label.not_json", "this line is not JSON", place=Place(path, number), found=str(problem),
-                advice=f"mend the line, or {_OTHER_OUT}",
-            ) from None  # fmt: skip
-        key, stored = _parse_line(record, line, Place(path, number), by, questions, values)
-        _require_fitting(key, stored, labels.get(key), items, Place(path, number))
-        by = record["by"]
-        labels[key] = stored
     return labels
+
+
+def _decode_line(line: bytes, place: Place) -> Any:
+    """The value of a line; None for a blank one, and for a last one that was cut off."""
+    try:
+        return decode_json(line) if line.strip() else None
+    except ValueError as problem:
+        if not line.endswith(b"\n"):
+            return None
+        raise InputError(
+            "label.not_json",
+            "this line is not JSON",
+            place=place,
+            found=str(problem),
+            advice=f"mend the line, or {_OTHER_OUT}",
+        ) from None
 
 
 def _parse_line(
@@ -400,8 +418,8 @@ def _parse_line(
     question = record.get("question")
     key = item_key(record if question is not None else {**record, "question": questions.get(identity)})
     note = record.get("note")
-    given = GivenLabel(record["label"], note if isinstance(note, str) else "")
-    return key, _StoredLabel(line, given, record.get("judge_seen") is True)
+    answer = PersonAnswer(record["label"], note if isinstance(note, str) else "")
+    return key, _StoredLabel(line, answer, record.get("judge_seen") is True)
 
 
 def _require_fitting(
@@ -416,12 +434,12 @@ def _require_fitting(
             found=describe_value(key.id),
             advice=f"give the items that the file was begun with, or {_OTHER_OUT}",
         )
-    if before is not None and not is_same_label(before.given.label, stored.given.label):
+    if before is not None and not is_same_label(before.answer.label, stored.answer.label):
         raise InputError(
             "label.two_labels",
             "this item has two different labels",
             place=place,
-            found=f"{key.id}: {before.given.label} and {stored.given.label}",
+            found=f"{key.id}: {before.answer.label} and {stored.answer.label}",
             advice="keep the one that counts",
         )
 
