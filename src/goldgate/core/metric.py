@@ -43,8 +43,8 @@ class Rate:
     denominator: int
     undefined: str = field(default="nothing to divide by", repr=False)
     sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
-    interval_at: IntervalAt | None = field(default=None, repr=False, compare=False)  # where it is not that of its sums
     interval_reason: str = field(default="it is not a sum over units", repr=False, compare=False)  # without sums
+    interval_at: IntervalAt | None = field(default=None, repr=False, compare=False)  # where it is not that of its sums
 
     @property
     def value(self) -> float | None:
