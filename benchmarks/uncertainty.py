@@ -18,6 +18,7 @@ from itertools import product
 from math import sqrt
 from pathlib import Path
 
+import judges  # beside this file
 import orjson
 
 from goldgate import evaluate_files
@@ -54,6 +55,7 @@ def main() -> None:
         sequence_errors,
         examples,
         costs,
+        *judges.PARTS,
     ):
         started = time.perf_counter()
         part(full)

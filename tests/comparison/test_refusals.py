@@ -91,6 +91,7 @@ def test_other_suites_are_refused(stored: Path) -> None:
         (b'{"id":"en-001","units":{"matching":7}}\n', "records.malformed"),
         (b'{"id":"en-001","units":[]}\n', "records.malformed"),
         (b'{"id":"en-001","units":{},"parts":[[1]]}\n', "records.malformed"),
+        (b'{"id":"en-001","units":{},"parts":[[[],[1]]]}\n', "records.malformed"),
     ],
 )
 def test_records_that_say_nothing_are_an_error_with_a_place(

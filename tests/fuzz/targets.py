@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate import evaluate_outputs, load_scorer
+from goldgate.core.plan import Plan
 from goldgate.errors import GoldgateError, InternalError
 from goldgate.readers.id_index import IdIndex, Opener, index_files
 from goldgate.readers.join import join_indexes
@@ -28,7 +29,10 @@ from goldgate.response import DEFAULT_THOUGHT_TAGS, fast_parse, slow_parse
 from goldgate.response.parsed import Step
 from goldgate.suites.extraction.events.answer_form import CANONICAL, Form, parse_response
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
+from goldgate.suites.judged.ask import open_judge_task
+from goldgate.suites.judged.draw import judge_strata, load_draw, sample_items
 from goldgate.suites.judged.label_server import open_label_site
+from goldgate.suites.judged.settings import JudgedSettings
 from goldgate.suites.plan import load_protocol
 from goldgate.suites.research.imports.runs import import_runs
 from goldgate.viewer.access import AccessControl, HttpRequest
@@ -174,6 +178,26 @@ def _indexed(path: Path, kind: str, opener: Opener = open_records) -> Iterator[I
         index.store.close()
 
 
+def check_items(data: bytes) -> None:
+    """Items are drawn and asked about, labels make strata and a draw is checked; or each is refused."""
+    path = str(_file("items", data))
+    with _expected_errors():
+        draw = load_draw(path)
+        draw.check(dict.fromkeys(draw.items, ""))
+    with _expected_errors():
+        judge_strata(path)
+    with _expected_errors():
+        sample_items(path, {"n": 3, "draw": 1, "by": "group"})
+    with _expected_errors():
+        task = open_judge_task(Plan(JudgedSettings()), (None,), "auto", {"items": path})
+        try:
+            for place in range(len(task)):
+                task.question(place, None)
+            list(task.labels([], "m"))
+        finally:
+            task.close()
+
+
 def check_protocol(data: bytes) -> None:
     """A protocol is loaded, or refused."""
     with _expected_errors():
@@ -261,6 +285,12 @@ def _record_files() -> list[bytes]:
     return [b"\n".join(lines) for lines in files] + [b"[" + b",".join(lines) + b"]" for lines in files]
 
 
+def _judged_files() -> list[bytes]:
+    """A few lines of items, labels and a draw, as lines and as an array."""
+    files = [path.read_bytes().splitlines()[:4] for path in sorted((ROOT / "examples" / "judged").glob("*.jsonl"))]
+    return [b"\n".join(lines) for lines in files] + [b"[" + b",".join(lines) + b"]" for lines in files]
+
+
 def _published_files() -> list[bytes]:
     """A record of every dialect and layout."""
     table = b'id,response\n1,"a ""b"""\n'
@@ -285,6 +315,7 @@ TARGETS: dict[str, Target] = {
     "response": Target(check_response, _responses),
     "score": Target(check_score, _responses),
     "records": Target(check_records, _record_files),
+    "items": Target(check_items, _judged_files),
     "published": Target(check_published, _published_files),
     "protocol": Target(
         check_protocol,

@@ -202,6 +202,14 @@ def test_bad_items_are_errors_with_their_line(tmp_path: Path, records: list[dict
     assert error.value.place.line == len(records)
 
 
+def test_an_item_that_is_nested_too_deeply_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "items"
+    path.write_text('{"id": "a"}\n{"id": "b", "x": ' + "[" * 400 + "]" * 400 + "}\n")
+    with pytest.raises(InputError, match="nested too deeply") as error, open_items(str(path)) as items:
+        list(items)
+    assert error.value.place.line == 2
+
+
 def test_one_id_may_be_asked_two_questions(tmp_path: Path) -> None:
     path = lines(tmp_path / "items", [{"id": "a"}, {"id": "a", "question": "tone"}])
     with open_items(path) as items:

@@ -235,3 +235,27 @@ def test_templates_of_both_languages_ask_for_the_same_answer() -> None:
         assert '{"reason": ' in template.system
         assert "{labels}" in template.system
         assert "{question}" in template.user
+
+
+def test_items_of_a_result_are_kept_beside_their_labels(tmp_path: Path, serve: Callable[..., Running]) -> None:
+    examples = Path(__file__).parents[2] / "examples/fields"
+    files = ["--gold", str(examples / "gold.jsonl"), "--predictions", str(examples / "model-b.jsonl")]
+    CliRunner().invoke(goldgate, ["fields", *files, "--out", str(tmp_path / "result")])
+    server = serve(answer=lambda prompt: '{"label": false, "reason": "no"}')
+    asked = ["--from", str(tmp_path / "result"), "--what", "wrong", "--question", "Is the predicted value right?"]
+    endpoint = ["--model", "m", "--base-url", server.url, "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(goldgate, ["judge", *asked, *endpoint])
+    assert result.exit_code == 0, result.output
+    items, labels = lines(tmp_path / "out/items.jsonl"), lines(tmp_path / "out/judge.jsonl")
+    assert [item["id"] for item in items] == [label["id"] for label in labels]
+    assert [item["group"] for item in items] == [label["group"] for label in labels]
+    assert "Is the predicted value right?" in server.seen.bodies[0]["messages"][-1]["content"]
+
+
+def test_shards_give_the_labels_of_one_run(tmp_path: Path, serve: Callable[..., Running]) -> None:
+    server = serve()
+    for shard in (["--shard", "1/2"], ["--shard", "2/2"], ["--merge"]):
+        result = judge(tmp_path, server.url, *shard)
+        assert result.exit_code == 0, result.output
+    assert server.seen.requests == 3
+    assert [label["label"] for label in lines(tmp_path / "out/judge.jsonl")] == [True, False, None]

@@ -226,7 +226,7 @@ class FileDigest(TypedDict):
     form: NotRequired[str]  # in which another program wrote it: a dialect of gold, a layout of predictions
 
 
-class JoinedInputs(TypedDict):
+class InputDigests(TypedDict):
     """Digests of what the numbers come from; the lists are empty for records that were in memory."""
 
     gold: list[FileDigest]

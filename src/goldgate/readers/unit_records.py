@@ -233,7 +233,7 @@ def fast_parse_unit(line: bytes, by_piece: Mapping[bytes, int]) -> tuple[str, li
 
 
 def _checked_key(names: list[str]) -> TableKey:
-    if not all(type(name) is str for name in names):
+    if not names or not all(type(name) is str for name in names):
         raise TypeError(f"{names!r}")
     return tuple(names)
 

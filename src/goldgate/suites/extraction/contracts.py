@@ -9,7 +9,7 @@ from goldgate.core.contracts import (
     CountedRecord,
     CountValue,
     ErrorReport,
-    JoinedInputs,
+    InputDigests,
     LeftOutPairs,
     MeanValue,
     ParseCounts,
@@ -166,7 +166,7 @@ class ExtractionReport(SuiteReport, ExtractionDetails):
     """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
 
     suite: Literal["extraction"]
-    inputs: JoinedInputs
+    inputs: InputDigests
     metrics: MetricsValue
 
 

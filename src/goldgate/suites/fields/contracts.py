@@ -6,7 +6,7 @@ from goldgate.core.contracts import (
     CountedRecord,
     CountValue,
     ErrorReport,
-    JoinedInputs,
+    InputDigests,
     LeftOutPairs,
     MeanValue,
     ParseCounts,
@@ -165,7 +165,7 @@ class FieldsReport(SuiteReport):
     """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
 
     suite: Literal["fields"]
-    inputs: JoinedInputs
+    inputs: InputDigests
     metrics: FieldsMetrics
     gold: GoldShapes
     errors: FieldErrors

@@ -28,6 +28,7 @@ DEFAULT_QUESTION = "default"
 LEAST_IN_STRATUM = 5  # the specification's; also a tenth of the draw
 BY_JUDGE, NO_LABEL = "judge", "no label"
 _HEADER_KEY = "goldgate_draw"
+_FEW_BRACKETS = 200  # with no more, an item is not too deep
 
 Item = Mapping[str, Any]  # an id, maybe a group and the key of its question, and anything else that is shown
 
@@ -39,7 +40,7 @@ class ItemKey(NamedTuple):
     question: str = DEFAULT_QUESTION
 
     def as_bytes(self) -> bytes:
-        return orjson.dumps([self.id, self.question])
+        return bytes(memoryview(orjson.dumps([self.id, self.question])))  # a copy: orjson's own keeps 1 kB
 
 
 def item_key(item: Item) -> ItemKey:
@@ -250,6 +251,8 @@ class ItemFile(Mapping[ItemKey, Item]):
                 continue
             try:
                 key = new_item_key(record.value, self._places)
+                if record.data.count(b"[") + record.data.count(b"{") > _FEW_BRACKETS:
+                    _require_shallow(record.value)
             except InputError as error:
                 error.code = error.code.replace("items.", f"{kind}.", 1)
                 raise record.at(error) from None
@@ -281,6 +284,14 @@ def new_item_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
         message, expected = "two items have the same id and question", "each id once for each question"
         raise _field_error("duplicate_id", message, "id", expected, key.id)
     return key
+
+
+def _require_shallow(item: Item) -> None:
+    """Refuse an item that cannot be written again."""
+    try:
+        orjson.dumps(item, option=orjson.OPT_INDENT_2)
+    except TypeError:  # more than 254 levels
+        raise InputError("items.too_deep", "an item is nested too deeply", expected="at most 250 levels") from None
 
 
 def assign_strata(
