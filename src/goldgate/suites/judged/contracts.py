@@ -3,7 +3,7 @@
 from typing import Any, Literal, NotRequired, TypedDict
 
 from goldgate.core.contracts import CountedRecord, ErrorReport, EstimateValue, RateValue, SuiteReport
-from goldgate.suites.judged.draw import DrawHeader
+from goldgate.readers.draw import DrawHeader
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 
