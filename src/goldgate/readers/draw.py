@@ -206,6 +206,13 @@ class Draw:
         )
 
 
+class StoredDraw(NamedTuple):
+    """A draw, and the digest of its file."""
+
+    draw: Draw
+    sha256: str
+
+
 def load_draw(path: str) -> Draw:
     """The draw in a file; its header and items are checked, but not yet against the items that were drawn from."""
     with open_items(path, "draw") as items:

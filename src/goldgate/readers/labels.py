@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from goldgate.core.contracts import StandsOut
 from goldgate.core.finding import remark
@@ -288,6 +288,13 @@ def sampling_remarks(
         more = f" and {len(both) - _MAX_NAMED} more" if len(both) > _MAX_NAMED else ""
         names = ", ".join(both[:_MAX_NAMED]) + more
         yield remark("same_name", f"{names}: labels as a person and as a judge", names=len(both))
+
+
+class LabelDigest(TypedDict):
+    """A file of labels."""
+
+    sha256: str
+    labels: int
 
 
 def file_digests(located: LocatedRecords, things: str) -> list[dict[str, object]]:

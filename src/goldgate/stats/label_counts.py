@@ -85,7 +85,7 @@ class Steps(NamedTuple):
     judge: int = 1
 
 
-def count_labels(human: Fraction | None, judge: Fraction | None, steps: Steps, *, is_unsure: bool) -> Counts:
+def count_item(human: Fraction | None, judge: Fraction | None, steps: Steps, *, is_unsure: bool) -> Counts:
     """What an item counts, column by column. `judge` is its label as the correction takes it; None: there is none.
 
     Labels are counted in steps, products of labels in products of steps.

@@ -45,7 +45,7 @@ from goldgate.stats.label_counts import (
     FoundRate,
     LabelColumns,
     Steps,
-    count_labels,
+    count_item,
     find_rate,
     in_steps,
 )
@@ -128,7 +128,7 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         both = max(s, t)  # of which each is a divisor
         bias = raw * (both // t) - in_steps(human, s) * (both // s) if human is not None and has_judge else 0
         return (
-            *count_labels(human, facts.corrected, steps, is_unsure=facts.is_unsure),
+            *count_item(human, facts.corrected, steps, is_unsure=facts.is_unsure),
             raw, both * compared, max(bias, 0), max(-bias, 0), bias * bias,
             *_cells(facts), int(human is not None and human.denominator != 1),
         )  # fmt: skip

@@ -13,7 +13,16 @@ from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Source, Work
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import InputError, Place
-from goldgate.readers.draw import BY_JUDGE, Draw, ItemKey, assign_strata, judge_strata, load_draw, new_item_key
+from goldgate.readers.draw import (
+    BY_JUDGE,
+    Draw,
+    ItemKey,
+    StoredDraw,
+    assign_strata,
+    judge_strata,
+    load_draw,
+    new_item_key,
+)
 from goldgate.readers.labels import (
     ItemLabels,
     LabelBook,
@@ -115,13 +124,6 @@ def open_judged_source(inputs: Inputs, plan: Plan) -> Iterator[JudgedSource]:
         stack.callback(stored.store.close)
         draw = StoredDraw(load_draw(drawn[0]), stored.store.sha256s()[0]) if drawn else None
         yield JudgedSource(files, draw, [*inputs["labels"]], settings, next(iter(inputs.get("judge") or ()), None))
-
-
-class StoredDraw(NamedTuple):
-    """A draw, and the digest of its file."""
-
-    draw: Draw
-    sha256: str
 
 
 @contextmanager
