@@ -163,10 +163,10 @@ def test_a_gate_has_95_percent_confidence_and_passes_or_fails(tmp_path: Path) ->
         result = study.evaluate(people, protocol % bound)
         gate = next(gate for gate in result.report["gates"] if gate["metric"] == RATE)
         assert gate["confidence"] == "0.95"
-        verdicts[bound] = gate["status"]
+        verdicts[bound] = gate["verdict"]
     assert verdicts == {"0.6": "PASS", "0.95": "INCONCLUSIVE"}
     bad = study.evaluate([label(name, False) for name in study.items], protocol % "0.6")
-    assert next(gate for gate in bad.report["gates"] if gate["metric"] == RATE)["status"] == "FAIL"
+    assert next(gate for gate in bad.report["gates"] if gate["metric"] == RATE)["verdict"] == "FAIL"
 
 
 def test_it_is_not_gated_by_default_and_not_there_without_labels(tmp_path: Path) -> None:
