@@ -1,6 +1,6 @@
 """Writes the example of supported claims: runs of a research agent, and labels of their claims. All of it is made up.
 
-    python examples/claims/make.py
+python examples/claims/make.py
 """
 
 from __future__ import annotations

@@ -382,8 +382,8 @@ def _claim_table(
         statement = claim.get("statement")
         words = limit_length(statement, 2_000) if type(statement) is str else ""
         name, claim_status = (limit_length(str(claim.get(key))) for key in ("claim_id", "status"))
-        said = [] if labels is None else ["; ".join(map(_label_text, labels.get(str(claim.get("claim_id")), ())))]
-        rows.append((Name(name), claim_status, words, ", ".join(cited), *said))
+        label_cell = [] if labels is None else ["; ".join(map(_label_text, labels.get(str(claim.get("claim_id")), ())))]
+        rows.append((Name(name), claim_status, words, ", ".join(cited), *label_cell))
     titles = ("claim", "status", "statement", "evidence", *([] if labels is None else ["labels"]))
     columns = tuple(map(Column, titles))
     return (Table(columns, tuple(rows), empty="no claims"), *_more_note(len(output["claims"]), "claims"))
@@ -391,8 +391,8 @@ def _claim_table(
 
 def _label_text(label: Mapping[str, Any]) -> str:
     """Who gave a claim which label, and why."""
-    said, why = label.get("label"), label.get("note") or label.get("reason")
-    words = "no label" if said is None else str(said) if type(said) is not bool else "yes" if said else "no"
+    value, why = label.get("label"), label.get("note") or label.get("reason")
+    words = "no label" if value is None else str(value) if type(value) is not bool else "yes" if value else "no"
     judge = " (judge)" if label.get("kind") == JUDGE else ""
     return limit_length(f"{label.get('by')}{judge}: {words}" + (f", “{why}”" if why else ""))
 

@@ -239,10 +239,10 @@ class SupportedClaims(TrialMeasure):
         table = tally.tables.get(key)
         if table is None:
             return {} if tally.counts["unlabelled_trials"] else {SUPPORT_METRIC: UNDEFINED_SUPPORT}
-        found = find_rate(LabelColumns(table), groups="runs")
-        return {
-            SUPPORT_METRIC: replace(UNDEFINED_SUPPORT, reason=found) if isinstance(found, str) else found.estimate()
-        }
+        rate = find_rate(LabelColumns(table), groups="runs")
+        if isinstance(rate, str):
+            return {SUPPORT_METRIC: replace(UNDEFINED_SUPPORT, reason=rate)}
+        return {SUPPORT_METRIC: rate.estimate()}
 
 
 def research_measures(settings: ResearchSettings) -> list[Measure[Trial]]:

@@ -200,8 +200,8 @@ def _count_runs(runs: Sequence[RunFacts], facts: Mapping[ItemKey, ClaimFacts], b
 def _require_known(book: LabelBook, collected: RunCollection) -> None:
     """A label for a claim that no run has is an error."""
     every = [*collected.runs, *(copy for copies in collected.copies.values() for copy in copies)]
-    known = {claim_key(run.name, name) for run in every if run.claim_ids is not None for name in run.claim_ids.every}
-    unknown = [key for key in book.items if key not in known]
+    ids = {claim_key(run.name, name) for run in every if run.claim_ids is not None for name in run.claim_ids.every}
+    unknown = [key for key in book.items if key not in ids]
     if unknown:
         raise InputError(
             "labels.unknown_id",
