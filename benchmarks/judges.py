@@ -22,6 +22,7 @@ from operator import add, mul
 from typing import NamedTuple, TypeVar
 
 from goldgate.errors import ConfigError
+from goldgate.readers.draw import allocate, label_stratum
 from goldgate.stats.corrected_rate import (
     LEAST_LABELS,
     LabelSums,
@@ -31,8 +32,7 @@ from goldgate.stats.corrected_rate import (
     merge_small,
     plain_rate,
 )
-from goldgate.suites.judged.draw import allocate, label_stratum
-from goldgate.suites.judged.labels import Stretch, find_stretch
+from goldgate.stats.label_counts import Stretch, find_stretch
 
 LEAST = 0.927  # of the intervals hold the true rate: what the formulas were chosen for
 RATES = (0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.995)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from judges import Pair, label_sums  # beside this file
 
 from goldgate.stats.corrected_rate import CorrectedRate, plain_rate, stratified_rate
-from goldgate.suites.judged.labels import Stretch, find_stretch
+from goldgate.stats.label_counts import Stretch, find_stretch
 
 DATA_SETS = 300
 CLOSE = 1e-9

@@ -11,8 +11,9 @@ from goldgate.core.measure import count_unit, table_forms
 from goldgate.core.metric import Metric
 from goldgate.core.sums import Counts
 from goldgate.core.tally import TableKey, Tally
-from goldgate.suites.judged.draw import ItemKey
-from goldgate.suites.judged.labels import HALF, NamedLabel, find_steps, find_stretch
+from goldgate.readers.draw import ItemKey
+from goldgate.readers.labels import NamedLabel
+from goldgate.stats.label_counts import HALF, find_steps, find_stretch
 from goldgate.suites.judged.measures import HumanAgreement, ItemFacts, LabelledRates, judged_measures
 
 from .reference import Item

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.suites.judged.draw import (
+from goldgate.readers.draw import (
     DrawSettings,
     ItemKey,
     allocate,
@@ -58,7 +58,7 @@ def test_the_draw_of_four_items_is_this_one_on_every_machine() -> None:
 
 def test_another_hash_seed_of_python_changes_nothing() -> None:
     program = (
-        "from goldgate.suites.judged.draw import *;"
+        "from goldgate.readers.draw import *;"
         "print(draw_items({ItemKey(n): '' for n in {'a', 'b', 'c', 'd'}}, DrawSettings(2)))"
     )
     outputs = {
@@ -138,7 +138,7 @@ def test_a_draw_is_of_the_items_it_was_made_from(tmp_path: Path) -> None:
 
 
 def sign_anew(records: list[dict[str, Any]], **changes: object) -> None:
-    from goldgate.suites.judged.draw import _signature
+    from goldgate.readers.draw import _signature
 
     records[0] |= changes
     records[0]["signature"] = _signature(records[0])

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.main import goldgate
-from goldgate.suites.judged.draw import assign_strata, judge_strata, load_draw, open_items
+from goldgate.readers.draw import assign_strata, judge_strata, load_draw, open_items
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

@@ -44,7 +44,8 @@ class LabelSums:
     jj: Fraction
     oo: Fraction
     groups: int = 0  # with a label of people; 0 where no two items share a group
-    products: tuple[tuple[Fraction, ...], ...] = ()  # of the rows of groups: Σ of each two of their five sums
+    products: tuple[tuple[Fraction, ...], ...] = ()  # of the rows of groups: Σ of each two of their sums
+    zeros: int = 0  # things beside the items that are 0 without a label; where there are some, there are groups
 
     @property
     def items(self) -> int:
@@ -104,17 +105,26 @@ def plain_rate(sums: LabelSums, correct: bool = True) -> CorrectedRate:
 
 
 def grouped_rate(sums: LabelSums, gate: bool = False, correct: bool = True) -> CorrectedRate:
-    """The uncertainty is over groups; their number with labels, less one, are the degrees of freedom."""
+    """The uncertainty is over groups; their number with labels, less one, are the degrees of freedom.
+
+    With things that are 0 beside the items, the rate is the items' share times that of the items alone. A group adds
+    what it adds to both: share · u + rate · (its items - share · all that it has) / all.
+    """
     n, count, beta = sums.labelled, sums.groups, slope([(sums, _ONE)]) if correct else _ZERO
     lam = beta * Fraction(sums.others, sums.items)
     weight = Fraction(n, count) if gate else Fraction(sqrt(Fraction(n, count)))
     size = n + 2 * weight
     mean = (sums.h - lam * sums.j + weight * (1 - lam)) / size
     others = (-lam * sums.o / sums.others**2, lam / sums.others) if sums.others else (_ZERO, _ZERO)
-    row: Row = (-mean / size, 1 / size, -lam / size, *others)
-    squares = quadratic(sums.products, row) + sum((weight * (r - mean) / size) ** 2 for r in (_ONE, -lam))
-    variance = Fraction(count + 2, count + 1) * squares
-    return CorrectedRate(_point(sums, lam), variance, (sums.h + weight) / size, Fraction(count - 1), beta, (lam,))
+    row = [-mean / size, 1 / size, -lam / size, *others]
+    point, share = _point(sums, lam), Fraction(sums.items, sums.items + sums.zeros)
+    if sums.zeros:
+        each = point / (sums.items + sums.zeros)
+        row = [*(share * part for part in row), -each * share]
+        row[0], row[3] = row[0] + each * (1 - share), row[3] + each * (1 - share)
+    squares = quadratic(sums.products, row) + sum((share * weight * (r - mean) / size) ** 2 for r in (_ONE, -lam))
+    variance, p = Fraction(count + 2, count + 1) * squares, share * (sums.h + weight) / size
+    return CorrectedRate(share * point, variance, p, Fraction(count - 1), beta, (lam,))
 
 
 def stratified_rate(strata: Sequence[LabelSums], correct: bool = True) -> CorrectedRate:

@@ -20,7 +20,7 @@ _FOLDER = "goldgate.suites.judged"
 ABILITIES = (
     Ability(
         "sample",
-        f"{_FOLDER}.draw:sample_items",
+        f"{_FOLDER}.sample:sample_items",
         (
             _word("n", "How many items to draw.", "N")._replace(default=100),
             _word("by", "Draw by strata: judge, group, or any field of the items.", "judge|group|FIELD"),

@@ -23,10 +23,10 @@ from goldgate.core.task import AnswerFormat, AnswerSchema, Question
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.reading import read_text_file
 from goldgate.generation.prompt import PARTS, Parts, Template, find_template, prompt_messages, require_room
+from goldgate.readers.draw import ItemFile, ItemKey, open_items
 from goldgate.response import DEFAULT_THOUGHT_TAGS, Status, read_answer
 from goldgate.response.form import JsonForm
 from goldgate.suites.judged.abilities import TEMPLATES
-from goldgate.suites.judged.draw import ItemFile, ItemKey, open_items
 
 _OWN = {"question": False, "labels": False}
 JUDGE_PARTS: Parts = {"system": _OWN, "user": {"text": PARTS["user"]["text"], "tag": False, **_OWN}}

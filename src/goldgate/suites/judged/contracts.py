@@ -3,7 +3,8 @@
 from typing import Any, Literal, NotRequired, TypedDict
 
 from goldgate.core.contracts import CountedRecord, ErrorReport, EstimateValue, RateValue, SuiteReport
-from goldgate.suites.judged.draw import DrawHeader
+from goldgate.readers.draw import DrawHeader
+from goldgate.readers.labels import LabelDigest
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 
@@ -33,13 +34,6 @@ class JudgedMetrics(TypedDict):
 
     version: str
     main: dict[str, RateValue | EstimateValue]
-
-
-class LabelDigest(TypedDict):
-    """A file of labels."""
-
-    sha256: str
-    labels: int
 
 
 class ItemDigest(TypedDict):

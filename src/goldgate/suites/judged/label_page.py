@@ -16,11 +16,11 @@ import orjson
 
 from goldgate.core.page import LabelList, LabelRow, Paragraph, count_text
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection
+from goldgate.readers.labels import UNSURE
 from goldgate.report.element import Content, Markup, element
 from goldgate.report.html import whole_page
 from goldgate.report.html.blocks import DisplayLimits, html_name, html_names, html_sentence
 from goldgate.report.html.units import unit_sections
-from goldgate.suites.judged.labels import UNSURE
 from goldgate.viewer.pages import server_policy, viewer_style
 
 MAX_NOTE_CHARACTERS = 5_000

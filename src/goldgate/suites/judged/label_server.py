@@ -25,6 +25,8 @@ from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value
 from goldgate.files.address import is_url
 from goldgate.files.writing import FolderLock, atomic_file, write_failure
+from goldgate.readers.draw import DEFAULT_QUESTION, ItemFile, ItemKey, item_key
+from goldgate.readers.labels import HUMAN, JUDGE, UNSURE
 from goldgate.readers.records import (
     RecordStore,
     bounded_lines,
@@ -34,7 +36,6 @@ from goldgate.readers.records import (
     record_group,
 )
 from goldgate.suites.judged.ask import read_question, text_digest
-from goldgate.suites.judged.draw import DEFAULT_QUESTION, ItemFile, ItemKey, item_key
 from goldgate.suites.judged.label_page import (
     BACK,
     MAX_NOTE_CHARACTERS,
@@ -49,7 +50,6 @@ from goldgate.suites.judged.label_page import (
     render_item,
     render_label_error,
 )
-from goldgate.suites.judged.labels import HUMAN, JUDGE, UNSURE
 from goldgate.viewer.access import POST, HttpRequest
 from goldgate.viewer.server import BAD_REQUEST, NO_SUCH_PAGE, NOT_FOUND, OK, SERVER_ERROR, SiteResponse, redirect
 

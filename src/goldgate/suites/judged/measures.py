@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
-from functools import partial, reduce
+from functools import partial
 from math import sqrt
-from operator import add
-from typing import NamedTuple
 
 from goldgate.core.measure import (
     NO_TOTALS,
@@ -18,45 +15,48 @@ from goldgate.core.measure import (
     PairedTables,
     RatioMeasure,
     over,
-    product_name,
 )
 from goldgate.core.metric import Estimate, Metric, Metrics, Rate, Ratio
 from goldgate.core.suite import Measure
-from goldgate.core.sums import Counts, RatioSums, UnitSums
+from goldgate.core.sums import Counts
 from goldgate.core.tally import TableKey, Tally, UnitCounts
+from goldgate.readers.draw import ItemKey
+from goldgate.readers.labels import NamedLabel
 from goldgate.stats.corrected_rate import (
-    LEAST_LABELS,
     Cells,
-    LabelSums,
     PairedUnit,
     RatedItem,
-    RateEnds,
     Row,
     SignedMean,
     alpha_interval,
     corrected_difference,
-    corrected_rate,
     krippendorff_alpha,
-    labels_worth,
     mean_with_disagreements,
     merge_small,
     share_of_items,
 )
 from goldgate.stats.interval import Interval, NoInterval
-from goldgate.suites.judged.draw import ItemKey
-from goldgate.suites.judged.labels import HALF, NamedLabel, in_steps
+from goldgate.stats.label_counts import (
+    COLUMNS,
+    GATE_CONFIDENCE,
+    HALF,
+    NO_LABELS,
+    PRODUCT_COLUMNS,
+    FoundRate,
+    LabelColumns,
+    Steps,
+    count_item,
+    find_rate,
+    in_steps,
+)
 from goldgate.suites.judged.settings import JudgedSettings
 
 TABLE = "labels"
-GATE_CONFIDENCE = Decimal("0.95")  # of a gate on the rate that sets none: its value alone must not decide
 
-NO_LABELS = "no item has a label of a person"
 NO_JUDGE = "no item has a label of a judge"
 NO_PAIR = "no item has a label of a person and one of a judge"
 FRACTIONAL = "labels of people are not all 0 or 1"
 SEVERAL_QUESTIONS = "there are {} questions: each has its own"
-TOO_FEW = "{} labels of people, and fewer than {} say too little"
-TOO_FEW_GROUPS = "{} groups have labels of people, and fewer than {} say too little"
 OTHER_ITEMS = "people labelled different items of the two systems"
 ALIKE = "all labels are alike"
 
@@ -99,12 +99,10 @@ class LabelledRates(RatioMeasure[ItemFacts]):
 
     table = TABLE
     columns = (
-        "items", "labelled", "human", "judge", "unsure", "judge_unsure", "others", "judge_others",
-        "human_squared", "product", "judge_squared", "judge_squared_unsure", "judge_squared_others",
-        "judged", "judge_all", "compared", "judge_above", "judge_below", "bias_squared",
+        *COLUMNS, "judge_all", "compared", "judge_above", "judge_below", "bias_squared",
         "both_1", "human_1", "judge_1", "both_0", "fractional",
     )  # fmt: skip
-    multiplied = ("labelled", "human", "judge", "unsure", "judge_unsure", "others", "judge_others")
+    multiplied = PRODUCT_COLUMNS
     single = frozenset({"items", "both_1", "human_1", "judge_1", "both_0", "fractional"})
     parts = {"question": "", "stratum": ""}
     ratios = {
@@ -124,22 +122,16 @@ class LabelledRates(RatioMeasure[ItemFacts]):
     estimates = {"rate": NO_LABELS, "labels_worth": NO_LABELS, "cohens_kappa": NO_PAIR}
 
     def units(self, facts: ItemFacts) -> Counts:
-        s, t = facts.human_steps, facts.judge_steps
-        h = None if facts.human is None else in_steps(facts.human, s)
-        j = 0 if facts.corrected is None else in_steps(facts.corrected, t)
-        has_judge = facts.corrected is not None
+        s, t = steps = Steps(facts.human_steps, facts.judge_steps)
+        has_judge, human = facts.corrected is not None, facts.human
         raw = in_steps(HALF if facts.judge is None else facts.judge, t) if has_judge else 0
-        compared = h is not None and has_judge
+        compared = human is not None and has_judge
         both = max(s, t)  # of which each is a divisor
-        bias = raw * (both // t) - (h or 0) * (both // s) if compared else 0
-        is_other = h is None and not facts.is_unsure
+        bias = raw * (both // t) - in_steps(human, s) * (both // s) if human is not None and has_judge else 0
         return (
-            1,
-            s * (h is not None), h or 0, j * (h is not None),
-            s * facts.is_unsure, j * facts.is_unsure, s * is_other, j * is_other,
-            (h or 0) ** 2, (h or 0) * j, j * j * (h is not None), j * j * facts.is_unsure, j * j * is_other,
-            t * has_judge, raw, both * compared, max(bias, 0), max(-bias, 0), bias * bias,
-            *_cells(facts), int(facts.human is not None and facts.human.denominator != 1),
+            *count_item(human, facts.corrected, steps, is_unsure=facts.is_unsure),
+            raw, both * compared, max(bias, 0), max(-bias, 0), bias * bias,
+            *_cells(facts), int(human is not None and human.denominator != 1),
         )  # fmt: skip
 
     def count(self, facts: ItemFacts) -> UnitCounts:
@@ -164,8 +156,7 @@ class LabelledRates(RatioMeasure[ItemFacts]):
             rate = Estimate(None, corrected, gate_confidence=GATE_CONFIDENCE)
             worth = Estimate(None, corrected, share=False)
         else:
-            gate = corrected.gate.interval if corrected.gate is not None else None
-            rate = Estimate(corrected.ends.value, None, True, corrected.ends.interval, gate, GATE_CONFIDENCE)
+            rate = corrected.estimate()
             worth = Estimate(corrected.worth, share=False)
         return {**self._agreement(ColumnSums(table)), "rate": rate, "labels_worth": worth}
 
@@ -198,35 +189,8 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         return _rate_difference(key, paired, level)
 
 
-class ColumnSums:
-    """The sums of a table's columns, and of the products of two of them."""
-
-    def __init__(self, table: UnitSums) -> None:
-        self._sums = table.sums()
-
-    def __getitem__(self, column: str) -> int:
-        return self._sums[product_name(column, column)].a
-
-    def pair(self, one: str, other: str) -> RatioSums:
-        names = LabelledRates.multiplied
-        ordered = (one, other) if names.index(one) <= names.index(other) else (other, one)
-        return self._sums[product_name(*ordered)]
-
-    @property
-    def steps(self) -> int:
-        """The steps in which labels of people were counted: every item has as many, labelled or not."""
-        return (self["labelled"] + self["unsure"] + self["others"]) // self["items"]
-
-    @property
-    def judge_steps(self) -> int:
-        """Those of judges; 1 where there is none."""
-        return self["judged"] // self["items"] or 1
-
-    @property
-    def is_grouped(self) -> bool:
-        """Whether two items share a group."""
-        items = self._sums[product_name("items", "items")]
-        return items.aa > items.a
+class ColumnSums(LabelColumns):
+    """The sums of a table's columns."""
 
     def bias(self) -> SignedMean | None:
         """The mean of j - h; over groups, the larger of the two variances."""
@@ -241,52 +205,6 @@ class ColumnSums:
             mean.value, max(mean.variance, grouped.variance or mean.variance), Fraction(grouped.units - 1)
         )
 
-    def labels(self, unsure: int) -> LabelSums:
-        """The sums for the corrected rate, with every unsure item labelled as this: 0 or 1."""
-        s, t = self.steps, self.judge_steps
-        return LabelSums(
-            labelled=(self["labelled"] + self["unsure"]) // s,
-            others=self["others"] // s,
-            h=Fraction(self["human"] + unsure * self["unsure"], s),
-            j=Fraction(self["judge"] + self["judge_unsure"], t),
-            o=Fraction(self["judge_others"], t),
-            hh=Fraction(self["human_squared"] + unsure * s * self["unsure"], s * s),
-            hj=Fraction(self["product"] + unsure * s * self["judge_unsure"], s * t),
-            jj=Fraction(self["judge_squared"] + self["judge_squared_unsure"], t * t),
-            oo=Fraction(self["judge_squared_others"], t * t),
-            groups=self.pair("labelled", "unsure").units if self.is_grouped else 0,
-            products=self._products(unsure) if self.is_grouped else (),
-        )
-
-    def _products(self, unsure: int) -> tuple[tuple[Fraction, ...], ...]:
-        """Σ over groups of each two of their sums: labels, h, j, others, j of those."""
-        s, t = Fraction(1, self.steps), Fraction(1, self.judge_steps)
-        rows = (
-            {"labelled": s, "unsure": s},
-            {"human": s, "unsure": s * unsure},
-            {"judge": t, "judge_unsure": t},
-            {"others": s},
-            {"judge_others": t},
-        )
-        return tuple(tuple(self._product(one, other) for other in rows) for one in rows)
-
-    def _product(self, one: Mapping[str, Fraction], other: Mapping[str, Fraction]) -> Fraction:
-        return sum((x * y * self.pair(a, b).ab for a, x in one.items() for b, y in other.items()), Fraction(0))
-
-    @property
-    def labelled_groups(self) -> int:
-        return self.pair("labelled", "human").units
-
-
-class FoundRate(NamedTuple):
-    """The corrected rate of a question, for reading and for gates, and how many labels it is worth."""
-
-    ends: RateEnds
-    gate: RateEnds | None  # None: the same
-    worth: Fraction
-    strata: int  # after small ones were merged; 1: none
-    merged: int  # strata that were merged with a neighbour
-
 
 def question_keys(tally: Tally, key: TableKey) -> list[TableKey]:
     """The tables one name below this one, in the order of their names."""
@@ -300,26 +218,8 @@ def find_ends(tally: Tally, key: TableKey) -> FoundRate | str:
         return SEVERAL_QUESTIONS.format(len(parts))
     if parts:
         key = parts[0]
-    column = ColumnSums(tally.tables[key])
-    n = column["labelled"] // column.steps
-    if n < LEAST_LABELS:
-        return TOO_FEW.format(n, LEAST_LABELS) if n else NO_LABELS
-    if column.is_grouped and column.labelled_groups < LEAST_LABELS:
-        return TOO_FEW_GROUPS.format(column.labelled_groups, LEAST_LABELS)
-    strata = [ColumnSums(tally.tables[part]) for part in question_keys(tally, key)] if len(key) == 2 else []
-    places = merge_small([each.labels(0).labelled for each in strata])
-    sides = []
-    for unsure in (0, 1):
-        sums = [each.labels(unsure) for each in strata]
-        sides.append((column.labels(unsure), [reduce(add, [sums[at] for at in merged]) for merged in places]))
-    units = sides[0][0].groups or sides[0][0].labelled
-    (low, high), (gate_low, gate_high) = (
-        [corrected_rate(whole, merged, gate=for_gate) for whole, merged in sides] for for_gate in (False, True)
-    )
-    worth = min(labels_worth(whole, merged) for whole, merged in sides)
-    kept = len(sides[0][1])
-    gate = RateEnds(gate_low, gate_high, units) if column.is_grouped else None
-    return FoundRate(RateEnds(low, high, units), gate, worth, max(kept, 1), len(strata) - kept)
+    strata = question_keys(tally, key) if len(key) == 2 else []
+    return find_rate(LabelColumns(tally.tables[key]), [LabelColumns(tally.tables[part]) for part in strata])
 
 
 def _bias_interval(bias: SignedMean | None, level: float) -> Interval | NoInterval:

@@ -15,8 +15,9 @@ from goldgate.readers.stored_result import StoredResult
 from goldgate.runs.units import ratio_measures, sum_records
 from goldgate.stats.corrected_rate import LEAST_LABELS
 from goldgate.stats.interval import LEVEL
+from goldgate.stats.label_counts import GATE_CONFIDENCE
 from goldgate.stats.power import ExpectedLabels, LabelGoal, ones_needed
-from goldgate.suites.judged.measures import GATE_CONFIDENCE, TABLE, ColumnSums, find_ends, question_keys
+from goldgate.suites.judged.measures import TABLE, ColumnSums, find_ends, question_keys
 
 USUAL_LENGTH = "0.1"
 SIZES = (25, 50, 100, 200, 500, 1_000)

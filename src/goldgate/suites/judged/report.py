@@ -15,12 +15,13 @@ from goldgate.core.metric import Metrics, format_number
 from goldgate.core.page import count_text
 from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
+from goldgate.readers.labels import sampling_remarks
 from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
 from goldgate.stats.distributions import t_tail
 from goldgate.stats.interval import GROUP, metric_with_interval
+from goldgate.stats.label_counts import GATE_CONFIDENCE
 from goldgate.stats.power import ones_needed
 from goldgate.suites.judged.measures import (
-    GATE_CONFIDENCE,
     TABLE,
     ColumnSums,
     LabelledRates,
@@ -31,12 +32,11 @@ from goldgate.suites.judged.measures import (
 )
 
 if TYPE_CHECKING:
+    from goldgate.readers.draw import DrawHeader
     from goldgate.suites.judged.contracts import JudgedReport, LabellingValue, QuestionRow, RateDetails
-    from goldgate.suites.judged.draw import DrawHeader
 
 ITEM = "item"
 MAX_QUESTIONS = 200  # listed
-_MAX_NAMED = 3
 _DRIFT_LABELS, _DRIFT_P = 20, 0.001  # labels from which on their order is looked at, and the p-value that stands out
 _USUAL_BOUND = Fraction(9, 10)
 
@@ -90,7 +90,7 @@ class JudgedOutcome(Outcome):
     def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
         own, facts = cast("JudgedReport", report), self.label_facts
         assert facts is not None
-        yield from _sampling_remarks(facts)
+        yield from sampling_remarks(facts.sampling, facts.header, facts.people, facts.judges, facts.judge_seen)
         yield from _people_remarks(own, facts)
         for row in own["questions"]["rows"]:
             yield from _rate_remarks(row, facts, several=len(own["questions"]["rows"]) > 1)
@@ -136,25 +136,6 @@ def _rate_details(rate: CorrectedRate) -> RateDetails:
         "effective_labels": float(rate.effective_labels),
         "degrees_of_freedom": float(rate.df),
     }
-
-
-def _sampling_remarks(facts: LabelFacts) -> Iterator[StandsOut]:
-    if facts.sampling == "trusted":
-        yield remark(
-            "trusted_sampling",
-            "the labelled items were not drawn by goldgate sample: who chose them may have chosen the result",
-        )
-    if facts.header is not None and facts.header["draw"] > 1:
-        number = facts.header["draw"]
-        yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
-    if facts.judge_seen:
-        labels = count_text(facts.judge_seen, "label")
-        yield remark(
-            "judge_seen", f"{labels} changed by people after they had seen the judge's", labels=facts.judge_seen
-        )
-    both = sorted({*facts.people} & {*facts.judges})
-    if both:
-        yield remark("same_name", f"{_names(both)}: labels as a person and as a judge", names=len(both))
 
 
 def _people_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOut]:
@@ -240,8 +221,3 @@ def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[StandsOut]:
             "labelling change on the way?"
         )
         yield remark("labelling_order", message, labels=n)
-
-
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-    return ", ".join(names[:_MAX_NAMED]) + more

@@ -13,26 +13,37 @@ from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper, Source, Work, single_input
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import InputError, Place
-from goldgate.readers.records import record_group, require_unchanged_files
-from goldgate.suites.judged.draw import BY_JUDGE, Draw, ItemKey, assign_strata, judge_strata, load_draw, new_item_key
-from goldgate.suites.judged.labels import (
-    HALF,
+from goldgate.readers.draw import (
+    BY_JUDGE,
+    Draw,
+    ItemKey,
+    StoredDraw,
+    assign_strata,
+    judge_strata,
+    load_draw,
+    new_item_key,
+)
+from goldgate.readers.labels import (
     ItemLabels,
     LabelBook,
     LocatedRecords,
     NamedLabel,
-    Stretch,
-    find_steps,
-    find_stretch,
+    file_digests,
+    file_names,
+    find_sampling,
+    first_ids,
+    human_numbers,
     open_labels,
     read_labels,
+    require_drawn,
 )
+from goldgate.readers.records import record_group, require_unchanged_files
+from goldgate.stats.label_counts import HALF, Steps, Stretch, find_steps, find_stretch
 from goldgate.suites.judged.measures import ItemFacts, judged_measures
 from goldgate.suites.judged.report import JudgedOutcome, LabelFacts
 from goldgate.suites.judged.settings import JudgedSettings
 
 SHARD_ITEMS = 1_000
-SHOWN_IDS = 5
 GROUP = "group"
 
 Items = dict[ItemKey, str | None]  # every item that is to be judged, with its group
@@ -51,7 +62,7 @@ def read_items(located: LocatedRecords) -> Items:
             raise record.at(error) from None
         located.add(key, record)
     if not items:
-        raise InputError("items.empty", "there are no items", place=Place(_names(located)), expected="at least one")
+        raise InputError("items.empty", "there are no items", place=Place(file_names(located)), expected="at least one")
     return items
 
 
@@ -117,13 +128,6 @@ def open_judged_source(
         yield JudgedSource(files, draw, [*inputs["labels"]], settings, single_input(inputs, "judge"))
 
 
-class StoredDraw(NamedTuple):
-    """A draw, and the digest of its file."""
-
-    draw: Draw
-    sha256: str
-
-
 @contextmanager
 def open_judged_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLookup]:
     """The items and labels, for looking up what a record was made from."""
@@ -166,14 +170,6 @@ class JudgedWork(Work[Sequence[UnitFacts], ItemFacts]):
             yield Finding("unsure", "warning", "labels", None, "", message, facts.id)
 
 
-def _human_numbers(labels: Iterable[ItemLabels]) -> Iterator[Fraction]:
-    """Every number of people that is counted, alone and as the mean of several."""
-    for item in labels:
-        if item.human is not None:
-            yield item.human
-            yield from (label for label in item.people.values() if isinstance(label, Fraction))
-
-
 def _number(label: Fraction | None) -> float | None:
     return None if label is None else float(label)
 
@@ -198,7 +194,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         self.units = len(files.population)
         self._strata = _check_draw(draw, files, paths) if draw is not None else {}
         _require_known(files)
-        self.sampling = _sampling(files, draw, settings)
+        self.sampling = find_sampling(files.book, draw, files.population, settings.sampling, "judged")
         drawn = {*draw.items} if draw is not None else {*files.book.labelled}
         self._facts = [*self._make_facts(drawn)]
 
@@ -212,9 +208,9 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
 
     def finish(self) -> JudgedOutcome:
         files, draw, settings = self._files, self._draw, self._settings
-        items = [] if files.items is None else _digests(files.items, "items")
+        items = [] if files.items is None else file_digests(files.items, "items")
         drawn = None if self._stored is None else self._stored.sha256
-        inputs: dict[str, Any] = {"labels": _digests(files.labels, "labels"), "items": items, "draw": drawn}
+        inputs: dict[str, Any] = {"labels": file_digests(files.labels, "labels"), "items": items, "draw": drawn}
         signed: dict[str, object] = {
             "labels": ",".join(f"{word}={number}" for word, number in sorted(settings.labels.items())) or "numbers",
             "judge": self._judge or "all",
@@ -239,7 +235,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         has_judge = bool(book.judges)
         least = self._settings.steps
         judge_steps = find_steps(self._judge_numbers(labels), least) if has_judge else 1
-        self._steps = find_steps(_human_numbers(labels.values()), least), judge_steps
+        self._steps = Steps(find_steps(human_numbers(labels.values()), least), judge_steps)
         by_group = self._draw is not None and self._draw.header["by"] == GROUP
         for key, item in labels.items():
             judge = item.judge() if has_judge else None
@@ -314,16 +310,7 @@ def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[It
         )
     strata = assign_strata(_whole_items(files), by, judge)
     draw.check(strata)
-    undrawn = [key for key in files.book.labelled if key not in draw.items and key in files.population]
-    if undrawn:
-        raise InputError(
-            "labels.not_drawn",
-            "people labelled items that were not drawn",
-            place=Place(_names(files.labels)),
-            expected=f"labels for the {len(draw.items)} drawn items only",
-            found=f"{len(undrawn)} others: {_first_ids(undrawn)}",
-            advice="leave them out, or draw more: a larger `goldgate sample --n` begins with the same items",
-        )
+    require_drawn(draw, files.book, files.population)
     return strata if by is not None else {}
 
 
@@ -341,43 +328,8 @@ def _require_known(files: OpenedFiles) -> None:
     raise InputError(
         "labels.unknown_id",
         f"people labelled what is not among {whose}",
-        place=Place(_names(files.labels)),
+        place=Place(file_names(files.labels)),
         expected=f"ids of {whose}",
-        found=f"{len(unknown)} others: {_first_ids(unknown)}",
+        found=f"{len(unknown)} others: {first_ids(unknown)}",
         advice="--items FILE names everything that is to be judged" if files.items is None else None,
     )
-
-
-def _sampling(files: OpenedFiles, draw: Draw | None, settings: JudgedSettings) -> str:
-    """How the labelled items were chosen; an InputError where that is not known."""
-    if draw is not None:
-        return "drawn"
-    labelled = sum(1 for _ in files.book.labelled)
-    if labelled in (0, len(files.population)):
-        return "complete"
-    if settings.sampling == "trusted":
-        return "trusted"
-    raise InputError(
-        "labels.not_a_draw",
-        "people labelled some of the items, and nothing says that these are a random sample",
-        place=Place(_names(files.labels)),
-        expected="--draw FILE: what `goldgate sample` drew",
-        found=f"labels for {labelled} of {len(files.population)} items",
-        advice="if they are a random sample, put judged: {sampling: trusted} in the protocol; it stands out",
-    )
-
-
-def _digests(located: LocatedRecords, things: str) -> list[dict[str, object]]:
-    files = located.store.files
-    return [
-        {"sha256": digest, things: file.records} for digest, file in zip(located.store.sha256s(), files, strict=True)
-    ]
-
-
-def _names(located: LocatedRecords) -> str:
-    return ", ".join(file.name for file in located.store.files)
-
-
-def _first_ids(keys: Sequence[ItemKey]) -> str:
-    first = sorted(key.id for key in keys)
-    return ", ".join(first[:SHOWN_IDS]) + (", …" if len(first) > SHOWN_IDS else "")

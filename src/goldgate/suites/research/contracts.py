@@ -8,12 +8,15 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from goldgate.core.contracts import (
     CountedRecord,
     ErrorReport,
+    EstimateValue,
     PlainMean,
     PlainRate,
     RateValue,
     SuiteMetrics,
     SuiteReport,
 )
+from goldgate.readers.draw import DrawHeader
+from goldgate.readers.labels import LabelDigest
 from goldgate.shape.kinds import AtLeast, Matching, NotEmpty
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
@@ -36,6 +39,7 @@ class CompanionMetrics(TypedDict):
     ledger_precision: RateValue
     run_completion_rate: RateValue
     uncited_evidence_rate: RateValue
+    claim_support_rate: NotRequired[EstimateValue]  # with labels
 
 
 class ResearchMetricsValue(SuiteMetrics):
@@ -211,13 +215,29 @@ class CorpusInput(TypedDict):
 
 
 class ResearchInputsValue(TypedDict):
-    """Digests of what the numbers come from."""
+    """Digests of what the numbers come from; `labels` and `draw` where labels were given."""
 
     golden: GoldenInput
     outputs: OutputsInput
     corpus: CorpusInput | None
+    labels: NotRequired[list[LabelDigest]]
+    draw: NotRequired[str | None]
     protocol: str | None
     baseline: str | None
+
+
+class SupportValue(TypedDict):
+    """Who labelled verified claims, and which: `items` are those with valid evidence, of which people labelled some."""
+
+    claims: int
+    items: int
+    labelled: int
+    unsure: int
+    without_judge_label: int
+    sampling: Literal["drawn", "complete", "trusted"]
+    people: list[str]
+    judges: list[str]
+    draw: DrawHeader | None
 
 
 class ResearchDetails(TypedDict):
@@ -228,6 +248,7 @@ class ResearchDetails(TypedDict):
     queries: list[QueryValue]
     runs: list[RunValue]
     ignored: list[IgnoredValue]
+    support: NotRequired[SupportValue]  # with labels
 
 
 class ResearchReport(SuiteReport, ResearchDetails):

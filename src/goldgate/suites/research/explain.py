@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, NotRequired, TypedDict, cast
@@ -34,6 +34,7 @@ from goldgate.core.text import segment_starts
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, marked_text
 from goldgate.errors import InputError, Place
 from goldgate.files.writing import escape_name
+from goldgate.readers.labels import JUDGE, LabelBook, open_labels, read_labels
 from goldgate.shape.validation import type_test
 from goldgate.suites.research.contracts import Manifest, RunRecord, TrialRecord
 from goldgate.suites.research.golden import Golden, Query, load_corpus, load_golden
@@ -54,6 +55,7 @@ from goldgate.suites.research.run.log import parse_log
 from goldgate.suites.research.run.text import fold, plain_fold
 from goldgate.suites.research.source import run_settings
 from goldgate.suites.research.suite import ResearchSettings
+from goldgate.suites.research.support import labels_by_claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +127,15 @@ def _covered_claims(files: RunFiles, output: dict[str, Any], sources: Sources, s
 class RunInputs:
     """Looks up the query (`golden`) and the files (`outputs`, a RunView) of a run; changed files are left out."""
 
-    def __init__(self, listing: OutputsListing | None, golden: Golden | None, settings: RunSettings) -> None:
+    def __init__(
+        self,
+        listing: OutputsListing | None,
+        golden: Golden | None,
+        settings: RunSettings,
+        labels: LabelBook | None = None,
+    ) -> None:
         self._listing = listing
+        self._labels = labels
         self._golden = golden
         self._settings = settings
         self._folders = {escape_name(entry.name): entry for entry in listing.directories} if listing else {}
@@ -134,7 +143,10 @@ class RunInputs:
 
     def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
         trial = cast(TrialRecord, record)
-        inputs = {"golden": self._query(trial), "outputs": self._run(trial)}
+        run = self._run(trial)
+        inputs: dict[str, Any] = {"golden": self._query(trial), "outputs": run}
+        if self._labels is not None and run is not None:
+            inputs["labels"] = labels_by_claim(self._labels, str(trial["run"]), run.output)
         return {name: value for name, value in inputs.items() if value is not None}
 
     def _query(self, record: TrialRecord) -> Query | None:
@@ -162,7 +174,13 @@ def open_run_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[RunInputs]:
     queries = None if golden is None else load_golden(golden)
     anchors = (queries.anchors if queries else frozenset()) | (load_corpus(corpus).hashes if corpus else frozenset())
     settings = run_settings(plan or Plan(ResearchSettings()), anchors)
-    yield RunInputs(None if outputs is None else list_outputs(outputs), queries, settings)
+    with ExitStack() as stack:
+        book = None
+        if inputs.get("labels"):
+            located = open_labels(inputs["labels"])
+            stack.callback(located.store.close)
+            book = read_labels(located, plan.settings.labels if plan is not None else {})
+        yield RunInputs(None if outputs is None else list_outputs(outputs), queries, settings, book)
 
 
 MAX_PLACES = 20  # of one quote in one source
@@ -313,7 +331,7 @@ def run_page(record: TrialRecord, inputs: Mapping[str, Any]) -> UnitPage:
     ]
     if run is not None and record["run"] is not None:
         parts: dict[str, tuple[Block | MarkedText, ...]] = {
-            "Claims": _claim_table(run.output, status),
+            "Claims": _claim_table(run.output, status, inputs.get("labels")),
             "Evidence": _evidence_table(record, run),
             "Sources": tuple(marked_sources(run)),
             "Findings": (_finding_rows(record, run.findings),),
@@ -347,14 +365,16 @@ def _question_pairs(record: TrialRecord, query: Query | None, status: Mapping[st
     return LabelList(tuple(rows))
 
 
-def _claim_table(output: Mapping[str, Any], status: Mapping[str, str]) -> tuple[Block, ...]:
-    """Each claim with the level or the failure of the evidence that it cites."""
+def _claim_table(
+    output: Mapping[str, Any], status: Mapping[str, str], labels: Mapping[str, list[dict[str, Any]]] | None
+) -> tuple[Block, ...]:
+    """Each claim with the level or the failure of the evidence that it cites, and what people and judges say of it."""
     if not output:
         return (Paragraph("The output of this run cannot be read."),)
     rows: list[tuple[Cell, ...]] = []
     for claim in output["claims"][:MAX_ROWS]:
         if type(claim) is not dict:
-            rows.append(("", "", limit_length(str(claim)), ""))
+            rows.append(("", "", limit_length(str(claim)), "", *([] if labels is None else [""])))
             continue
         cited = [
             f"{limit_length(name, 100)}: {status.get(name, 'not in the ledger')}" for name in cited_ids(claim)[:50]
@@ -362,9 +382,19 @@ def _claim_table(output: Mapping[str, Any], status: Mapping[str, str]) -> tuple[
         statement = claim.get("statement")
         words = limit_length(statement, 2_000) if type(statement) is str else ""
         name, claim_status = (limit_length(str(claim.get(key))) for key in ("claim_id", "status"))
-        rows.append((Name(name), claim_status, words, ", ".join(cited)))
-    columns = (Column("claim"), Column("status"), Column("statement"), Column("evidence"))
+        label_cell = [] if labels is None else ["; ".join(map(_label_text, labels.get(str(claim.get("claim_id")), ())))]
+        rows.append((Name(name), claim_status, words, ", ".join(cited), *label_cell))
+    titles = ("claim", "status", "statement", "evidence", *([] if labels is None else ["labels"]))
+    columns = tuple(map(Column, titles))
     return (Table(columns, tuple(rows), empty="no claims"), *_more_note(len(output["claims"]), "claims"))
+
+
+def _label_text(label: Mapping[str, Any]) -> str:
+    """Who gave a claim which label, and why."""
+    value, why = label.get("label"), label.get("note") or label.get("reason")
+    words = "no label" if value is None else str(value) if type(value) is not bool else "yes" if value else "no"
+    judge = " (judge)" if label.get("kind") == JUDGE else ""
+    return limit_length(f"{label.get('by')}{judge}: {words}" + (f", “{why}”" if why else ""))
 
 
 def _evidence_table(record: RunRecord, run: RunView) -> tuple[Block, ...]:

@@ -6,14 +6,16 @@ A new measure is a class here and a line in `research_measures`, in the order of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 from goldgate.core.measure import NO_TOTALS, RatioMeasure, count_unit, over, table_forms
-from goldgate.core.metric import Metrics, Rate
+from goldgate.core.metric import Estimate, Metrics, Rate
 from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts, RatioSums, pair_sums
-from goldgate.core.tally import Tally, UnitCounts
+from goldgate.core.tally import TableKey, Tally, UnitCounts
+from goldgate.stats.label_counts import COLUMNS, GATE_CONFIDENCE, PRODUCT_COLUMNS, ZEROS, LabelColumns, find_rate
 from goldgate.suites.research.golden import Query
 from goldgate.suites.research.run.claims import ABSTAINED
 from goldgate.suites.research.run.facts import RunFacts
@@ -33,6 +35,7 @@ class Trial(NamedTuple):
     findings: tuple[str, ...] = ()  # the codes of what was found in the run, each once
     weights: tuple[int, int] = (1, 1)
     copy_metrics: frozenset[str] = frozenset()
+    labels: Counts | None = None  # of its claims, as they are counted; None: there are none
 
     @property
     def evaluated(self) -> RunFacts | None:
@@ -206,6 +209,42 @@ class Companions(TrialMeasure):
         }
 
 
+SUPPORT_METRIC = "claim_support_rate"
+UNDEFINED_SUPPORT = Estimate(None, "no labels of claims were given", gate_confidence=GATE_CONFIDENCE)
+
+
+class SupportedClaims(TrialMeasure):
+    """Verified claims that people would find supported by what they quote / verified claims. A run is the group.
+
+    Copies of a run are one run here: they have no labels of their own.
+    """
+
+    section = "companions"
+    table = "support"
+    columns = (*COLUMNS, ZEROS)
+    multiplied = (*PRODUCT_COLUMNS, ZEROS)
+    estimates = {SUPPORT_METRIC: str(UNDEFINED_SUPPORT.reason)}
+
+    def units(self, trial: Trial) -> Counts | None:
+        return trial.labels
+
+    def count(self, trial: Trial) -> UnitCounts:
+        return {} if trial.labels is None else {self.key: trial.labels}
+
+    def totals(self, trial: Trial) -> Mapping[str, int]:
+        return NO_TOTALS if trial.labels is not None else {"unlabelled_trials": 1}
+
+    def metrics_of(self, tally: Tally, key: TableKey) -> Metrics:
+        """Nothing where trials were counted and no labels were given."""
+        table = tally.tables.get(key)
+        if table is None:
+            return {} if tally.counts["unlabelled_trials"] else {SUPPORT_METRIC: UNDEFINED_SUPPORT}
+        rate = find_rate(LabelColumns(table), groups="runs")
+        if isinstance(rate, str):
+            return {SUPPORT_METRIC: replace(UNDEFINED_SUPPORT, reason=rate)}
+        return {SUPPORT_METRIC: rate.estimate()}
+
+
 def research_measures(settings: ResearchSettings) -> list[Measure[Trial]]:
     """Every measure under these settings."""
     return [
@@ -214,4 +253,5 @@ def research_measures(settings: ResearchSettings) -> list[Measure[Trial]]:
         Abstention(),
         ManifestIntegrity(kept=settings.manifests == "required"),
         Companions(),
+        SupportedClaims(),
     ]

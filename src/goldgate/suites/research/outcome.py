@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from goldgate.core.contracts import StandsOut, SuiteReport
 from goldgate.core.finding import limit_length, remark
@@ -46,6 +46,7 @@ from goldgate.suites.research.safeguards import (
     require_pass_also,
 )
 from goldgate.suites.research.suite import ALARMS, ResearchSettings
+from goldgate.suites.research.support import Labelling
 from goldgate.suites.research.trials import RunCollection, iter_trials
 
 
@@ -189,15 +190,21 @@ UNANCHORED_NOTE = (
 class ResearchOutcome(Outcome):
     """The runs of all directories, settled, beside the golden queries."""
 
-    def __init__(self, collected: RunCollection, golden: Golden, origin: OutcomeInputs) -> None:
+    def __init__(
+        self, collected: RunCollection, golden: Golden, origin: OutcomeInputs, labelling: Labelling | None = None
+    ) -> None:
+        self._labelling = labelling
         self._collected = collected
         self._golden = golden
         self._origin = origin
-        inputs = {
+        inputs: dict[str, Any] = {
             "golden": {"sha256": golden.sha256, "queries": len(golden.queries)},
             "outputs": {"sha256": origin.outputs_sha256, "runs": len(collected.runs)},
             "corpus": _corpus_input(origin.corpus),
         }
+        if labelling is not None:
+            stored = labelling.given.stored
+            inputs |= {"labels": labelling.given.digests, "draw": None if stored is None else stored.sha256}
         super().__init__(inputs, _signature_fields(origin.plan.settings, golden, origin.corpus), collected.findings)
 
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
@@ -227,16 +234,19 @@ class ResearchOutcome(Outcome):
             *note_empty_evidence(runs),
             *note_uniform_dilution(gates, runs),
         ]
-        return {
+        details: ResearchDetails = {
             "evidence": _evidence_counts(runs, None if origin.anchored else UNANCHORED_NOTE),
             "conservation": conservation(collected, golden, origin.directories),
             "queries": _query_entries(collected, golden),
             "runs": _run_entries(collected, golden),
             "ignored": [{"path": path, "reason": reason} for path, reason in collected.ignored],
         }
+        return details if self._labelling is None else {**details, "support": self._labelling.counted.value}
 
     def remarks(self, report: SuiteReport) -> Iterable[StandsOut]:
-        return research_remarks(cast(ResearchReport, report))
+        yield from research_remarks(cast(ResearchReport, report))
+        if self._labelling is not None:
+            yield from self._labelling.counted.remarks()
 
 
 def copy_readings(collected: RunCollection, measures: Sequence[Measure[Trial]]) -> dict[str, frozenset[str]]:
@@ -390,6 +400,7 @@ def _run_entries(collected: RunCollection, golden: Golden) -> list[RunValue]:
 
 def _signature_fields(research: ResearchSettings, golden: Golden, corpus: Corpus | None) -> dict[str, object]:
     """Everything that can change a number, for the signature."""
+    labels = sorted(research.labels.items())
     limits = research.max_file_megabytes, research.max_run_megabytes, research.max_total_megabytes
     return {
         "fold": FOLDING,
@@ -397,6 +408,8 @@ def _signature_fields(research: ResearchSettings, golden: Golden, corpus: Corpus
         "verbatim": research.require_verbatim,
         "anchored": research.require_anchored,
         **({} if research.manifests == "required" else {"manifests": research.manifests}),
+        **({} if research.sampling == "drawn" else {"sampling": research.sampling}),
+        **({"labels": ",".join(f"{word}={number}" for word, number in labels)} if labels else {}),
         "trials": "most" if research.trials is None else f"{research.trials.normalize():f}",
         "limit": "/".join(f"{limit.normalize():f}" for limit in limits) + "MB",
         "golden": golden.sha256[:12],

@@ -31,7 +31,14 @@ from goldgate.core.report_page import finding_lines, suite_report_page
 from goldgate.core.suite import ContradictionError, HitsAndTrials, StoredRates, require_equal_rates, whole_number
 from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import describe_value
-from goldgate.suites.research.contracts import EvidenceValue, ResearchReport, RunRecord, RunValue, TrialRecord
+from goldgate.suites.research.contracts import (
+    EvidenceValue,
+    ResearchReport,
+    RunRecord,
+    RunValue,
+    SupportValue,
+    TrialRecord,
+)
 
 MAX_FINDINGS = 15
 MAX_IGNORED = 5
@@ -57,6 +64,7 @@ def research_page(report: ResearchReport) -> Page:
     sections = [
         Section("Evidence records", _evidence_blocks(report["evidence"])),
         Section("Companions", (metric_values(companions),) if companions else ()),
+        Section("Labels of claims", (_label_pairs(report["support"]),) if "support" in report else ()),
         Section("Findings, the worst first" if findings.rows else "Findings", (findings,)),
         Section("Queries", (_query_table(report),), is_detail=True),
         Section("Runs", (_run_table(report),), is_detail=True),
@@ -88,6 +96,26 @@ def _evidence_blocks(evidence: EvidenceValue) -> tuple[Block, ...]:
     failures = tuple(f"{name} {count}" for name, count in evidence["failures"].items())
     pairs = LabelList((LabelRow("checked to", levels or ("none",)), LabelRow("failed", failures or ("none",))))
     return (pairs, Paragraph(evidence["note"])) if evidence["note"] else (pairs,)
+
+
+def _label_pairs(support: SupportValue) -> LabelList:
+    """Who labelled how many of which claims."""
+    failed = support["claims"] - support["items"]
+    rows = (
+        LabelRow("verified claims", (str(support["claims"]), f"{failed} without valid evidence: not supported")),
+        LabelRow("labelled", (f"{support['labelled']} of {support['items']}", f"{support['unsure']} unsure")),
+        LabelRow("chosen", (_CHOSEN[support["sampling"]],)),
+        LabelRow("people", tuple(support["people"]) or ("none",)),
+        LabelRow("judges", tuple(support["judges"]) or ("none",)),
+    )
+    return LabelList(rows)
+
+
+_CHOSEN = {
+    "drawn": "drawn by goldgate sample",
+    "complete": "all of them",
+    "trusted": "not drawn by goldgate sample, and trusted to be a random sample",
+}
 
 
 def _query_table(report: ResearchReport) -> Table:

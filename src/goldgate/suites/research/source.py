@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -30,6 +30,13 @@ from goldgate.suites.research.run.evidence import EvidenceDemands
 from goldgate.suites.research.run.facts import ContentDigests, RunResult, RunSettings
 from goldgate.suites.research.run.files import ReadLimits
 from goldgate.suites.research.suite import ResearchSettings
+from goldgate.suites.research.support import (
+    ClaimLabels,
+    CountedLabels,
+    Labelling,
+    count_claim_labels,
+    open_claim_labels,
+)
 from goldgate.suites.research.trials import RunCollection, collect_runs, iter_trials
 
 MEGABYTE = 1_000_000
@@ -60,7 +67,13 @@ class ResearchSource(Source[list[RunDirectory], Any]):
     needs_all = True
 
     def __init__(
-        self, outputs: str, listing: OutputsListing, queries: Golden, plan: Plan, corpus: Corpus | None
+        self,
+        outputs: str,
+        listing: OutputsListing,
+        queries: Golden,
+        plan: Plan,
+        corpus: Corpus | None,
+        labels: ClaimLabels | None = None,
     ) -> None:
         anchors = queries.anchors | (corpus.hashes if corpus is not None else frozenset())
         self._outputs = outputs
@@ -69,7 +82,10 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         self._plan = plan
         self._corpus = corpus
         self._anchored = bool(anchors)
-        self._judge = RunJudge(listing.root, queries, run_settings(plan, anchors))
+        self._labels = labels
+        self._counted: CountedLabels | None = None
+        settings = run_settings(plan, anchors)._replace(with_claim_ids=labels is not None)
+        self._judge = RunJudge(listing.root, queries, settings)
         self._collected = RunCollection()
         self.units = len(listing.directories)
 
@@ -90,6 +106,9 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         )
         if not self._collected.runs:
             raise no_runs_error(self._outputs, self._listing)
+        if self._labels is not None:
+            self._counted = count_claim_labels(self._labels, self._collected)
+            self._collected.labels = self._counted.by_run
         choose_copy_readings(self._collected, self._queries, research_measures(self._plan.settings))
         return iter_trials(self._collected, self._queries)
 
@@ -97,12 +116,16 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         origin = OutcomeInputs(
             self._plan, len(self._listing.directories), _outputs_digest(self._collected), self._corpus, self._anchored
         )
-        return ResearchOutcome(self._collected, self._queries, origin)
+        labelling = None
+        if self._labels is not None and self._counted is not None:
+            labelling = Labelling(self._counted, self._labels)
+        return ResearchOutcome(self._collected, self._queries, origin, labelling)
 
     def lookup(self) -> InputLookup:
         from goldgate.suites.research.explain import RunInputs  # which needs this module
 
-        return RunInputs(self._listing, self._queries, self._judge.settings)
+        book = None if self._labels is None else self._labels.book
+        return RunInputs(self._listing, self._queries, self._judge.settings, book)
 
 
 @contextmanager
@@ -116,7 +139,9 @@ def open_research_source(
     if corpus is not None:
         check_corpus_apart(corpus, outputs)
     own = frozenset(os.path.basename(path) for path in written if is_directly_in(path, outputs))
-    yield ResearchSource(outputs, list_outputs(outputs, own), queries, plan, sources)
+    with ExitStack() as stack:
+        labels = open_claim_labels(stack, inputs, plan)
+        yield ResearchSource(outputs, list_outputs(outputs, own), queries, plan, sources, labels)
 
 
 def is_directly_in(path: str, folder: str) -> bool:

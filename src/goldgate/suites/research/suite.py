@@ -7,8 +7,8 @@ when it is used: the command line's help names every suite.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
@@ -17,7 +17,7 @@ from goldgate.core.gate import Gate
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Ability, Contract, Input, Inputs, Pairing, Suite, deferred
 from goldgate.files.address import is_url
-from goldgate.shape.kinds import Positive
+from goldgate.shape.kinds import Positive, Share
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
@@ -58,6 +58,9 @@ class ResearchSettings:
     max_file_megabytes: Positive = Positive(64)
     max_run_megabytes: Positive = Positive(256)
     max_total_megabytes: Positive = Positive(64_000)
+    labels: dict[str, Share] = field(default_factory=dict)  # words that are labels of claims, and the number of each
+    # trusted: take labels of claims that goldgate did not draw as if they were a random sample; it stands out.
+    sampling: Literal["drawn", "trusted"] = "drawn"
     baseline: str | None = None  # a file, named from the protocol's own folder; `baseline` at the top says the same
 
 
@@ -120,6 +123,14 @@ class ResearchSuite(Suite):
             metavar="PATH",
             required=False,
         ),
+        Input(
+            "labels",
+            "Labels of people and judges on claims, JSON Lines or a JSON array: adds claim_support_rate.",
+            many=True,
+            required=False,
+            judged=True,
+        ),
+        Input("draw", "Claims that goldgate sample drew for people to label.", required=False, judged=True),
     )
     section = "research"
     settings = ResearchSettings
@@ -187,6 +198,8 @@ def evaluate_outputs(
     protocol: ProtocolSource = None,
     *,
     corpus: str | Path | None = None,
+    labels: str | Path | Sequence[str | Path] | None = None,
+    draw: str | Path | None = None,
     workers: int | None = None,
     engine: EngineName = "processes",
     ray_address: str | None = None,
@@ -195,10 +208,11 @@ def evaluate_outputs(
 ) -> Evaluation:
     """Judge stored runs of a research agent against golden queries.
 
-    `corpus` is a list of hashes, or a directory, of sources that the evaluator knows. `records` receives a line of
+    `corpus` is a list of hashes, or a directory, of sources that the evaluator knows. `labels` are files with what
+    people and judges say of claims, and `draw` says which of them goldgate sample drew. `records` receives a line of
     JSON for each run (what the command writes to runs.jsonl); with `records=True`, `evaluation.samples` keeps them.
     """
     from goldgate.api import evaluate_stored
 
-    inputs = {"golden": str(golden), "outputs": str(outputs), "corpus": corpus}
+    inputs = {"golden": str(golden), "outputs": str(outputs), "corpus": corpus, "labels": labels, "draw": draw}
     return evaluate_stored(SUITE.name, inputs, protocol, workers, engine, ray_address, records, progress)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from goldgate.core.finding import Finding
 from goldgate.core.metric import Metrics
+from goldgate.core.sums import Counts
 from goldgate.suites.research.golden import Golden, Query, near_queries
 from goldgate.suites.research.measures import COMPLETION_METRIC, Trial
 from goldgate.suites.research.run.facts import NO_QUERY, ContentDigests, RunFacts, RunResult
@@ -35,6 +36,7 @@ class RunCollection:
     required_with_copies: int = 1
     merged_metrics: Metrics = field(default_factory=dict)  # with copies merged: those that are worse with every copy
     codes: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by run, the codes of its findings
+    labels: Mapping[str, Counts] = field(default_factory=dict)  # by run, what the labels of its claims count
 
 
 def collect_runs(
@@ -83,17 +85,22 @@ def iter_trials(
     for run in collected.runs:
         query = None if run.query == NO_QUERY else golden.queries[run.query]
         weights = (1, 1 + len(collected.copies.get(run.name, ())))
-        yield Trial(query, run, 1, collected.codes.get(run.name, ()), weights, copy_metrics)
+        codes, labels = collected.codes.get(run.name, ()), collected.labels.get(run.name)
+        yield Trial(query, run, 1, codes, weights, copy_metrics, labels)
+    no_labels = next(((0,) * len(counts) for counts in collected.labels.values()), None)
     for number, query in enumerate(golden.queries):
+        missing = Trial(query, None, labels=no_labels)
         missing_trials = max(0, collected.required_trials - collected.trials[number])
         missing_with_copies = max(0, collected.required_with_copies - collected.trials_with_copies[number])
         either = min(missing_trials, missing_with_copies)
         if either:
-            yield Trial(query, None, either)
+            yield missing._replace(times=either)
         if missing_trials > either and MISSING_TRIAL_METRICS - copy_metrics:
-            yield Trial(query, None, missing_trials - either, (), (1, 0), copy_metrics)
+            times = missing_trials - either
+            yield missing._replace(times=times, weights=(1, 0), copy_metrics=copy_metrics)
         if missing_with_copies > either and MISSING_TRIAL_METRICS & copy_metrics:
-            yield Trial(query, None, missing_with_copies - either, (), (0, 1), copy_metrics)
+            times = missing_with_copies - either
+            yield missing._replace(times=times, weights=(0, 1), copy_metrics=copy_metrics)
 
 
 def _resolve_run_ids(collected: RunCollection, findings: FindingsByRun) -> None:

@@ -194,6 +194,13 @@ def _short_digest(value: object) -> bytes:
     return blake2b(repr(value).encode("utf-8", "replace"), digest_size=8).digest()
 
 
+def _claim_ids(run: JudgedRun) -> ClaimIds:
+    entries = run.output.get("claims", [])
+    names = [claim.get("claim_id") for claim in entries if type(claim) is dict]
+    covered = tuple(entries[number]["claim_id"] for number in run.claims.covered_numbers)
+    return ClaimIds(covered, frozenset(name for name in names if type(name) is str))
+
+
 NO_QUERY = -1
 _MAX_PROBLEMS = 1_000  # that are looked for in the claims, the evidence and the steps of one output
 _NO_CONTENT = ContentDigests(b"", b"")
@@ -209,6 +216,14 @@ class RunSettings(NamedTuple):
     limits: ReadLimits = ReadLimits()
     anchors: frozenset[str] = frozenset()  # hashes of artifacts that the evaluator vouches for
     manifests_kept: bool = True
+    with_claim_ids: bool = False  # whether the ids of claims are kept
+
+
+class ClaimIds(NamedTuple):
+    """The ids of a run's claims: of those that are verified and covered, and of all."""
+
+    covered: tuple[str, ...]
+    every: frozenset[str]
 
 
 class RunFacts(NamedTuple):
@@ -246,6 +261,7 @@ class RunFacts(NamedTuple):
     suspect: bytes  # runs with the same may be clones; empty if the run is broken
     fingerprint: bytes  # of answer and path
     content: ContentDigests  # empty unless it was asked for
+    claim_ids: ClaimIds | None = None  # None unless they were asked for
 
 
 class RunResult(NamedTuple):
@@ -360,6 +376,7 @@ class _Judge:
             suspect=suspect,
             fingerprint=fingerprint,
             content=content_of(run, files) if comparable and with_content else _NO_CONTENT,
+            claim_ids=_claim_ids(run) if self.settings.with_claim_ids else None,
         )
 
     def _output(self) -> dict[str, Any]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import lcm
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
+from goldgate.core.contracts import StandsOut
+from goldgate.core.finding import remark
+from goldgate.core.page import count_text
 from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
+from goldgate.readers.draw import DEFAULT_QUESTION, Draw, DrawHeader, ItemKey, item_key
 from goldgate.readers.id_index import open_store
 from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, decode_record, record_group
-from goldgate.suites.judged.draw import DEFAULT_QUESTION, ItemKey, item_key
 
 UNSURE: Literal["unsure"] = "unsure"
 HUMAN, JUDGE = "human", "judge"
-HALF = Fraction(1, 2)
-# Labels are counted in whole steps, those of people and those of judges apart: the smallest of these in which all of
-# them are whole. The last has the thirds to sixteenths of several people, and four decimals; what does not fit, such as
-# a judge's long scores, is rounded there. Each divides the next.
-STEPS = (1, 2, 60, 720_720_000)
-
+SHOWN_IDS = 5  # in a message
+_MAX_NAMED = 3
 Label = Fraction | Literal["unsure"] | None  # None: a judge whose answer had no label
 
 
@@ -221,33 +219,98 @@ def _wrong(code: str, message: str, field_name: str, expected: str, found: objec
     )
 
 
-class Stretch(NamedTuple):
-    """How a judge's labels are stretched for the correction, so that the smallest is 0 and the largest 1."""
-
-    low: Fraction = Fraction(0)
-    high: Fraction = Fraction(1)
-
-    def __call__(self, label: Fraction | None) -> Fraction:
-        """A label after stretching; no label is one half."""
-        return HALF if label is None else (label - self.low) / (self.high - self.low)
+def human_numbers(labels: Iterable[ItemLabels]) -> Iterator[Fraction]:
+    """Every number of people that is counted, alone and as the mean of several."""
+    for item in labels:
+        if item.human is not None:
+            yield item.human
+            yield from (label for label in item.people.values() if isinstance(label, Fraction))
 
 
-def find_stretch(labels: Iterable[Fraction | None]) -> Stretch:
-    """The stretch of these labels; none where they are all alike."""
-    numbers = {label for label in labels if label is not None}
-    return Stretch(min(numbers), max(numbers)) if len(numbers) > 1 else Stretch()
+def require_drawn(draw: Draw, book: LabelBook, population: Collection[ItemKey]) -> None:
+    """A label of a person for an item that was not drawn is an error."""
+    undrawn = [key for key in book.labelled if key not in draw.items and key in population]
+    if undrawn:
+        raise InputError(
+            "labels.not_drawn",
+            "people labelled items that were not drawn",
+            place=Place(file_names(book.located)),
+            expected=f"labels for the {len(draw.items)} drawn items only",
+            found=f"{len(undrawn)} others: {first_ids(undrawn)}",
+            advice="leave them out, or draw more: a larger `goldgate sample --n` begins with the same items",
+        )
 
 
-def find_steps(labels: Iterable[Fraction], least: int = 1) -> int:
-    """The steps in which these labels are counted, `least` or more."""
-    common = least
-    for denominator in {label.denominator for label in labels}:
-        common = lcm(common, denominator)
-        if common > STEPS[-1]:
-            return STEPS[-1]
-    return next((steps for steps in STEPS if steps % common == 0), STEPS[-1])
+Sampling = Literal["drawn", "complete", "trusted"]
 
 
-def in_steps(label: Fraction, steps: int) -> int:
-    """A label in whole steps, half a step to even."""
-    return round(label * steps)
+def find_sampling(
+    book: LabelBook, draw: Draw | None, population: Collection[ItemKey], setting: str, section: str
+) -> Sampling:
+    """How the labelled items were chosen; an InputError where that is not known.
+
+    `setting` is `sampling` in a section of the protocol.
+    """
+    if draw is not None:
+        return "drawn"
+    labelled = sum(key in population for key in book.labelled)
+    if labelled in (0, len(population)):
+        return "complete"
+    if setting == "trusted":
+        return "trusted"
+    raise InputError(
+        "labels.not_a_draw",
+        "people labelled some of the items, and nothing says that these are a random sample",
+        place=Place(file_names(book.located)),
+        expected="--draw FILE: what `goldgate sample` drew",
+        found=f"labels for {labelled} of {len(population)} items",
+        advice=f"if they are a random sample, put {section}: {{sampling: trusted}} in the protocol; it stands out",
+    )
+
+
+def sampling_remarks(
+    sampling: str, header: DrawHeader | None, people: Collection[str], judges: Collection[str], judge_seen: int
+) -> Iterator[StandsOut]:
+    """What stands out in how items were chosen and labelled."""
+    if sampling == "trusted":
+        yield remark(
+            "trusted_sampling",
+            "the labelled items were not drawn by goldgate sample: who chose them may have chosen the result",
+        )
+    if header is not None and header["draw"] > 1:
+        number = header["draw"]
+        yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
+    if judge_seen:
+        labels = count_text(judge_seen, "label")
+        yield remark("judge_seen", f"{labels} changed by people after they had seen the judge's", labels=judge_seen)
+    both = sorted({*people} & {*judges})
+    if both:
+        more = f" and {len(both) - _MAX_NAMED} more" if len(both) > _MAX_NAMED else ""
+        names = ", ".join(both[:_MAX_NAMED]) + more
+        yield remark("same_name", f"{names}: labels as a person and as a judge", names=len(both))
+
+
+class LabelDigest(TypedDict):
+    """A file of labels."""
+
+    sha256: str
+    labels: int
+
+
+def file_digests(located: LocatedRecords, things: str) -> list[dict[str, object]]:
+    """The digest of each file, and how many things it has."""
+    files = located.store.files
+    return [
+        {"sha256": digest, things: file.records} for digest, file in zip(located.store.sha256s(), files, strict=True)
+    ]
+
+
+def file_names(located: LocatedRecords) -> str:
+    """The names of the files, for a message."""
+    return ", ".join(file.name for file in located.store.files)
+
+
+def first_ids(keys: Sequence[ItemKey]) -> str:
+    """The first of the ids, for a message."""
+    first = sorted(key.id for key in keys)
+    return ", ".join(first[:SHOWN_IDS]) + (", …" if len(first) > SHOWN_IDS else "")

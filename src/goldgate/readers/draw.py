@@ -18,7 +18,6 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict, cast
 import orjson
 
 from goldgate.core.finding import record_id
-from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.readers.records import RecordStore, open_records
 from goldgate.readers.stored_result import require_type
@@ -208,6 +207,13 @@ class Draw:
         )
 
 
+class StoredDraw(NamedTuple):
+    """A draw, and the digest of its file."""
+
+    draw: Draw
+    sha256: str
+
+
 def load_draw(path: str) -> Draw:
     """The draw in a file; its header and items are checked, but not yet against the items that were drawn from."""
     with open_items(path, "draw") as items:
@@ -320,10 +326,11 @@ def _field_stratum(key: ItemKey, item: Item, name: str) -> str:
 def judge_strata(path: str) -> dict[ItemKey, str]:
     """The stratum of each item by the labels of one judge in a file."""
     with open_items(path, "labels") as labels:
-        return _judge_strata(labels)
+        return strata_of_labels(labels)
 
 
-def _judge_strata(labels: ItemFile) -> dict[ItemKey, str]:
+def strata_of_labels(labels: ItemFile) -> dict[ItemKey, str]:
+    """The same of labels that were opened."""
     givers = sorted({f"{label.get('by')} ({label.get('kind')})" for label in labels.values()})
     if len(givers) != 1 or not givers[0].endswith("(judge)"):
         raise InputError(
@@ -343,39 +350,6 @@ def label_stratum(label: object) -> str:
     if isinstance(label, (bool, int, float)) and 0 <= label <= 1:
         return str(int(label)) if label in (0, 1) else "below 0.5" if label < 0.5 else "from 0.5"
     return NO_LABEL
-
-
-class SampleLines(NamedTuple):
-    """The lines of a draw, and what was drawn in a few words."""
-
-    lines: list[bytes]
-    summary: str
-
-
-def sample_items(path: str, options: Options) -> SampleLines:
-    """`goldgate sample`: draw from a file of items."""
-    from goldgate.suites.judged.ask import load_judge_template, read_question, text_digest
-
-    for name in ("n", "draw"):
-        if options[name] < 1:
-            raise ConfigError("draw.too_small", f"--{name} is a whole number from 1", found=str(options[name]))
-    by, template, judge, digest = options.get("by"), options.get("template"), None, None
-    if options.get("labels") is not None:
-        with open_items(options["labels"], "labels") as labels:
-            judge, digest = _judge_strata(labels), labels.sha256
-    elif by == BY_JUDGE:
-        raise ConfigError("draw.no_labels", "--by judge needs the judge's labels", advice="add --labels FILE")
-    question = text_digest(read_question(options.get("question")))
-    asked = None if template is None else load_judge_template(template).sha256
-    settings = DrawSettings(options["n"], by, question, asked, digest, options["draw"])
-    with open_items(path) as items:
-        if not items:
-            raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
-        header, keys = draw_items(assign_strata(items.items(), by, judge), settings)
-        lines = [orjson.dumps(record) + b"\n" for record in (header, *(items[key] for key in keys))]
-    few = " (all there are: fewer than --n)" if header["n"] < options["n"] else ""
-    strata = ", ".join(f"{each['name']}: {each['drawn']} of {each['items']}" for each in header["strata"])
-    return SampleLines(lines, f"{header['n']} of {header['items']} items{few}" + (f" ({strata})" if strata else ""))
 
 
 def _field_error(code: str, message: str, name: str, expected: str, found: object) -> InputError:

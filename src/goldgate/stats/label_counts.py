@@ -1,0 +1,214 @@
+"""Labels counted item by item, and the corrected rate of what was counted.
+
+Whatever is judged by labels counts these columns: an item of its own, or all items of a group together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import reduce
+from math import lcm
+from operator import add
+from typing import NamedTuple
+
+from goldgate.core.measure import product_name
+from goldgate.core.metric import Estimate
+from goldgate.core.sums import Counts, RatioSums, UnitSums
+from goldgate.stats.corrected_rate import (
+    LEAST_LABELS,
+    LabelSums,
+    RateEnds,
+    corrected_rate,
+    labels_worth,
+    merge_small,
+)
+
+HALF = Fraction(1, 2)
+# Labels are counted in whole steps, those of people and those of judges apart: the smallest of these in which all of
+# them are whole. The last has the thirds to sixteenths of several people, and four decimals; what does not fit, such as
+# a judge's long scores, is rounded there. Each divides the next.
+STEPS = (1, 2, 60, 720_720_000)
+
+
+COLUMNS = (
+    "items", "labelled", "human", "judge", "unsure", "judge_unsure", "others", "judge_others",
+    "human_squared", "product", "judge_squared", "judge_squared_unsure", "judge_squared_others", "judged",
+)  # fmt: skip
+PRODUCT_COLUMNS = ("labelled", "human", "judge", "unsure", "judge_unsure", "others", "judge_others")
+ZEROS = "zeros"  # a column of what is 0 beside the items, which has no label
+_MULTIPLIED = (*PRODUCT_COLUMNS, ZEROS)
+
+GATE_CONFIDENCE = Decimal("0.95")  # of a gate on a corrected rate that sets none: its value alone must not decide
+NO_LABELS = "no item has a label of a person"
+TOO_FEW = "{} labels of people, and fewer than {} say too little"
+TOO_FEW_GROUPS = "{} {} have labels of people, and fewer than {} say too little"
+
+
+class Stretch(NamedTuple):
+    """How a judge's labels are stretched for the correction, so that the smallest is 0 and the largest 1."""
+
+    low: Fraction = Fraction(0)
+    high: Fraction = Fraction(1)
+
+    def __call__(self, label: Fraction | None) -> Fraction:
+        """A label after stretching; no label is one half."""
+        return HALF if label is None else (label - self.low) / (self.high - self.low)
+
+
+def find_stretch(labels: Iterable[Fraction | None]) -> Stretch:
+    """The stretch of these labels; none where they are all alike."""
+    numbers = {label for label in labels if label is not None}
+    return Stretch(min(numbers), max(numbers)) if len(numbers) > 1 else Stretch()
+
+
+def find_steps(labels: Iterable[Fraction], least: int = 1) -> int:
+    """The steps in which these labels are counted, `least` or more."""
+    common = least
+    for denominator in {label.denominator for label in labels}:
+        common = lcm(common, denominator)
+        if common > STEPS[-1]:
+            return STEPS[-1]
+    return next((steps for steps in STEPS if steps % common == 0), STEPS[-1])
+
+
+def in_steps(label: Fraction, steps: int) -> int:
+    """A label in whole steps, half a step to even."""
+    return round(label * steps)
+
+
+class Steps(NamedTuple):
+    """In how many steps labels of people, and those of judges, are counted."""
+
+    human: int = 1
+    judge: int = 1
+
+
+def count_item(human: Fraction | None, judge: Fraction | None, steps: Steps, *, is_unsure: bool) -> Counts:
+    """What an item counts, column by column. `judge` is its label as the correction takes it; None: there is none.
+
+    Labels are counted in steps, products of labels in products of steps.
+    """
+    s, t = steps
+    h = None if human is None else in_steps(human, s)
+    j = 0 if judge is None else in_steps(judge, t)
+    is_other = h is None and not is_unsure
+    return (
+        1,
+        s * (h is not None), h or 0, j * (h is not None),
+        s * is_unsure, j * is_unsure, s * is_other, j * is_other,
+        (h or 0) ** 2, (h or 0) * j, j * j * (h is not None), j * j * is_unsure, j * j * is_other,
+        t * (judge is not None),
+    )  # fmt: skip
+
+
+class LabelColumns:
+    """The sums of a table's columns, and of the products of two of them."""
+
+    def __init__(self, table: UnitSums) -> None:
+        self._sums = table.sums()
+
+    def __getitem__(self, column: str) -> int:
+        return self._sums[product_name(column, column)].a
+
+    def pair(self, one: str, other: str) -> RatioSums:
+        ordered = (one, other) if _MULTIPLIED.index(one) <= _MULTIPLIED.index(other) else (other, one)
+        return self._sums[product_name(*ordered)]
+
+    @property
+    def steps(self) -> int:
+        """The steps in which labels of people were counted: every item has as many, labelled or not."""
+        return (self["labelled"] + self["unsure"] + self["others"]) // (self["items"] or 1) or 1
+
+    @property
+    def judge_steps(self) -> int:
+        """Those of judges; 1 where there is none."""
+        return self["judged"] // (self["items"] or 1) or 1
+
+    @property
+    def zeros(self) -> int:
+        """Things beside the items that are 0, whatever people would say."""
+        name = product_name(ZEROS, ZEROS)
+        return self._sums[name].a if name in self._sums else 0
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether two items share a group, or a group has more than its items."""
+        items = self._sums[product_name("items", "items")]
+        return items.aa > items.a or self.zeros > 0
+
+    def labels(self, unsure: int) -> LabelSums:
+        """The sums for the corrected rate, with every unsure item labelled as this: 0 or 1."""
+        s, t = self.steps, self.judge_steps
+        return LabelSums(
+            labelled=(self["labelled"] + self["unsure"]) // s,
+            others=self["others"] // s,
+            h=Fraction(self["human"] + unsure * self["unsure"], s),
+            j=Fraction(self["judge"] + self["judge_unsure"], t),
+            o=Fraction(self["judge_others"], t),
+            hh=Fraction(self["human_squared"] + unsure * s * self["unsure"], s * s),
+            hj=Fraction(self["product"] + unsure * s * self["judge_unsure"], s * t),
+            jj=Fraction(self["judge_squared"] + self["judge_squared_unsure"], t * t),
+            oo=Fraction(self["judge_squared_others"], t * t),
+            groups=self.pair("labelled", "unsure").units if self.is_grouped else 0,
+            products=self._products(unsure) if self.is_grouped else (),
+            zeros=self.zeros,
+        )
+
+    def _products(self, unsure: int) -> tuple[tuple[Fraction, ...], ...]:
+        """Σ over groups of each two of their sums: labels, h, j, others, j of those, and what is 0 beside them."""
+        s, t = Fraction(1, self.steps), Fraction(1, self.judge_steps)
+        rows: list[dict[str, Fraction]] = [
+            {"labelled": s, "unsure": s},
+            {"human": s, "unsure": s * unsure},
+            {"judge": t, "judge_unsure": t},
+            {"others": s},
+            {"judge_others": t},
+            *([{ZEROS: Fraction(1)}] if self.zeros else []),
+        ]
+        return tuple(tuple(self._product(one, other) for other in rows) for one in rows)
+
+    def _product(self, one: Mapping[str, Fraction], other: Mapping[str, Fraction]) -> Fraction:
+        return sum((x * y * self.pair(a, b).ab for a, x in one.items() for b, y in other.items()), Fraction(0))
+
+    @property
+    def labelled_groups(self) -> int:
+        return self.pair("labelled", "human").units
+
+
+class FoundRate(NamedTuple):
+    """The corrected rate of a question, for reading and for gates, and how many labels it is worth."""
+
+    ends: RateEnds
+    gate: RateEnds | None  # None: the same
+    worth: Fraction
+    strata: int  # after small ones were merged; 1: none
+    merged: int  # strata that were merged with a neighbour
+
+    def estimate(self) -> Estimate:
+        """The rate as a metric, whose gates look at its interval."""
+        gate = self.gate.interval if self.gate is not None else None
+        return Estimate(self.ends.value, None, True, self.ends.interval, gate, GATE_CONFIDENCE)
+
+
+def find_rate(column: LabelColumns, strata: Sequence[LabelColumns] = (), groups: str = "groups") -> FoundRate | str:
+    """The corrected rate of what was counted, or why there is none; `groups` names what items are part of."""
+    n = column["labelled"] // column.steps
+    if n < LEAST_LABELS:
+        return TOO_FEW.format(n, LEAST_LABELS) if n else NO_LABELS
+    if column.is_grouped and column.labelled_groups < LEAST_LABELS:
+        return TOO_FEW_GROUPS.format(column.labelled_groups, groups, LEAST_LABELS)
+    places = merge_small([each.labels(0).labelled for each in strata])
+    sides = []
+    for unsure in (0, 1):
+        sums = [each.labels(unsure) for each in strata]
+        sides.append((column.labels(unsure), [reduce(add, [sums[at] for at in merged]) for merged in places]))
+    units = sides[0][0].groups or sides[0][0].labelled
+    (low, high), (gate_low, gate_high) = (
+        [corrected_rate(whole, merged, gate=for_gate) for whole, merged in sides] for for_gate in (False, True)
+    )
+    worth = min(labels_worth(whole, merged) for whole, merged in sides)
+    kept = len(sides[0][1])
+    gate = RateEnds(gate_low, gate_high, units) if column.is_grouped else None
+    return FoundRate(RateEnds(low, high, units), gate, worth, max(kept, 1), len(strata) - kept)

@@ -1,0 +1,43 @@
+"""`goldgate sample`: items drawn for people to label."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import orjson
+
+from goldgate.core.suite import Options
+from goldgate.errors import ConfigError, InputError, Place
+from goldgate.readers.draw import BY_JUDGE, DrawSettings, assign_strata, draw_items, open_items, strata_of_labels
+from goldgate.suites.judged.ask import load_judge_template, read_question, text_digest
+
+
+class SampleLines(NamedTuple):
+    """The lines of a draw, and what was drawn in a few words."""
+
+    lines: list[bytes]
+    summary: str
+
+
+def sample_items(path: str, options: Options) -> SampleLines:
+    """`goldgate sample`: draw from a file of items."""
+    for name in ("n", "draw"):
+        if options[name] < 1:
+            raise ConfigError("draw.too_small", f"--{name} is a whole number from 1", found=str(options[name]))
+    by, template, judge, digest = options.get("by"), options.get("template"), None, None
+    if options.get("labels") is not None:
+        with open_items(options["labels"], "labels") as labels:
+            judge, digest = strata_of_labels(labels), labels.sha256
+    elif by == BY_JUDGE:
+        raise ConfigError("draw.no_labels", "--by judge needs the judge's labels", advice="add --labels FILE")
+    question = text_digest(read_question(options.get("question")))
+    asked = None if template is None else load_judge_template(template).sha256
+    settings = DrawSettings(options["n"], by, question, asked, digest, options["draw"])
+    with open_items(path) as items:
+        if not items:
+            raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
+        header, keys = draw_items(assign_strata(items.items(), by, judge), settings)
+        lines = [orjson.dumps(record) + b"\n" for record in (header, *(items[key] for key in keys))]
+    few = " (all there are: fewer than --n)" if header["n"] < options["n"] else ""
+    strata = ", ".join(f"{each['name']}: {each['drawn']} of {each['items']}" for each in header["strata"])
+    return SampleLines(lines, f"{header['n']} of {header['items']} items{few}" + (f" ({strata})" if strata else ""))

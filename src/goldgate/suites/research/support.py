@@ -1,0 +1,228 @@
+"""Supported claims: labels of people and judges on what a claim quotes, counted for each run.
+
+What people label are the verified claims with valid evidence, which `goldgate sample --from RESULT` draws from. Every
+other verified claim is not supported, and so is every claim of a broken run, whatever labels say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from fractions import Fraction
+from typing import Any, NamedTuple, cast
+
+from goldgate.core.contracts import StandsOut
+from goldgate.core.finding import remark
+from goldgate.core.page import count_text
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Inputs
+from goldgate.core.sums import Counts
+from goldgate.errors import ConfigError, InputError, Place
+from goldgate.readers.draw import Draw, ItemKey, StoredDraw, load_draw
+from goldgate.readers.labels import (
+    ItemLabels,
+    LabelBook,
+    LabelDigest,
+    Sampling,
+    file_digests,
+    file_names,
+    find_sampling,
+    first_ids,
+    human_numbers,
+    open_labels,
+    read_labels,
+    require_drawn,
+    sampling_remarks,
+)
+from goldgate.readers.records import require_unchanged_files
+from goldgate.stats.corrected_rate import LEAST_LABELS
+from goldgate.stats.label_counts import (
+    COLUMNS,
+    Steps,
+    count_item,
+    find_steps,
+    find_stretch,
+)
+from goldgate.suites.research.contracts import SupportValue
+from goldgate.suites.research.measures import SUPPORT_METRIC
+from goldgate.suites.research.run.facts import RunFacts
+from goldgate.suites.research.suite import ResearchSettings
+from goldgate.suites.research.trials import RunCollection
+
+
+class ClaimLabels(NamedTuple):
+    """The labels of claims as they were given, and which claims were drawn for people."""
+
+    book: LabelBook
+    digests: list[LabelDigest]
+    stored: StoredDraw | None
+    sampling: str  # of the protocol
+
+
+class Labelling(NamedTuple):
+    """Labels, and what was counted of them."""
+
+    counted: CountedLabels
+    given: ClaimLabels
+
+
+def open_claim_labels(stack: ExitStack, inputs: Inputs, plan: Plan) -> ClaimLabels | None:
+    """The labels that are given; None where none are, which no gate may need."""
+    settings: ResearchSettings = plan.settings
+    paths, drawn = inputs.get("labels") or (), [*(inputs.get("draw") or ())]
+    if not paths:
+        wanting = "--draw" if drawn else SUPPORT_METRIC if SUPPORT_METRIC in plan.gates else None
+        if wanting is not None:
+            raise ConfigError(
+                "labels.missing",
+                f"{wanting} needs labels of people",
+                place=Place(drawn[0]) if drawn else plan.place(f"gates.{SUPPORT_METRIC}"),
+                advice="add --labels FILE...: what people, and maybe a judge, say of the claims",
+            )
+        return None
+    located, files = open_labels(paths), open_labels(drawn, "draw")
+    for each in (located, files):
+        stack.callback(each.store.close)
+    stack.enter_context(require_unchanged_files([located.store, files.store]))
+    book = read_labels(located, settings.labels)
+    stored = StoredDraw(load_draw(drawn[0]), files.store.sha256s()[0]) if drawn else None
+    if stored is not None and stored.draw.header["by"] is not None:
+        raise InputError(
+            "draw.strata",
+            f"{SUPPORT_METRIC} takes a draw without strata",
+            place=Place(stored.draw.file),
+            found=f"a draw by {stored.draw.header['by']}",
+            advice="draw without --by; goldgate judged takes a draw by strata",
+        )
+    return ClaimLabels(book, cast("list[LabelDigest]", file_digests(located, "labels")), stored, settings.sampling)
+
+
+class ClaimFacts(NamedTuple):
+    """A claim that people can label: what is counted of it."""
+
+    drawn: bool
+    human: Fraction | None
+    judge: Fraction | None  # None: it gave no label, or there is no judge
+    failed: bool  # 0, whatever the labels say
+
+
+class CountedLabels(NamedTuple):
+    """The labels of all runs: what each run counts, and what the report says of them."""
+
+    by_run: Mapping[str, Counts]
+    value: SupportValue
+    sampling: Sampling
+    judge_seen: int
+    compared: int  # claims with a label of a person and one of a judge
+    agreed: int
+
+    def remarks(self) -> Iterator[StandsOut]:
+        """What stands out in the labels."""
+        value = self.value
+        yield from sampling_remarks(self.sampling, value["draw"], value["people"], value["judges"], self.judge_seen)
+        if len(value["people"]) == 1:
+            advice = "have a second person label a fifth of the claims, to see whether people agree"
+            yield remark("one_person", f"one person gave every label: {advice}", people=1)
+        if value["unsure"]:
+            claims = count_text(value["unsure"], "drawn claim")
+            message = f"{claims} without a label of a person: counted as not supported, and as supported, for the ends"
+            yield remark("unsure", message, unsure=value["unsure"])
+        if value["without_judge_label"]:
+            claims = count_text(value["without_judge_label"], "claim")
+            message = f"{claims} without a label of the judge, counted as one half"
+            yield remark("no_judge_label", message, items=value["without_judge_label"])
+        if self.agreed == self.compared >= LEAST_LABELS:
+            message = f"judge and people agree on all {self.compared} claims: has one seen the other's labels?"
+            yield remark("perfect_agreement", message, items=self.compared)
+
+
+def count_claim_labels(labels: ClaimLabels, collected: RunCollection) -> CountedLabels:
+    """Check the labels against the claims of all runs, and count them for each run."""
+    book, draw = labels.book, None if labels.stored is None else labels.stored.draw
+    population = {key: run for run in collected.runs for key in claim_keys(run)}
+    _require_known(book, collected)
+    if draw is not None:
+        _check_draw(draw, population)
+        require_drawn(draw, book, population)
+    sampling = find_sampling(book, draw, population, labels.sampling, "research")
+    drawn = {*draw.items} if draw is not None else {*book.labelled}
+    nothing, facts = ItemLabels(), dict[ItemKey, ClaimFacts]()
+    for key, run in population.items():
+        item, failed = book.items.get(key, nothing), run.broken is not None
+        facts[key] = ClaimFacts(key in drawn, item.human if key in drawn else None, item.judge(), failed)
+    both = [each for each in facts.values() if each.human is not None and each.judge is not None]
+    value: SupportValue = {
+        "claims": sum(run.verified for run in collected.runs),
+        "items": len(population),
+        "labelled": sum(each.human is not None for each in facts.values()),
+        "unsure": sum(each.drawn and each.human is None and not each.failed for each in facts.values()),
+        "without_judge_label": sum(each.judge is None for each in facts.values()) if book.judges else 0,
+        "sampling": sampling,
+        "people": sorted(book.people),
+        "judges": sorted(book.judges),
+        "draw": None if draw is None else draw.header,
+    }
+    agreed = sum(each.human == each.judge for each in both)
+    counts = _count_runs(collected.runs, facts, book)
+    return CountedLabels(counts, value, sampling, book.judge_seen, len(both), agreed)
+
+
+def claim_key(run: str, claim: str) -> ItemKey:
+    """What a claim is named by in items and labels."""
+    return ItemKey(f"{run}/{claim}")
+
+
+def claim_keys(run: RunFacts) -> list[ItemKey]:
+    """The claims of a run that people label."""
+    return [claim_key(run.name, name) for name in run.claim_ids.covered] if run.claim_ids is not None else []
+
+
+def _count_runs(runs: Sequence[RunFacts], facts: Mapping[ItemKey, ClaimFacts], book: LabelBook) -> dict[str, Counts]:
+    has_judge = bool(book.judges)
+    judged = [Fraction(0) if each.failed else each.judge for each in facts.values()] if has_judge else []
+    stretch = find_stretch(judged)
+    judge_steps = find_steps(stretch(each) for each in judged)
+    steps = Steps(find_steps(human_numbers(book.items.values())), judge_steps)
+    by_run = {}
+    for run in runs:
+        keys = claim_keys(run)
+        total = [0] * len(COLUMNS)
+        for each in map(facts.__getitem__, keys):
+            human, judge = each.human, stretch(each.judge) if has_judge else None
+            if each.failed:
+                human, judge = Fraction(0) if each.drawn else None, Fraction(0) if has_judge else None
+            counts = count_item(human, judge, steps, is_unsure=each.drawn and human is None)
+            total = [one + other for one, other in zip(total, counts, strict=True)]
+        by_run[run.name] = (*total, run.verified - len(keys))
+    return by_run
+
+
+def _require_known(book: LabelBook, collected: RunCollection) -> None:
+    """A label for a claim that no run has is an error."""
+    every = [*collected.runs, *(copy for copies in collected.copies.values() for copy in copies)]
+    ids = {claim_key(run.name, name) for run in every if run.claim_ids is not None for name in run.claim_ids.every}
+    unknown = [key for key in book.items if key not in ids]
+    if unknown:
+        raise InputError(
+            "labels.unknown_id",
+            "there are labels for claims that are not in the outputs",
+            place=Place(file_names(book.located)),
+            expected="ids of claims: the folder of a run, a slash and the claim_id; no question beside that",
+            found=f"{len(unknown)} others: {first_ids(unknown)}",
+            advice="give the labels of these outputs: goldgate sample --from RESULT makes the items that people label",
+        )
+
+
+def _check_draw(draw: Draw, population: Mapping[ItemKey, RunFacts]) -> None:
+    try:
+        draw.check(dict.fromkeys(population, ""))
+    except InputError as error:
+        if error.code == "draw.other_items":
+            error.advice = "draw from the result of these outputs under this protocol: goldgate sample --from RESULT"
+        raise
+
+
+def labels_by_claim(book: LabelBook, run: str, output: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The labels of each claim of a run as they were given, by the claim's id."""
+    names = {str(claim.get("claim_id")) for claim in output.get("claims", ()) if type(claim) is dict}
+    return {name: book.located.records(claim_key(run, name)) for name in sorted(names)}

@@ -1,0 +1,268 @@
+"""Supported claims: labels of people and judges on the verified claims of runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from goldgate import evaluate_outputs
+from goldgate.cli.main import goldgate
+from goldgate.core.evaluation import Evaluation
+from goldgate.errors import GoldgateError
+from goldgate.pipeline import evaluate_suite
+from goldgate.suites import load_suite
+
+from .trees import claim, evidence, lines, output, query, write_golden, write_run
+
+RATE = "claim_support_rate"
+RUNS = 12
+
+
+def label(name: str, said: Any, kind: str = "human", **more: Any) -> dict[str, Any]:
+    return {"id": name, "label": said, "by": "ann" if kind == "human" else "model", "kind": kind, **more}
+
+
+class Study:
+    """Twelve runs with two claims that have valid evidence each; the first six also have one without."""
+
+    def __init__(self, folder: Path, runs: int = RUNS, failing: int = 6) -> None:
+        self.folder, self.outputs = folder, folder / "outputs"
+        self.golden = write_golden(folder, *(query(f"Question {n}?") for n in range(runs)))
+        self.items, self.failing = [], []
+        for n in range(runs):
+            name = f"run_{n:02}"
+            claims = [claim("k1"), {**claim("k2"), "statement": f"Ships waited, says source {n}."}]
+            claims += [claim("k3", ("nowhere",))] if n < failing else []
+            out = output(f"r{n}", objective=f"Question {n}?", claims=claims, evidence=[evidence()])
+            write_run(self.outputs, name, out)
+            self.items += [f"{name}/k1", f"{name}/k2"]
+            self.failing += [f"{name}/k3"] if n < failing else []
+
+    def write(self, name: str, labels: Sequence[dict[str, Any]]) -> str:
+        (self.folder / name).write_text(lines(*labels), encoding="utf-8")
+        return str(self.folder / name)
+
+    def evaluate(self, labels: Sequence[dict[str, Any]], protocol: str | None = None, **options: Any) -> Evaluation:
+        path = self.write("labels.jsonl", labels)
+        rules = None if protocol is None else self.write_protocol(protocol)
+        return evaluate_outputs(self.golden, self.outputs, rules, labels=path, **options)
+
+    def write_protocol(self, text: str) -> Path:
+        path = self.folder / "protocol.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def refusal(self, labels: Sequence[dict[str, Any]], protocol: str | None = None, **options: Any) -> GoldgateError:
+        with pytest.raises(GoldgateError) as caught:
+            self.evaluate(labels, protocol, **options)
+        return caught.value
+
+
+def cli(*words: object, status: int = 0) -> str:
+    result = CliRunner().invoke(goldgate, [*map(str, words)])
+    assert result.exit_code == status, result.output
+    return result.output
+
+
+def found(evaluation: Evaluation) -> dict[str, Any]:
+    return dict(evaluation.report["metrics"]["companions"][RATE])
+
+
+def codes(evaluation: Evaluation) -> list[str]:
+    return [each["code"] for each in evaluation.report["stands_out"]]
+
+
+def test_the_rate_by_hand(tmp_path: Path) -> None:
+    """24 of 30 verified claims have valid evidence. People find 18 of the 24 supported: 18/30."""
+    study = Study(tmp_path)
+    people = [label(name, number % 4 != 0) for number, name in enumerate(study.items)]
+    result = study.evaluate(people)
+    assert found(result)["value"] == 0.6
+    assert result.report["support"] == {
+        "claims": 30,
+        "items": 24,
+        "labelled": 24,
+        "unsure": 0,
+        "without_judge_label": 0,
+        "sampling": "complete",
+        "people": ["ann"],
+        "judges": [],
+        "draw": None,
+    }
+    # w = √(24/12), n' = 24 + 2w, r̄' = (18 + w)/n'; share ρ = 24/30, θ = 18/24. Six of the twelve runs have labels 0 and
+    # 1, six 1 and 1; three of each kind have one more claim, which is 0.
+    w, rho, theta = 2**0.5, 24 / 30, 18 / 24
+    size = 24 + 2 * w
+    mean = (18 + w) / size
+    squares = (rho * w * (1 - mean) / size) ** 2 + (rho * w * mean / size) ** 2
+    for ones in (1, 2):
+        for claims in (2, 3):
+            u = rho * (ones - 2 * mean) / size + theta * (2 - rho * claims) / 30
+            squares += 3 * u * u
+    variance, p = 14 / 13 * squares, rho * mean
+    n, t, rate = p * (1 - p) / variance, 2.200985, 0.6
+    middle, scale = rate + t * t / (2 * n), 1 + t * t / n
+    half = t * (rate * (1 - rate) / n + t * t / (4 * n * n)) ** 0.5
+    interval = result.interval(RATE)
+    assert interval is not None
+    assert interval[0] == pytest.approx((middle - half) / scale, abs=1e-6)
+    assert interval[1] == pytest.approx((middle + half) / scale, abs=1e-6)
+
+
+def test_a_claim_that_fails_the_mechanical_checks_counts_0_whatever_labels_say(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    people = [label(name, True) for name in study.items]
+    lenient = [label(name, True) for name in study.failing]
+    judged = [label(name, True, "judge") for name in (*study.items, *study.failing)]
+    assert found(study.evaluate([*people, *lenient, *judged]))["value"] == 0.8
+    assert found(study.evaluate([*people, *lenient]))["value"] == 0.8
+
+
+def test_claims_of_a_broken_run_count_0(tmp_path: Path) -> None:
+    """Two runs with one run_id and different content are both broken: 4 of 24 claims are 0, with or without a judge."""
+    study = Study(tmp_path, failing=0)
+    whole = json.loads((study.outputs / "run_00" / "research_output.json").read_text(encoding="utf-8"))
+    path = study.outputs / "run_01" / "research_output.json"
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "run_id": whole["run_id"]}))
+    people = [label(name, True) for name in study.items]
+    judged = [label(name, True, "judge") for name in study.items]
+    assert found(study.evaluate(people))["value"] == pytest.approx(20 / 24)
+    assert found(study.evaluate([*people, *judged]))["value"] == pytest.approx(20 / 24)
+
+
+@pytest.mark.parametrize("drawn", [20, 24])
+def test_without_failing_claims_it_is_the_rate_of_goldgate_judged(tmp_path: Path, drawn: int) -> None:
+    study = Study(tmp_path, failing=0)
+    result, items, draw = (tmp_path / name for name in ("result", "items.jsonl", "drawn.jsonl"))
+    cli("research", "--golden", study.golden, "--outputs", study.outputs, "--out", result, "--quiet", status=1)
+    cli("sample", "--from", result, "--n", drawn, "--out", draw, "--items", items)
+    chosen = [json.loads(line)["id"] for line in draw.read_text(encoding="utf-8").splitlines()[1:]]
+    people = [label(name, "unsure" if n == 3 else n % 5 != 0) for n, name in enumerate(chosen)]
+    judged = [label(name, n % 3 != 0, "judge") for n, name in enumerate(study.items)]
+    mine = study.evaluate([*people, *judged], draw=draw)
+    inputs = {"labels": [str(tmp_path / "labels.jsonl")], "items": [str(items)], "draw": [str(draw)]}
+    other = evaluate_suite(load_suite("judged"), inputs)
+    assert found(mine)["value"] == other.report["metrics"]["main"]["rate"]["value"]
+    assert mine.interval(RATE) == other.interval("rate")
+    assert (mine.report["support"]["sampling"], mine.report["support"]["unsure"]) == ("drawn", 1)
+    assert "unsure" in codes(mine)
+
+
+def test_a_gate_has_95_percent_confidence_and_passes_or_fails(tmp_path: Path) -> None:
+    study = Study(tmp_path, failing=0)
+    people = [label(name, True) for name in study.items]
+    protocol = "gates: {claim_support_rate: {min: %s}}\n"
+    verdicts = {}
+    for bound in ("0.6", "0.95"):
+        result = study.evaluate(people, protocol % bound)
+        gate = next(gate for gate in result.report["gates"] if gate["metric"] == RATE)
+        assert gate["confidence"] == "0.95"
+        verdicts[bound] = gate["verdict"]
+    assert verdicts == {"0.6": "PASS", "0.95": "INCONCLUSIVE"}
+    bad = study.evaluate([label(name, False) for name in study.items], protocol % "0.6")
+    assert next(gate for gate in bad.report["gates"] if gate["metric"] == RATE)["verdict"] == "FAIL"
+
+
+def test_it_is_not_gated_by_default_and_not_there_without_labels(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    plain = evaluate_outputs(study.golden, study.outputs)
+    assert RATE not in plain.report["metrics"]["companions"]
+    assert not {"labels", "draw"} & plain.report["inputs"].keys()
+    assert "support" not in plain.report
+    labelled = study.evaluate([label(name, True) for name in study.items])
+    assert [gate["metric"] for gate in labelled.report["gates"]] == [gate["metric"] for gate in plain.report["gates"]]
+
+
+def test_a_gate_without_labels_says_what_is_missing(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    protocol = study.write_protocol("gates: {claim_support_rate: {min: 0.8}}\n")
+    with pytest.raises(GoldgateError) as caught:
+        evaluate_outputs(study.golden, study.outputs, protocol)
+    assert caught.value.code == "labels.missing"
+    assert "--labels" in str(caught.value.advice)
+
+
+def test_few_labels_or_runs_leave_it_undefined(tmp_path: Path) -> None:
+    study = Study(tmp_path, runs=9, failing=0)
+    few = study.evaluate([label(name, True) for name in study.items])
+    assert found(few)["value"] is None
+    assert found(few)["reason"] == "9 runs have labels of people, and fewer than 10 say too little"
+    none = study.evaluate([label(name, True, "judge") for name in study.items])
+    assert found(none)["reason"] == "no item has a label of a person"
+
+
+def test_labels_of_claims_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    people = [label(name, True) for name in study.items]
+    for unknown in (label("run_00/k9", True), label("other/k1", 1, "judge"), label("run_00/k1", 1, question="tone")):
+        error = study.refusal([*people, unknown])
+        assert error.code == "labels.unknown_id"
+        assert str(unknown["id"]) in str(error.found)
+        assert "goldgate sample --from RESULT" in str(error.advice)
+
+
+def test_labels_of_nice_claims_alone_are_refused_unless_trusted_which_stands_out(tmp_path: Path) -> None:
+    study = Study(tmp_path, failing=0)
+    nice = [label(name, True) for name in study.items[::2]]
+    error = study.refusal(nice)
+    assert error.code == "labels.not_a_draw"
+    assert "research: {sampling: trusted}" in str(error.advice)
+    trusted = study.evaluate(nice, "research: {sampling: trusted}\n")
+    assert found(trusted)["value"] == 1
+    assert "trusted_sampling" in codes(trusted)
+    assert "sampling:trusted" in trusted.report["signature"]
+
+
+def test_a_draw_of_other_claims_and_labels_beside_the_draw_are_refused(tmp_path: Path) -> None:
+    study = Study(tmp_path, failing=0)
+    items, draw = tmp_path / "items.jsonl", tmp_path / "drawn.jsonl"
+    items.write_text(lines(*({"id": name} for name in study.items)), encoding="utf-8")
+    cli("sample", "--from", items, "--n", 20, "--out", draw)
+    error = study.refusal([label(name, True) for name in study.items], draw=draw)
+    assert error.code == "labels.not_drawn"
+    items.write_text(lines(*({"id": name} for name in study.items[1:])), encoding="utf-8")
+    cli("sample", "--from", items, "--n", 20, "--out", draw)
+    error = study.refusal([label(name, True) for name in study.items], draw=draw)
+    assert error.code == "draw.other_items"
+    assert "goldgate sample --from RESULT" in str(error.advice)
+    items.write_text(lines(*({"id": name, "group": name[:6]} for name in study.items)), encoding="utf-8")
+    cli("sample", "--from", items, "--n", 24, "--by", "group", "--out", draw, status=0)
+    assert study.refusal([label(name, True) for name in study.items], draw=draw).code == "draw.strata"
+
+
+def test_copied_labels_stand_out(tmp_path: Path) -> None:
+    study = Study(tmp_path, failing=0)
+    both = [label(name, n % 3 != 0, kind) for n, name in enumerate(study.items) for kind in ("human", "judge")]
+    assert "perfect_agreement" in codes(study.evaluate(both))
+
+
+def test_any_order_and_number_of_workers_give_the_same_report(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    labels = [label(name, n % 4 != 0) for n, name in enumerate(study.items)]
+    labels += [label(name, n % 3 / 2, "judge") for n, name in enumerate(study.items)]
+    one, two = study.evaluate(labels), study.evaluate(labels[::-1], workers=2)
+    assert one.report["metrics"] == two.report["metrics"]
+    assert Fraction(found(one)["value"]) > 0
+
+
+def test_a_stored_result_is_verified_compared_and_leads_from_a_claim_to_its_labels(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    people = study.write("people.jsonl", [label(name, True, note=f"see {name}") for name in study.items])
+    judged = study.write("judge.jsonl", [label(name, False, "judge") for name in study.items])
+    inputs = ["--golden", study.golden, "--outputs", study.outputs]
+    for name, more in (("plain", []), ("labelled", ["--labels", people, judged])):
+        cli("research", *inputs, *more, "--out", tmp_path / name, "--quiet", status=1)
+        cli("verify", tmp_path / name)
+    cli("compare", tmp_path / "plain", tmp_path / "labelled")
+    html = cli("view", tmp_path / "labelled", "--export", tmp_path / "site")
+    pages = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "site").rglob("*.html"))
+    assert "ann: yes, “see run_00/k1”" in pages, html
+    assert "model (judge): no" in pages
+    Path(people).write_text(lines(*(label(name, False) for name in study.items)), encoding="utf-8")
+    assert "labels" in cli("verify", tmp_path / "labelled", status=1)
