@@ -169,3 +169,26 @@ def test_strata_come_from_the_draw(tmp_path: Path) -> None:
     zeros = [identity for identity in study.drawn if int(identity[1:]) % 4 == 0]
     share = sum(study.truth(identity) for identity in zeros) / len(zeros)
     assert found["rate"] == pytest.approx(60 / 80 + 20 / 80 * share)
+
+
+def test_a_judge_whose_labels_were_raised_where_nobody_looked_stands_out(tmp_path: Path) -> None:
+    """All 20 zeros in the 40 of 80 drawn: C(60, 20) / C(80, 40) = 3.9e-8, twice for both sides."""
+    study = Study(tmp_path)
+    zeros = {*study.drawn[:20]}
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", f"i{n}" not in zeros) for n in range(80)])
+    found = study.evaluate(study.labels())
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "uneven_judge"]
+    assert "higher labels for items that were not drawn" in remark["message"]
+    assert "(p 8e-08)" in remark["message"]
+
+
+def test_strata_with_other_shares_of_drawn_items_are_no_uneven_judge(tmp_path: Path) -> None:
+    """The judge's zeros are drawn more often on purpose: it is constant in each stratum."""
+    rows = [judge(f"i{n}", n >= 6) for n in range(200)]
+    lines(tmp_path / "judge.jsonl", rows)
+    words = ("--by", "judge", "--labels", str(tmp_path / "before.jsonl"))
+    lines(tmp_path / "before.jsonl", rows)
+    study = Study(tmp_path, 200, 20, *words)
+    lines(tmp_path / "judge.jsonl", rows)
+    assert sum(int(identity[1:]) < 6 for identity in study.drawn) == 5
+    assert "uneven_judge" not in codes(study.evaluate(study.labels()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
-from typing import TYPE_CHECKING, Any, cast
+from math import exp, fsum, lgamma, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from goldgate.core.contracts import StandsOut, SuiteReport
 from goldgate.core.finding import remark
@@ -37,8 +37,17 @@ if TYPE_CHECKING:
 ITEM = "item"
 MAX_QUESTIONS = 200  # listed
 _MAX_NAMED = 3
-_DRIFT_LABELS, _DRIFT_P = 20, 0.001  # labels from which on their order is looked at, and the p-value that stands out
+_DRIFT_LABELS, _DRIFT_P = 20, 0.001  # labels from which on their order is looked at, and a p-value that stands out
 _USUAL_BOUND = Fraction(9, 10)
+
+
+class JudgeSplit(NamedTuple):
+    """How many items there are, how many of them were drawn, and how many of each the judge has above its mean."""
+
+    items: int
+    drawn: int
+    above: int
+    drawn_above: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,7 @@ class LabelFacts:
     steps: tuple[int, int]  # in which labels of people, and of judges, are counted
     stretched: list[str]  # questions whose judge's labels were stretched
     order: list[tuple[int, Fraction]]  # the place of an item in the draw, and its h - j
+    splits: list[JudgeSplit]  # of each question, or of each stratum of one
     judge_is_older: bool
 
 
@@ -97,6 +107,7 @@ class JudgedOutcome(Outcome):
             yield from _few_ones(row, report)
         yield from _judge_remarks(own, facts)
         yield from _drift(facts.order)
+        yield from _uneven_judge(facts.splits)
 
 
 def _question_row(tally: Tally, question: str, *, has_judge: bool) -> QuestionRow:
@@ -240,6 +251,41 @@ def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[StandsOut]:
             "labelling change on the way?"
         )
         yield remark("labelling_order", message, labels=n)
+
+
+def _uneven_judge(splits: Sequence[JudgeSplit]) -> Iterator[StandsOut]:
+    """Whether the judge's labels on drawn items differ from those on the others by more than a random draw explains.
+
+    The rate follows the judge from the drawn items to the others, so labels that were raised there would raise it.
+    """
+    p_values = [(2 * min(_tails(split)), split) for split in splits if 0 < split.drawn < split.items]
+    if not p_values:
+        return
+    smallest, split = min(p_values)
+    if smallest * len(p_values) < _DRIFT_P:
+        change = "higher" if split.drawn_above * split.items < split.above * split.drawn else "lower"
+        message = (
+            f"the judge has {change} labels for items that were not drawn, by more than chance "
+            f"(p {smallest * len(p_values):.1g}): were its labels changed after the draw, or the items chosen by them?"
+        )
+        yield remark("uneven_judge", message, drawn=split.drawn, items=split.items)
+
+
+def _tails(split: JudgeSplit) -> tuple[float, float]:
+    """The probabilities of so few, and of so many, items above the mean in a random draw (hypergeometric)."""
+    least, most = max(0, split.drawn - split.items + split.above), min(split.drawn, split.above)
+    every = _log_choices(split.items, split.drawn)
+
+    def chance(above: int) -> float:
+        ways = _log_choices(split.above, above) + _log_choices(split.items - split.above, split.drawn - above)
+        return exp(ways - every)
+
+    few, many = range(least, split.drawn_above + 1), range(split.drawn_above, most + 1)
+    return fsum(map(chance, few)), fsum(map(chance, many))
+
+
+def _log_choices(items: int, chosen: int) -> float:
+    return lgamma(items + 1) - lgamma(chosen + 1) - lgamma(items - chosen + 1)
 
 
 def _names(names: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ from goldgate.suites.judged.labels import (
     read_labels,
 )
 from goldgate.suites.judged.measures import ItemFacts, judged_measures
-from goldgate.suites.judged.report import JudgedOutcome, LabelFacts
+from goldgate.suites.judged.report import JudgedOutcome, JudgeSplit, LabelFacts
 from goldgate.suites.judged.settings import JudgedSettings
 
 SHARD_ITEMS = 1_000
@@ -279,6 +279,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             stretched=sorted(name for name, stretch in self._stretches.items() if stretch != Stretch()),
             order=[(order[each.key], each.human - each.judge) for each in facts
                    if each.key in order and each.human is not None and each.judge is not None],
+            splits=_judge_splits(facts),
             judge_is_older=self._judge_is_older(),
         )  # fmt: skip
 
@@ -286,6 +287,20 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         """Whether the draw names the digest of one of the label files."""
         digest = None if self._draw is None else self._draw.header["labels_sha256"]
         return digest is not None and digest in self._files.labels.store.sha256s()
+
+
+def _judge_splits(facts: Iterable[ItemFacts]) -> list[JudgeSplit]:
+    """Each question, or stratum of one, with the judge's labels on drawn items and on all of them."""
+    tables: dict[tuple[str, str], list[tuple[bool, Fraction]]] = {}
+    for each in facts:
+        if each.corrected is not None:
+            tables.setdefault((each.key.question, each.stratum or ""), []).append((each.drawn, each.corrected))
+    splits = []
+    for labels in tables.values():
+        total, size = sum(label for _, label in labels), len(labels)
+        above = [drawn for drawn, label in labels if label * size > total]
+        splits.append(JudgeSplit(size, sum(drawn for drawn, _ in labels), len(above), sum(above)))
+    return splits
 
 
 def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[ItemKey, str]:
