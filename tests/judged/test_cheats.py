@@ -192,3 +192,30 @@ def test_strata_with_other_shares_of_drawn_items_are_no_uneven_judge(tmp_path: P
     lines(tmp_path / "judge.jsonl", rows)
     assert sum(int(identity[1:]) < 6 for identity in study.drawn) == 5
     assert "uneven_judge" not in codes(study.evaluate(study.labels()))
+
+
+def test_drawn_items_must_be_as_in_the_items_file(tmp_path: Path) -> None:
+    """Easier claims to label, or groups left out of the items for a shorter interval: neither is taken."""
+    study = Study(tmp_path)
+    path = Path(study.draw)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"claim":"claim', '"claim":"easy claim', 1), encoding="utf-8")
+    assert refusal(study, study.labels()).code == "draw.changed"
+    path.write_text(text, encoding="utf-8")
+    grouped = [{"id": f"i{n}", "claim": f"claim {n}", "group": f"g{n}"} for n in range(80)]
+    error = refusal(study, study.labels(), items=[lines(tmp_path / "grouped.jsonl", grouped)])
+    assert error.code == "draw.changed"
+    assert "grouped.jsonl" in str(error.found)
+
+
+def test_labels_of_a_grouped_draw_need_its_groups_or_the_items(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    items = [{"id": f"i{n}", "group": n % 20} for n in range(80)]
+    lines(tmp_path / "items.jsonl", items)
+    Path(study.draw).unlink()
+    words = ["sample", "--from", study.items, "--n", "40", "--out", study.draw]
+    assert CliRunner().invoke(goldgate, words).exit_code == 0
+    assert refusal(study, study.labels(), items=[]).code == "draw.other_groups"
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", n % 4 != 0, group=n % 20) for n in range(80)])
+    found = study.evaluate(study.labels(), items=[])
+    assert found.report["questions"]["rows"][0]["groups"] is not None

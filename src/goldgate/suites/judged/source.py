@@ -12,7 +12,7 @@ from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Source, Work
 from goldgate.core.unit_page import InputLookup
-from goldgate.errors import InputError, Place
+from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.records import record_group, require_unchanged_files
 from goldgate.suites.judged.draw import BY_JUDGE, Draw, ItemKey, assign_strata, judge_strata, load_draw, new_item_key
 from goldgate.suites.judged.labels import (
@@ -327,6 +327,7 @@ def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[It
         )
     strata = assign_strata(_whole_items(files), by, judge)
     draw.check(strata)
+    _require_same_items(draw, files)
     undrawn = [key for key in files.book.labelled if key not in draw.items and key in files.population]
     if undrawn:
         raise InputError(
@@ -338,6 +339,23 @@ def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[It
             advice="leave them out, or draw more: a larger `goldgate sample --n` begins with the same items",
         )
     return strata if by is not None else {}
+
+
+def _require_same_items(draw: Draw, files: OpenedFiles) -> None:
+    """What people saw must be the items; without those, the labels must have the groups of the draw."""
+    for key, item in draw.items.items():
+        if files.items is not None and files.items.records(key)[0] != item:
+            raise draw.changed(f"an item that is not as in {_names(files.items)}: {key.id}")
+        group = item.get(GROUP)
+        if files.items is None and files.population[key] != (None if group is None else str(group)):
+            raise InputError(
+                "draw.other_groups",
+                "the labels do not have the groups of the items that were drawn",
+                place=Place(draw.file),
+                expected=f"{key.id} in {describe_value(group) if group is not None else 'no group'}",
+                found=files.population[key] or "no group",
+                advice="add --items FILE: the items that `goldgate sample --from` was given",
+            )
 
 
 def _whole_items(files: OpenedFiles) -> Iterator[tuple[ItemKey, Mapping[str, Any]]]:
