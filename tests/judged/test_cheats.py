@@ -36,7 +36,7 @@ class Study:
         number = int(identity[1:])
         return number % 4 != 0 or number % 8 == 0
 
-    def evaluate(self, labels: list[dict[str, Any]], **options: Any) -> Evaluation:
+    def evaluate(self, labels: list[dict[str, Any]], /, **options: Any) -> Evaluation:
         path = lines(self.folder / "people.jsonl", labels)
         inputs = {"labels": [path, self.judge], "items": [self.items], "draw": [self.draw], **options}
         return evaluate_suite(load_suite("judged"), inputs, options.pop("protocol", None))
@@ -219,3 +219,43 @@ def test_labels_of_a_grouped_draw_need_its_groups_or_the_items(tmp_path: Path) -
     lines(tmp_path / "judge.jsonl", [judge(f"i{n}", n % 4 != 0, group=n % 20) for n in range(80)])
     found = study.evaluate(study.labels(), items=[])
     assert found.report["questions"]["rows"][0]["groups"] is not None
+
+
+def test_labels_alone_do_not_say_what_was_left_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    kept = lines(tmp_path / "kept.jsonl", [label for label in study.labels() if label["label"]])
+    found = study.evaluate([], labels=[kept], items=[], draw=[])
+    assert (found["rate"], found.report["labelling"]["sampling"]) == (1.0, "complete")
+    assert "no_items" in codes(found)
+    whole = lines(tmp_path / "whole.jsonl", [human(f"i{n}", study.truth(f"i{n}")) for n in range(80)])
+    assert "no_items" not in codes(study.evaluate([], labels=[whole], draw=[]))
+
+
+@pytest.mark.parametrize("other", ["Ann", "ann ", "an\u200bn", "\uff41nn", "a.n.n"])
+def test_one_person_under_two_spellings_stands_out(other: str, tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    twice = [*study.labels(), *({**label, "by": other} for label in study.labels())]
+    assert "alike_names" in codes(study.evaluate(twice))
+    assert "alike_names" not in codes(study.evaluate([*study.labels(), *({**one, "by": "b"} for one in twice[:9])]))
+    as_judge = [judge(f"i{n}", n % 4 != 0, by=other) for n in range(80)]
+    lines(tmp_path / "judge.jsonl", as_judge)
+    assert "same_name" in codes(study.evaluate(study.labels()))
+
+
+def test_a_second_name_that_labels_what_the_first_was_unsure_of_stands_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    unsure = [label for label in study.labels() if not label["label"]]
+    labels = [{**label, "label": label["label"] or "unsure"} for label in study.labels()]
+    found = study.evaluate([*labels, *({**label, "by": "ben", "label": True} for label in unsure)])
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "unsure_overruled"]
+    assert remark["counts"] == {"items": len(unsure)}
+
+
+def test_judges_that_were_not_taken_and_labels_other_than_those_of_the_draw_stand_out(tmp_path: Path) -> None:
+    before = lines(tmp_path / "before.jsonl", [judge(f"i{n}", n % 5 != 0, by="other") for n in range(80)])
+    study = Study(tmp_path, 80, 40, "--labels", before)
+    own = lines(tmp_path / "people.jsonl", study.labels())
+    found = study.evaluate(study.labels(), labels=[own, study.judge, before], judge=["model"])
+    assert "judges_left_out" in codes(found)
+    assert "other_judge_labels" not in codes(found)
+    assert "other_judge_labels" in codes(study.evaluate(study.labels()))

@@ -94,6 +94,7 @@ class LabelBook:
     items: dict[ItemKey, ItemLabels] = field(default_factory=dict)
     people: set[str] = field(default_factory=set)
     judges: set[str] = field(default_factory=set)
+    left_out: set[str] = field(default_factory=set)  # judges whose labels are not taken
     judge_seen: int = 0  # labels that people changed after they had seen the judge's
 
     @property
@@ -127,6 +128,7 @@ def read_labels(
             if kind == JUDGE:
                 names.add(name)
                 if judge not in (None, name):
+                    book.left_out.add(name)
                     continue
             _add_label(book, key, kind, NamedLabel(name, _parse_label(record.value, kind, numbers)))
             _add_group(book.items[key], record.value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -56,9 +58,12 @@ class LabelFacts:
 
     sampling: str
     header: DrawHeader | None
+    has_items: bool  # whether a file says what is to be judged
     people: list[str]
     judges: list[str]
+    left_out: list[str]  # judges that --judge did not take
     twice: int  # items with labels of several people
+    overruled: int  # items that one person was unsure of, and another labelled
     no_judge_label: int
     outside: int  # labels of judges for what is not among the items
     judge_seen: int  # labels that people changed after they had seen the judge's
@@ -155,6 +160,8 @@ def _sampling_remarks(facts: LabelFacts) -> Iterator[StandsOut]:
             "trusted_sampling",
             "the labelled items were not drawn by goldgate sample: who chose them may have chosen the result",
         )
+    if facts.sampling == "complete" and facts.people and not facts.has_items:
+        yield remark("no_items", "no items file: whatever has no label is not known, so labels may have been left out")
     if facts.header is not None and facts.header["draw"] > 1:
         number = facts.header["draw"]
         yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
@@ -163,7 +170,8 @@ def _sampling_remarks(facts: LabelFacts) -> Iterator[StandsOut]:
         yield remark(
             "judge_seen", f"{labels} changed by people after they had seen the judge's", labels=facts.judge_seen
         )
-    both = sorted({*facts.people} & {*facts.judges})
+    judges = {_fold_name(name) for name in facts.judges}
+    both = [name for name in facts.people if _fold_name(name) in judges]
     if both:
         yield remark("same_name", f"{_names(both)}: labels as a person and as a judge", names=len(both))
 
@@ -172,6 +180,14 @@ def _people_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsO
     labelled = sum(row["labelled"] for row in report["questions"]["rows"])
     if not labelled:
         return
+    folded = Counter(map(_fold_name, facts.people))
+    alike = [name for name in facts.people if folded[_fold_name(name)] > 1]
+    if alike:
+        yield remark("alike_names", f"{_names([*map(repr, alike)])}: are they one person?", names=len(alike))
+    if facts.overruled:
+        items = count_text(facts.overruled, "item")
+        message = f"{items} that one person was unsure of, counted with the label of another"
+        yield remark("unsure_overruled", message, items=facts.overruled)
     advice = "have a second person label a fifth of the items, to see whether people agree"
     if len(facts.people) == 1:
         yield remark("one_person", f"one person gave every label: {advice}", people=1)
@@ -208,6 +224,11 @@ def _judge_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOu
         items = count_text(facts.no_judge_label, "item")
         message = f"{items} without a label of the judge, counted as one half"
         yield remark("no_judge_label", message, items=facts.no_judge_label)
+    if facts.left_out:
+        message = f"labels of other judges are not used: {_names(facts.left_out)}"
+        yield remark("judges_left_out", message, judges=len(facts.left_out))
+    if facts.judges and facts.header is not None and facts.header["labels_sha256"] and not facts.judge_is_older:
+        yield remark("other_judge_labels", "the draw names the judge's labels, and they are not among these files")
     if facts.outside:
         labels = count_text(facts.outside, "label")
         yield remark("labels_outside", f"{labels} of judges for what is not among the items", labels=facts.outside)
@@ -286,6 +307,12 @@ def _tails(split: JudgeSplit) -> tuple[float, float]:
 
 def _log_choices(items: int, chosen: int) -> float:
     return lgamma(items + 1) - lgamma(chosen + 1) - lgamma(items - chosen + 1)
+
+
+def _fold_name(name: str) -> str:
+    """A name without what one does not see, or not at once: case, blanks, and characters without a width."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(character for character in folded if character.isalnum()) or folded
 
 
 def _names(names: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from goldgate.readers.records import record_group, require_unchanged_files
 from goldgate.suites.judged.draw import BY_JUDGE, Draw, ItemKey, assign_strata, judge_strata, load_draw, new_item_key
 from goldgate.suites.judged.labels import (
     HALF,
+    UNSURE,
     ItemLabels,
     LabelBook,
     LocatedRecords,
@@ -269,9 +270,12 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         return LabelFacts(
             sampling=self.sampling,
             header=None if self._draw is None else self._draw.header,
+            has_items=self._files.items is not None,
             people=sorted(book.people),
             judges=sorted(book.judges),
+            left_out=sorted(book.left_out),
             twice=sum(len(each.people) > 1 for each in facts),
+            overruled=sum(each.human is not None and (UNSURE in dict(each.people).values()) for each in facts),
             no_judge_label=sum(each.judge is None for each in facts) if book.judges else 0,
             outside=self._files.outside,
             judge_seen=book.judge_seen,
