@@ -259,3 +259,10 @@ def test_judges_that_were_not_taken_and_labels_other_than_those_of_the_draw_stan
     assert "judges_left_out" in codes(found)
     assert "other_judge_labels" not in codes(found)
     assert "other_judge_labels" in codes(study.evaluate(study.labels()))
+
+
+def test_a_protocol_cannot_give_unsure_a_number(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    labels = [{**label, "label": label["label"] or "unsure"} for label in study.labels()]
+    error = refusal(study, labels, protocol={"judged": {"labels": {"unsure": 1}}})
+    assert (error.code, error.place.field) == ("labels.unsure_is_no_word", "judged.labels.unsure")

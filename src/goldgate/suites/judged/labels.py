@@ -119,6 +119,13 @@ def read_labels(
     `words` are labels of the protocol, and `judge` names the only one that counts. A label without a question has that
     of the item with its id, where `questions` knows one.
     """
+    if UNSURE in words:
+        raise ConfigError(
+            "labels.unsure_is_no_word",
+            f"`{UNSURE}` is an answer of its own, and has no number",
+            place=Place(field=f"judged.labels.{UNSURE}"),
+            advice="take it out of the protocol's labels",
+        )
     book, numbers = LabelBook(located), {word: Fraction(str(number)) for word, number in words.items()}
     names: set[str] = set()
     for record in located:
