@@ -26,6 +26,7 @@ from goldgate.shape.kinds import AtLeast
 
 DEFAULT_QUESTION = "default"
 LEAST_IN_STRATUM = 5  # the specification's; also a tenth of the draw
+MAX_DRAW = 1_000_000_000
 BY_JUDGE, NO_LABEL = "judge", "no label"
 _HEADER_KEY = "goldgate_draw"
 
@@ -348,6 +349,8 @@ def sample_items(path: str, options: Options) -> SampleLines:
     for name in ("n", "draw"):
         if options[name] < 1:
             raise ConfigError("draw.too_small", f"--{name} is a whole number from 1", found=str(options[name]))
+    if options["draw"] > MAX_DRAW:
+        raise ConfigError("draw.too_large", f"--draw is at most {MAX_DRAW:,}", found=str(options["draw"]))
     by, template, judge, digest = options.get("by"), options.get("template"), None, None
     if options.get("labels") is not None:
         with open_items(options["labels"], "labels") as labels:
