@@ -266,3 +266,16 @@ def test_a_protocol_cannot_give_unsure_a_number(tmp_path: Path) -> None:
     labels = [{**label, "label": label["label"] or "unsure"} for label in study.labels()]
     error = refusal(study, labels, protocol={"judged": {"labels": {"unsure": 1}}})
     assert (error.code, error.place.field) == ("labels.unsure_is_no_word", "judged.labels.unsure")
+
+
+def test_groups_that_are_strata_stand_out(tmp_path: Path) -> None:
+    """Four groups are too few for a rate; drawn from each of them, there is one, of these four alone."""
+    study = Study(tmp_path)
+    lines(tmp_path / "items.jsonl", [{"id": f"i{n}", "group": n % 4} for n in range(80)])
+    Path(study.draw).unlink()
+    sample = ["sample", "--from", study.items, "--n", "40", "--by", "group", "--out", study.draw]
+    assert CliRunner().invoke(goldgate, sample).exit_code == 0
+    drawn = [json.loads(line)["id"] for line in Path(study.draw).read_text(encoding="utf-8").splitlines()[1:]]
+    found = study.evaluate([human(identity, study.truth(identity)) for identity in drawn])
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "drawn_by_group"]
+    assert remark["counts"] == {"groups": 4}

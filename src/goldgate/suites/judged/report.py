@@ -165,6 +165,9 @@ def _sampling_remarks(facts: LabelFacts) -> Iterator[StandsOut]:
     if facts.header is not None and facts.header["draw"] > 1:
         number = facts.header["draw"]
         yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
+    if facts.header is not None and facts.header["by"] == "group":
+        message = "drawn by group: the interval is about these groups, and says nothing of others of their kind"
+        yield remark("drawn_by_group", message, groups=len(facts.header["strata"]))
     if facts.judge_seen:
         labels = count_text(facts.judge_seen, "label")
         yield remark(
