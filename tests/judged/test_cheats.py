@@ -36,7 +36,7 @@ class Study:
         number = int(identity[1:])
         return number % 4 != 0 or number % 8 == 0
 
-    def evaluate(self, labels: list[dict[str, Any]], **options: Any) -> Evaluation:
+    def evaluate(self, labels: list[dict[str, Any]], /, **options: Any) -> Evaluation:
         path = lines(self.folder / "people.jsonl", labels)
         inputs = {"labels": [path, self.judge], "items": [self.items], "draw": [self.draw], **options}
         return evaluate_suite(load_suite("judged"), inputs, options.pop("protocol", None))
@@ -169,3 +169,113 @@ def test_strata_come_from_the_draw(tmp_path: Path) -> None:
     zeros = [identity for identity in study.drawn if int(identity[1:]) % 4 == 0]
     share = sum(study.truth(identity) for identity in zeros) / len(zeros)
     assert found["rate"] == pytest.approx(60 / 80 + 20 / 80 * share)
+
+
+def test_a_judge_whose_labels_were_raised_where_nobody_looked_stands_out(tmp_path: Path) -> None:
+    """All 20 zeros in the 40 of 80 drawn: C(60, 20) / C(80, 40) = 3.9e-8, twice for both sides."""
+    study = Study(tmp_path)
+    zeros = {*study.drawn[:20]}
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", f"i{n}" not in zeros) for n in range(80)])
+    found = study.evaluate(study.labels())
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "uneven_judge"]
+    assert "higher labels for items that were not drawn" in remark["message"]
+    assert "(p 8e-08)" in remark["message"]
+
+
+def test_strata_with_other_shares_of_drawn_items_are_no_uneven_judge(tmp_path: Path) -> None:
+    """The judge's zeros are drawn more often on purpose: it is constant in each stratum."""
+    rows = [judge(f"i{n}", n >= 6) for n in range(200)]
+    lines(tmp_path / "judge.jsonl", rows)
+    words = ("--by", "judge", "--labels", str(tmp_path / "before.jsonl"))
+    lines(tmp_path / "before.jsonl", rows)
+    study = Study(tmp_path, 200, 20, *words)
+    lines(tmp_path / "judge.jsonl", rows)
+    assert sum(int(identity[1:]) < 6 for identity in study.drawn) == 5
+    assert "uneven_judge" not in codes(study.evaluate(study.labels()))
+
+
+def test_drawn_items_must_be_as_in_the_items_file(tmp_path: Path) -> None:
+    """Easier claims to label, or groups left out of the items for a shorter interval: neither is taken."""
+    study = Study(tmp_path)
+    path = Path(study.draw)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"claim":"claim', '"claim":"easy claim', 1), encoding="utf-8")
+    assert refusal(study, study.labels()).code == "draw.changed"
+    path.write_text(text, encoding="utf-8")
+    grouped = [{"id": f"i{n}", "claim": f"claim {n}", "group": f"g{n}"} for n in range(80)]
+    error = refusal(study, study.labels(), items=[lines(tmp_path / "grouped.jsonl", grouped)])
+    assert error.code == "draw.changed"
+    assert "grouped.jsonl" in str(error.found)
+
+
+def test_labels_of_a_grouped_draw_need_its_groups_or_the_items(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    items = [{"id": f"i{n}", "group": n % 20} for n in range(80)]
+    lines(tmp_path / "items.jsonl", items)
+    Path(study.draw).unlink()
+    words = ["sample", "--from", study.items, "--n", "40", "--out", study.draw]
+    assert CliRunner().invoke(goldgate, words).exit_code == 0
+    assert refusal(study, study.labels(), items=[]).code == "draw.other_groups"
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", n % 4 != 0, group=n % 20) for n in range(80)])
+    found = study.evaluate(study.labels(), items=[])
+    assert found.report["questions"]["rows"][0]["groups"] is not None
+
+
+def test_labels_alone_do_not_say_what_was_left_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    kept = lines(tmp_path / "kept.jsonl", [label for label in study.labels() if label["label"]])
+    found = study.evaluate([], labels=[kept], items=[], draw=[])
+    assert (found["rate"], found.report["labelling"]["sampling"]) == (1.0, "complete")
+    assert "no_items" in codes(found)
+    whole = lines(tmp_path / "whole.jsonl", [human(f"i{n}", study.truth(f"i{n}")) for n in range(80)])
+    assert "no_items" not in codes(study.evaluate([], labels=[whole], draw=[]))
+
+
+@pytest.mark.parametrize("other", ["Ann", "ann ", "an\u200bn", "\uff41nn", "a.n.n"])
+def test_one_person_under_two_spellings_stands_out(other: str, tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    twice = [*study.labels(), *({**label, "by": other} for label in study.labels())]
+    assert "alike_names" in codes(study.evaluate(twice))
+    assert "alike_names" not in codes(study.evaluate([*study.labels(), *({**one, "by": "b"} for one in twice[:9])]))
+    as_judge = [judge(f"i{n}", n % 4 != 0, by=other) for n in range(80)]
+    lines(tmp_path / "judge.jsonl", as_judge)
+    assert "same_name" in codes(study.evaluate(study.labels()))
+
+
+def test_a_second_name_that_labels_what_the_first_was_unsure_of_stands_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    unsure = [label for label in study.labels() if not label["label"]]
+    labels = [{**label, "label": label["label"] or "unsure"} for label in study.labels()]
+    found = study.evaluate([*labels, *({**label, "by": "ben", "label": True} for label in unsure)])
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "unsure_overruled"]
+    assert remark["counts"] == {"items": len(unsure)}
+
+
+def test_judges_that_were_not_taken_and_labels_other_than_those_of_the_draw_stand_out(tmp_path: Path) -> None:
+    before = lines(tmp_path / "before.jsonl", [judge(f"i{n}", n % 5 != 0, by="other") for n in range(80)])
+    study = Study(tmp_path, 80, 40, "--labels", before)
+    own = lines(tmp_path / "people.jsonl", study.labels())
+    found = study.evaluate(study.labels(), labels=[own, study.judge, before], judge=["model"])
+    assert "judges_left_out" in codes(found)
+    assert "other_judge_labels" not in codes(found)
+    assert "other_judge_labels" in codes(study.evaluate(study.labels()))
+
+
+def test_a_protocol_cannot_give_unsure_a_number(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    labels = [{**label, "label": label["label"] or "unsure"} for label in study.labels()]
+    error = refusal(study, labels, protocol={"judged": {"labels": {"unsure": 1}}})
+    assert (error.code, error.place.field) == ("labels.unsure_is_no_word", "judged.labels.unsure")
+
+
+def test_groups_that_are_strata_stand_out(tmp_path: Path) -> None:
+    """Four groups are too few for a rate; drawn from each of them, there is one, of these four alone."""
+    study = Study(tmp_path)
+    lines(tmp_path / "items.jsonl", [{"id": f"i{n}", "group": n % 4} for n in range(80)])
+    Path(study.draw).unlink()
+    sample = ["sample", "--from", study.items, "--n", "40", "--by", "group", "--out", study.draw]
+    assert CliRunner().invoke(goldgate, sample).exit_code == 0
+    drawn = [json.loads(line)["id"] for line in Path(study.draw).read_text(encoding="utf-8").splitlines()[1:]]
+    found = study.evaluate([human(identity, study.truth(identity)) for identity in drawn])
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "drawn_by_group"]
+    assert remark["counts"] == {"groups": 4}

@@ -314,3 +314,20 @@ def test_a_result_can_be_recomputed_from_its_inputs_and_from_its_records(tmp_pat
     text = records.read_text(encoding="utf-8")
     records.write_text(text.replace('"labels":[1,1,1', '"labels":[1,1,0', 1), encoding="utf-8")
     assert CliRunner().invoke(goldgate, ["verify", folder, "--records"]).exit_code == 1
+
+
+def test_the_least_steps_are_set_by_the_protocol(tmp_path: Path) -> None:
+    """Labels of 0 and 1 are counted in steps of 1; in halves if that is asked for, with the same rate."""
+    path = tmp_path / "protocol.yaml"
+    path.write_text("judged: {sampling: trusted, steps: 2}\n", encoding="utf-8")
+    found = evaluate(tmp_path, ten(), protocol=path)
+    labelling = found.report["labelling"]
+    assert (labelling["human_steps"], labelling["judge_steps"], found["rate"]) == (2, 2, 0.76)
+
+
+@pytest.mark.parametrize("steps", ["0", "-1", "1.5", "two", "true", "1e999999999", "[]"])
+def test_steps_that_are_no_whole_number_are_refused(steps: str, tmp_path: Path) -> None:
+    path = tmp_path / "protocol.yaml"
+    path.write_text(f"judged: {{steps: {steps}}}\n", encoding="utf-8")
+    error = refusal(tmp_path, ten(), protocol=path)
+    assert (error.code, error.expected) == ("protocol.wrong_value", "an integer from 1")

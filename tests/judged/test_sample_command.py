@@ -96,6 +96,8 @@ def test_question_and_template_are_fixed_with_the_draw(tmp_path: Path) -> None:
     [
         (["--n", "0"], "--n is a whole number from 1"),
         (["--draw", "0"], "--draw is a whole number from 1"),
+        (["--draw", str(10**20)], "--draw is at most 1,000,000,000"),
+        (["--question", "\udc80"], "the question is not UTF-8"),
         (["--by", "judge"], "--by judge needs the judge's labels"),
         (["--by", "id", "--n", "20"], "20 items cannot be shared among 60 strata"),
         (["--template", "nothing"], "there is no such prompt"),
@@ -109,6 +111,13 @@ def test_mistakes_write_nothing(tmp_path: Path, arguments: list[str], message: s
     assert result.exit_code == 2
     assert message in words(result)
     assert not out.exists()
+
+
+def test_names_of_strata_are_written_out(tmp_path: Path) -> None:
+    """A terminal would obey the colour, and a CI runner the line."""
+    items = write(tmp_path / "items.jsonl", [{**item, "kind": "\x1b[31mred\n::error::x"} for item in ITEMS])
+    result = run("sample", "--from", items, "--n", "10", "--by", "kind", "--out", tmp_path / "drawn.jsonl")
+    assert result.output.startswith("10 of 60 items (\\x1b[31mred\\x0a:\\x3aerror:\\x3ax: 10 of 60) in ")
 
 
 def test_the_items_are_not_overwritten(tmp_path: Path) -> None:

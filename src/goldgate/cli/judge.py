@@ -67,6 +67,7 @@ def sample_command(
 
     def work() -> str:
         from goldgate.files.writing import write_parts
+        from goldgate.report.escape import visible
 
         able = choose_ability("sample", suite, options).ability
         paths = [source, *(str(options[each.name]) for each in able.inputs if each.is_path and options[each.name])]
@@ -80,7 +81,7 @@ def sample_command(
                 with open(path, "rb") as stream:
                     write_parts(items_out, stream, "--items")
         write_parts(out, lines, "--out")
-        return f"{summary} in {out}\nnext: goldgate label {shlex.quote(out)} --out labels.jsonl\n"
+        return f"{visible(summary)} in {out}\nnext: goldgate label {shlex.quote(out)} --out labels.jsonl\n"
 
     exit_with(context, "sample", work)
 

@@ -25,6 +25,7 @@ from goldgate.shape.kinds import AtLeast
 
 DEFAULT_QUESTION = "default"
 LEAST_IN_STRATUM = 5  # the specification's; also a tenth of the draw
+MAX_DRAW = 1_000_000_000
 BY_JUDGE, NO_LABEL = "judge", "no label"
 _HEADER_KEY = "goldgate_draw"
 _FEW_BRACKETS = 200  # with no more, an item is not too deep

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -54,6 +55,8 @@ class ItemLabels:
 
 def _mean(labels: Iterable[Label]) -> Fraction | None:
     numbers = [label for label in labels if isinstance(label, Fraction)]
+    if len(numbers) == 1:  # the usual case, in a fraction of the time
+        return numbers[0]
     return sum(numbers, Fraction(0)) / len(numbers) if numbers else None
 
 
@@ -92,6 +95,7 @@ class LabelBook:
     items: dict[ItemKey, ItemLabels] = field(default_factory=dict)
     people: set[str] = field(default_factory=set)
     judges: set[str] = field(default_factory=set)
+    left_out: set[str] = field(default_factory=set)  # judges whose labels are not taken
     judge_seen: int = 0  # labels that people changed after they had seen the judge's
 
     @property
@@ -116,6 +120,13 @@ def read_labels(
     `words` are labels of the protocol, and `judge` names the only one that counts. A label without a question has that
     of the item with its id, where `questions` knows one.
     """
+    if UNSURE in words:
+        raise ConfigError(
+            "labels.unsure_is_no_word",
+            f"`{UNSURE}` is an answer of its own, and has no number",
+            place=Place(field=f"judged.labels.{UNSURE}"),
+            advice="take it out of the protocol's labels",
+        )
     book, numbers = LabelBook(located), {word: Fraction(str(number)) for word, number in words.items()}
     names: set[str] = set()
     for record in located:
@@ -125,6 +136,7 @@ def read_labels(
             if kind == JUDGE:
                 names.add(name)
                 if judge not in (None, name):
+                    book.left_out.add(name)
                     continue
             _add_label(book, key, kind, NamedLabel(name, _parse_label(record.value, kind, numbers)))
             _add_group(book.items[key], record.value)
@@ -280,14 +292,28 @@ def sampling_remarks(
     if header is not None and header["draw"] > 1:
         number = header["draw"]
         yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
+    if header is not None and header["by"] == "group":
+        message = "drawn by group: the interval is about these groups, and says nothing of others of their kind"
+        yield remark("drawn_by_group", message, groups=len(header["strata"]))
     if judge_seen:
         labels = count_text(judge_seen, "label")
         yield remark("judge_seen", f"{labels} changed by people after they had seen the judge's", labels=judge_seen)
-    both = sorted({*people} & {*judges})
+    folded = {*map(fold_name, judges)}
+    both = sorted(name for name in people if fold_name(name) in folded)
     if both:
-        more = f" and {len(both) - _MAX_NAMED} more" if len(both) > _MAX_NAMED else ""
-        names = ", ".join(both[:_MAX_NAMED]) + more
-        yield remark("same_name", f"{names}: labels as a person and as a judge", names=len(both))
+        yield remark("same_name", f"{first_names(both)}: labels as a person and as a judge", names=len(both))
+
+
+def fold_name(name: str) -> str:
+    """A name without what one does not see, or not at once: case, blanks, and characters without a width."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(character for character in folded if character.isalnum()) or folded
+
+
+def first_names(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return ", ".join(names[:_MAX_NAMED]) + more
 
 
 class LabelDigest(TypedDict):

@@ -291,6 +291,9 @@ class _Builder:
                 return text if text in allowed else self._refuse(path, " or ".join(allowed), value, allowed)
             case Plain(python):
                 return self._scalar(python, value, path)
+            case kinds.WithRules(_, (kinds.AtLeast(least) as rule,)):
+                is_whole = isinstance(value, Decimal) and not _is_long(value) and value == int(value)
+                return int(value) if is_whole and value >= least else self._refuse(path, rule.expected, value)
         raise TypeError(f"no rule to read {kind}")  # a setting of a kind that has no rule here
 
     def _union(self, options: tuple[Any, ...], value: Any, path: str) -> Any:

@@ -185,6 +185,8 @@ def read_question(option: str | None) -> str | None:
     if option is None:
         return None
     is_file = len(option) < 256 and os.path.isfile(option)
+    if not is_file and any("\ud800" <= character <= "\udfff" for character in option):
+        raise ConfigError("question.not_text", "the question is not UTF-8", advice="write it into a file")
     return (read_text_file(option, "question").text if is_file else option).strip() or None
 
 

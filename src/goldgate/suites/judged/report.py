@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
-from typing import TYPE_CHECKING, Any, cast
+from math import exp, fsum, lgamma, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from goldgate.core.contracts import StandsOut, SuiteReport
 from goldgate.core.finding import remark
@@ -15,7 +16,7 @@ from goldgate.core.metric import Metrics, format_number
 from goldgate.core.page import count_text
 from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
-from goldgate.readers.labels import sampling_remarks
+from goldgate.readers.labels import first_names, fold_name, sampling_remarks
 from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
 from goldgate.stats.distributions import t_tail
 from goldgate.stats.interval import GROUP, metric_with_interval
@@ -41,21 +42,34 @@ _DRIFT_LABELS, _DRIFT_P = 20, 0.001  # labels from which on their order is looke
 _USUAL_BOUND = Fraction(9, 10)
 
 
+class JudgeSplit(NamedTuple):
+    """How many items there are, how many of them were drawn, and how many of each the judge has above its mean."""
+
+    items: int
+    drawn: int
+    above: int
+    drawn_above: int
+
+
 @dataclass(frozen=True, slots=True)
 class LabelFacts:
     """What is known of the labels beside their numbers."""
 
     sampling: str
     header: DrawHeader | None
+    has_items: bool  # whether a file says what is to be judged
     people: list[str]
     judges: list[str]
+    left_out: list[str]  # judges that --judge did not take
     twice: int  # items with labels of several people
+    overruled: int  # items that one person was unsure of, and another labelled
     no_judge_label: int
     outside: int  # labels of judges for what is not among the items
     judge_seen: int  # labels that people changed after they had seen the judge's
     steps: tuple[int, int]  # in which labels of people, and of judges, are counted
     stretched: list[str]  # questions whose judge's labels were stretched
     order: list[tuple[int, Fraction]]  # the place of an item in the draw, and its h - j
+    splits: list[JudgeSplit]  # of each question, or of each stratum of one
     judge_is_older: bool
 
 
@@ -91,12 +105,17 @@ class JudgedOutcome(Outcome):
         own, facts = cast("JudgedReport", report), self.label_facts
         assert facts is not None
         yield from sampling_remarks(facts.sampling, facts.header, facts.people, facts.judges, facts.judge_seen)
+        if facts.sampling == "complete" and facts.people and not facts.has_items:
+            yield remark(
+                "no_items", "no items file: whatever has no label is not known, so labels may have been left out"
+            )
         yield from _people_remarks(own, facts)
         for row in own["questions"]["rows"]:
             yield from _rate_remarks(row, facts, several=len(own["questions"]["rows"]) > 1)
             yield from _few_ones(row, report)
         yield from _judge_remarks(own, facts)
         yield from _drift(facts.order)
+        yield from _uneven_judge(facts.splits)
 
 
 def _question_row(tally: Tally, question: str, *, has_judge: bool) -> QuestionRow:
@@ -142,6 +161,14 @@ def _people_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsO
     labelled = sum(row["labelled"] for row in report["questions"]["rows"])
     if not labelled:
         return
+    folded = Counter(map(fold_name, facts.people))
+    alike = [name for name in facts.people if folded[fold_name(name)] > 1]
+    if alike:
+        yield remark("alike_names", f"{first_names([*map(repr, alike)])}: are they one person?", names=len(alike))
+    if facts.overruled:
+        items = count_text(facts.overruled, "item")
+        message = f"{items} that one person was unsure of, counted with the label of another"
+        yield remark("unsure_overruled", message, items=facts.overruled)
     advice = "have a second person label a fifth of the items, to see whether people agree"
     if len(facts.people) == 1:
         yield remark("one_person", f"one person gave every label: {advice}", people=1)
@@ -178,6 +205,11 @@ def _judge_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOu
         items = count_text(facts.no_judge_label, "item")
         message = f"{items} without a label of the judge, counted as one half"
         yield remark("no_judge_label", message, items=facts.no_judge_label)
+    if facts.left_out:
+        message = f"labels of other judges are not used: {first_names(facts.left_out)}"
+        yield remark("judges_left_out", message, judges=len(facts.left_out))
+    if facts.judges and facts.header is not None and facts.header["labels_sha256"] and not facts.judge_is_older:
+        yield remark("other_judge_labels", "the draw names the judge's labels, and they are not among these files")
     if facts.outside:
         labels = count_text(facts.outside, "label")
         yield remark("labels_outside", f"{labels} of judges for what is not among the items", labels=facts.outside)
@@ -221,3 +253,38 @@ def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[StandsOut]:
             "labelling change on the way?"
         )
         yield remark("labelling_order", message, labels=n)
+
+
+def _uneven_judge(splits: Sequence[JudgeSplit]) -> Iterator[StandsOut]:
+    """Whether the judge's labels on drawn items differ from those on the others by more than a random draw explains.
+
+    The rate follows the judge from the drawn items to the others, so labels that were raised there would raise it.
+    """
+    p_values = [(2 * min(_tails(split)), split) for split in splits if 0 < split.drawn < split.items]
+    if not p_values:
+        return
+    smallest, split = min(p_values)
+    if smallest * len(p_values) < _DRIFT_P:
+        change = "higher" if split.drawn_above * split.items < split.above * split.drawn else "lower"
+        message = (
+            f"the judge has {change} labels for items that were not drawn, by more than chance "
+            f"(p {smallest * len(p_values):.1g}): were its labels changed after the draw, or the items chosen by them?"
+        )
+        yield remark("uneven_judge", message, drawn=split.drawn, items=split.items)
+
+
+def _tails(split: JudgeSplit) -> tuple[float, float]:
+    """The probabilities of so few, and of so many, items above the mean in a random draw (hypergeometric)."""
+    least, most = max(0, split.drawn - split.items + split.above), min(split.drawn, split.above)
+    every = _log_choices(split.items, split.drawn)
+
+    def chance(above: int) -> float:
+        ways = _log_choices(split.above, above) + _log_choices(split.items - split.above, split.drawn - above)
+        return exp(ways - every)
+
+    few, many = range(least, split.drawn_above + 1), range(split.drawn_above, most + 1)
+    return fsum(map(chance, few)), fsum(map(chance, many))
+
+
+def _log_choices(items: int, chosen: int) -> float:
+    return lgamma(items + 1) - lgamma(chosen + 1) - lgamma(items - chosen + 1)

@@ -8,7 +8,15 @@ import orjson
 
 from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.readers.draw import BY_JUDGE, DrawSettings, assign_strata, draw_items, open_items, strata_of_labels
+from goldgate.readers.draw import (
+    BY_JUDGE,
+    MAX_DRAW,
+    DrawSettings,
+    assign_strata,
+    draw_items,
+    open_items,
+    strata_of_labels,
+)
 from goldgate.suites.judged.ask import load_judge_template, read_question, text_digest
 
 
@@ -24,6 +32,8 @@ def sample_items(path: str, options: Options) -> SampleLines:
     for name in ("n", "draw"):
         if options[name] < 1:
             raise ConfigError("draw.too_small", f"--{name} is a whole number from 1", found=str(options[name]))
+    if options["draw"] > MAX_DRAW:
+        raise ConfigError("draw.too_large", f"--draw is at most {MAX_DRAW:,}", found=str(options["draw"]))
     by, template, judge, digest = options.get("by"), options.get("template"), None, None
     if options.get("labels") is not None:
         with open_items(options["labels"], "labels") as labels:

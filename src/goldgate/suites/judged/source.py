@@ -12,7 +12,7 @@ from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper, Source, Work, single_input
 from goldgate.core.unit_page import InputLookup
-from goldgate.errors import InputError, Place
+from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.draw import (
     BY_JUDGE,
     Draw,
@@ -24,6 +24,7 @@ from goldgate.readers.draw import (
     new_item_key,
 )
 from goldgate.readers.labels import (
+    UNSURE,
     ItemLabels,
     LabelBook,
     LocatedRecords,
@@ -40,7 +41,7 @@ from goldgate.readers.labels import (
 from goldgate.readers.records import record_group, require_unchanged_files
 from goldgate.stats.label_counts import HALF, Steps, Stretch, find_steps, find_stretch
 from goldgate.suites.judged.measures import ItemFacts, judged_measures
-from goldgate.suites.judged.report import JudgedOutcome, LabelFacts
+from goldgate.suites.judged.report import JudgedOutcome, JudgeSplit, LabelFacts
 from goldgate.suites.judged.settings import JudgedSettings
 
 SHARD_ITEMS = 1_000
@@ -267,9 +268,12 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         return LabelFacts(
             sampling=self.sampling,
             header=None if self._draw is None else self._draw.header,
+            has_items=self._files.items is not None,
             people=sorted(book.people),
             judges=sorted(book.judges),
+            left_out=sorted(book.left_out),
             twice=sum(len(each.people) > 1 for each in facts),
+            overruled=sum(each.human is not None and (UNSURE in dict(each.people).values()) for each in facts),
             no_judge_label=sum(each.judge is None for each in facts) if book.judges else 0,
             outside=self._files.outside,
             judge_seen=book.judge_seen,
@@ -277,6 +281,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             stretched=sorted(name for name, stretch in self._stretches.items() if stretch != Stretch()),
             order=[(order[each.key], each.human - each.judge) for each in facts
                    if each.key in order and each.human is not None and each.judge is not None],
+            splits=_judge_splits(facts),
             judge_is_older=self._judge_is_older(),
         )  # fmt: skip
 
@@ -284,6 +289,20 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         """Whether the draw names the digest of one of the label files."""
         digest = None if self._draw is None else self._draw.header["labels_sha256"]
         return digest is not None and digest in self._files.labels.store.sha256s()
+
+
+def _judge_splits(facts: Iterable[ItemFacts]) -> list[JudgeSplit]:
+    """Each question, or stratum of one, with the judge's labels on drawn items and on all of them."""
+    tables: dict[tuple[str, str], list[tuple[bool, Fraction]]] = {}
+    for each in facts:
+        if each.corrected is not None:
+            tables.setdefault((each.key.question, each.stratum or ""), []).append((each.drawn, each.corrected))
+    splits = []
+    for labels in tables.values():
+        total, size = sum(label for _, label in labels), len(labels)
+        above = [drawn for drawn, label in labels if label * size > total]
+        splits.append(JudgeSplit(size, sum(drawn for drawn, _ in labels), len(above), sum(above)))
+    return splits
 
 
 def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[ItemKey, str]:
@@ -310,8 +329,26 @@ def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[It
         )
     strata = assign_strata(_whole_items(files), by, judge)
     draw.check(strata)
+    _require_same_items(draw, files)
     require_drawn(draw, files.book, files.population)
     return strata if by is not None else {}
+
+
+def _require_same_items(draw: Draw, files: OpenedFiles) -> None:
+    """What people saw must be the items; without those, the labels must have the groups of the draw."""
+    for key, item in draw.items.items():
+        if files.items is not None and files.items.records(key)[0] != item:
+            raise draw.changed(f"an item that is not as in {file_names(files.items)}: {key.id}")
+        group = item.get(GROUP)
+        if files.items is None and files.population[key] != (None if group is None else str(group)):
+            raise InputError(
+                "draw.other_groups",
+                "the labels do not have the groups of the items that were drawn",
+                place=Place(draw.file),
+                expected=f"{key.id} in {describe_value(group) if group is not None else 'no group'}",
+                found=files.population[key] or "no group",
+                advice="add --items FILE: the items that `goldgate sample --from` was given",
+            )
 
 
 def _whole_items(files: OpenedFiles) -> Iterator[tuple[ItemKey, Mapping[str, Any]]]:
