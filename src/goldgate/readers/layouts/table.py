@@ -14,7 +14,11 @@ from goldgate.readers.layouts.layout import FieldPaths, FileLayout, LayoutAnswer
 from goldgate.readers.records import LINE_ENDS_TO_BLANKS, RecordFile, copy_records, decode_json, too_large_error
 
 _RESPONSE = "response"
-_GOLD_COLUMNS = {"events": list, "event_list": list, "value": (dict, list)}  # JSON, and what it must be
+_GOLD_COLUMNS: dict[str, tuple[type, ...]] = {
+    "events": (list,),
+    "event_list": (list,),
+    "value": (dict, list),
+}  # JSON, and what it must be
 _ONE_ROW = (
     'write {"id": …, "text": …, "events": […]} or {"id": …, "value": {…}} for each document, one per line of '
     "a .jsonl file"
