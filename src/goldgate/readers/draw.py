@@ -19,6 +19,7 @@ import orjson
 
 from goldgate.core.finding import record_id
 from goldgate.errors import ConfigError, InputError, Place, describe_value
+from goldgate.readers.guess import describe_keys
 from goldgate.readers.records import RecordStore, open_records
 from goldgate.readers.stored_result import require_type
 from goldgate.shape.kinds import AtLeast
@@ -42,12 +43,15 @@ class ItemKey(NamedTuple):
         return bytes(memoryview(orjson.dumps([self.id, self.question])))  # a copy: orjson's own keeps 1 kB
 
 
-def item_key(item: Item) -> ItemKey:
-    """The key of an item; a wrong id or question is an InputError that names the field."""
+def item_key(item: Item, kind: str = "an item") -> ItemKey:
+    """The key of an item, or of what a label is for; a wrong id or question is an InputError that names the field."""
     identity, question = record_id(item), item.get("question")
     if identity is None:
         expected = "a string that is not empty, or an integer"
-        raise _field_error("bad_id", "an item needs an id", "id", expected, item.get("id"))
+        error = _field_error("bad_id", f"{kind} needs an id", "id", expected, item.get("id"))
+        if "id" not in item:
+            error.found = describe_keys(item)
+        raise error
     if question is None:
         return ItemKey(identity)
     if type(question) is not str or not question:
@@ -283,8 +287,8 @@ class ItemFile(Mapping[ItemKey, Item]):
 def new_item_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
     """The key of an item; the header of a draw, and a key that is taken, are InputErrors."""
     if _HEADER_KEY in record:
-        message = "this is a draw: give the items that it was drawn from"
-        raise _field_error("is_a_draw", message, _HEADER_KEY, "items", record[_HEADER_KEY])
+        message, expected = "this is a draw, not the items", "the file that `goldgate sample --from` was given"
+        raise _field_error("is_a_draw", message, _HEADER_KEY, expected, record[_HEADER_KEY])
     key = item_key(record)
     if key in taken:
         message, expected = "two items have the same id and question", "each id once for each question"

@@ -93,6 +93,8 @@ class LabelBook:
     people: set[str] = field(default_factory=set)
     judges: set[str] = field(default_factory=set)
     judge_seen: int = 0  # labels that people changed after they had seen the judge's
+    unread: int = 0  # labels of judges that are neither a number from 0 to 1 nor a word of the protocol
+    unread_example: str | None = None  # one of these, whatever the order of the lines
 
     @property
     def labelled(self) -> Iterator[ItemKey]:
@@ -126,7 +128,12 @@ def read_labels(
                 names.add(name)
                 if judge not in (None, name):
                     continue
-            _add_label(book, key, kind, NamedLabel(name, _parse_label(record.value, kind, numbers)))
+            label = _parse_label(record.value, kind, numbers)
+            _add_label(book, key, kind, NamedLabel(name, label))
+            if label is None and record.value.get("label") is not None:
+                book.unread += 1
+                text = describe_value(record.value["label"])
+                book.unread_example = min(text, book.unread_example or text)
             _add_group(book.items[key], record.value)
             book.judge_seen += kind == HUMAN and record.value.get("judge_seen") is True
         except InputError as error:
@@ -144,7 +151,7 @@ def read_labels(
 
 
 def _label_key(record: dict[str, Any], questions: Mapping[str, str | None]) -> ItemKey:
-    key = item_key(record)
+    key = item_key(record, "a label")
     if record.get("question") is None:
         return key._replace(question=questions.get(key.id) or DEFAULT_QUESTION)
     return key
@@ -155,7 +162,13 @@ def _kind(record: dict[str, Any]) -> Literal["human", "judge"]:
         return "human"
     if record.get("kind") == JUDGE:
         return "judge"
-    raise _wrong("bad_kind", "whose label this is, is not said", "kind", '"human" or "judge"', record.get("kind"))
+    raise _wrong(
+        "bad_kind",
+        "a label needs its kind: of a person or of a judge",
+        "kind",
+        '"human" or "judge"',
+        record.get("kind"),
+    )
 
 
 def _name(record: dict[str, Any]) -> str:
@@ -181,7 +194,9 @@ def _parse_label(record: dict[str, Any], kind: str, words: Mapping[str, Fraction
     expected = f'true, false, a number from 0 to 1, {word_list}or "{UNSURE}"'
     error = _wrong("bad_label", "this label of a person cannot be read", "label", expected, label)
     if isinstance(label, str):
-        error.advice = did_you_mean(label, [*words, UNSURE]) or f"judged: {{labels: {{{label}: 1}}}} in the protocol"
+        error.advice = did_you_mean(label, [*words, UNSURE]) or (
+            f"put what each word counts in the protocol: judged: {{labels: {{{label}: 1, …}}}}, and add --protocol FILE"
+        )
     raise error
 
 
@@ -236,7 +251,7 @@ def require_drawn(draw: Draw, book: LabelBook, population: Collection[ItemKey]) 
             "people labelled items that were not drawn",
             place=Place(file_names(book.located)),
             expected=f"labels for the {len(draw.items)} drawn items only",
-            found=f"{len(undrawn)} others: {first_ids(undrawn)}",
+            found=f"{count_text(len(undrawn), 'other item')}: {first_ids(undrawn)}",
             advice="leave them out, or draw more: a larger `goldgate sample --n` begins with the same items",
         )
 

@@ -53,6 +53,8 @@ class LabelFacts:
     no_judge_label: int
     outside: int  # labels of judges for what is not among the items
     judge_seen: int  # labels that people changed after they had seen the judge's
+    unread: int  # labels of judges that are neither a number from 0 to 1 nor a word of the protocol
+    unread_example: str | None
     steps: tuple[int, int]  # in which labels of people, and of judges, are counted
     stretched: list[str]  # questions whose judge's labels were stretched
     order: list[tuple[int, Fraction]]  # the place of an item in the draw, and its h - j
@@ -177,6 +179,9 @@ def _judge_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOu
     if facts.no_judge_label:
         items = count_text(facts.no_judge_label, "item")
         message = f"{items} without a label of the judge, counted as one half"
+        if facts.unread:
+            unread = count_text(facts.unread, "label")
+            message += f": {unread} neither from 0 to 1 nor a word of the protocol, such as {facts.unread_example}"
         yield remark("no_judge_label", message, items=facts.no_judge_label)
     if facts.outside:
         labels = count_text(facts.outside, "label")
