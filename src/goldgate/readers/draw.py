@@ -200,7 +200,7 @@ class Draw:
             raise self.changed("other items, or the same in another order")
 
     def changed(self, found: str) -> InputError:
-        """The error for a draw that goldgate did not write so."""
+        """The error for a draw that is not as goldgate sample wrote it."""
         return InputError(
             "draw.changed",
             "drawing again gives another draw: the file was changed, or was not written by goldgate sample",
@@ -348,7 +348,7 @@ def strata_of_labels(labels: ItemFile) -> dict[ItemKey, str]:
 
 
 def label_stratum(label: object) -> str:
-    """The stratum of an item that a judge gave this label; a number that is neither 0 nor 1 is told by its half."""
+    """The stratum of an item that a judge gave this label; a score between 0 and 1 is below 0.5 or from 0.5."""
     if isinstance(label, str):
         return label
     if isinstance(label, (bool, int, float)) and 0 <= label <= 1:

@@ -44,7 +44,7 @@ class ItemLabels:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether people looked at it and none could say."""
+        """Whether every person who labelled the item was unsure."""
         return bool(self.people) and self.human is None
 
     def judge(self) -> Fraction | None:
@@ -58,7 +58,7 @@ def _mean(labels: Iterable[Label]) -> Fraction | None:
 
 
 class LocatedRecords:
-    """Records of files by the item that they are about, read again when they are looked at."""
+    """Where the records about each item are in their files; a record is read again when it is asked for."""
 
     def __init__(self, store: RecordStore) -> None:
         self.store = store
@@ -86,7 +86,7 @@ class LocatedRecords:
 
 @dataclass(slots=True)
 class LabelBook:
-    """The labels of all files, by item; and what is said of the files themselves."""
+    """The labels of all files by item, the names of people and judges, and counts of unusual labels."""
 
     located: LocatedRecords
     items: dict[ItemKey, ItemLabels] = field(default_factory=dict)
@@ -98,12 +98,12 @@ class LabelBook:
 
     @property
     def labelled(self) -> Iterator[ItemKey]:
-        """The items that people looked at."""
+        """The items with a label of a person, `unsure` among them."""
         return (key for key, labels in self.items.items() if labels.people)
 
 
 def open_labels(paths: Sequence[str], kind: str = "labels") -> LocatedRecords:
-    """The files, opened; nothing of them is read yet."""
+    """Open files of labels or items; nothing is read yet."""
     return LocatedRecords(open_store(paths, kind))
 
 
@@ -179,7 +179,7 @@ def _name(record: dict[str, Any]) -> str:
 
 
 def _parse_label(record: dict[str, Any], kind: str, words: Mapping[str, Fraction]) -> Label:
-    """A label as a number; of a judge, whatever is none is None."""
+    """A label as a number, or `unsure`; None for a judge's label that cannot be read."""
     label = record.get("label")
     if isinstance(label, str):
         if label in words:

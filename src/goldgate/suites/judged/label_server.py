@@ -204,7 +204,7 @@ class LabelSite:
         return render_item(view, self._choices)
 
     def _saved_words(self, query: str) -> str:
-        """What was saved last, and what the judge says of it."""
+        """The message about the label that was saved last, with the judge's label of the same item."""
         match = _SAVED.fullmatch(query)
         if match is None or int(match[1]) > len(self._keys):
             return ""

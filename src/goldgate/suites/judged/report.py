@@ -63,7 +63,7 @@ class LabelFacts:
 
 @dataclass
 class JudgedOutcome(Outcome):
-    """What is known when everything was read."""
+    """The suite's own parts of a report, and its remarks."""
 
     label_facts: LabelFacts | None = None
 
@@ -192,7 +192,7 @@ def _judge_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOu
 
 
 def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[StandsOut]:
-    """All labels are 1, and still too few for the gate, or for 0.9."""
+    """A remark where all labels are 1 and still too few for the gate, or without a gate for 0.9."""
     human, n = row["metrics"]["human_rate"]["value"], row["labelled"]
     if human != 1 or row["unsure"]:
         return
@@ -207,7 +207,7 @@ def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[StandsOut]:
 
 
 def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[StandsOut]:
-    """Whether people differ from the judge more, or otherwise, the later they labelled."""
+    """A remark where the difference between people and judge changes along the order of the draw."""
     n = len(order)
     if n < _DRIFT_LABELS:
         return

@@ -76,7 +76,7 @@ def questions_by_id(items: Iterable[ItemKey]) -> dict[str, str | None]:
 
 
 class OpenedFiles(NamedTuple):
-    """What was opened, read by item; an input that was not given is None."""
+    """The files of labels and items, read by item; `items` is None without --items."""
 
     labels: LocatedRecords
     book: LabelBook
@@ -142,7 +142,7 @@ def open_judged_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLooku
 
 
 class JudgedWork(Work[Sequence[UnitFacts], ItemFacts]):
-    """Items are joined where the files are: a shard has its facts."""
+    """Give the facts of a shard as they are: items were joined with their labels when the files were read."""
 
     measures = judged_measures()
 
