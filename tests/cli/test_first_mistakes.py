@@ -230,6 +230,7 @@ def test_check_and_extraction_say_the_same_of_an_array_that_is_never_closed(tmp_
     path = tmp_path / "gold.json"
     path.write_text("[[[[[")
     assert "message the array is never closed" in said("check", str(path))
+    assert "it seems cut off: write the file again" in said("check", str(path))
 
 
 def test_a_finding_that_many_records_have_is_said_once(folder: Path) -> None:

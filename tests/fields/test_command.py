@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from pathlib import Path
@@ -183,3 +184,40 @@ def test_answers_that_say_nothing_stand_out(tmp_path: Path) -> None:
     assert {"partial_confidence", "hallucination_unread"} <= codes(report)
     assert report["metrics"]["confidence"]["brier_score"]["reason"] == "1 of 2 predicted leaves have a confidence"
     assert report["metrics"]["main"]["hallucination_rate"]["denominator"] == 3
+
+
+def test_a_mistake_in_a_schema_names_the_file_and_the_place(tmp_path: Path) -> None:
+    deep = array(obj(sku=TEXT, price={"type": "nummer"}))
+    for part, field in (
+        ({"type": "nummer"}, "$.total.type"),
+        ({"type": "number", "x-goldgate": {"compare": "nummer"}}, "total.x-goldgate.compare"),
+        (deep, "total[].price.type"),
+    ):
+        write(tmp_path, gold=GOLD, answers=ANSWERS, schema=obj(total=part))
+        path = str(tmp_path / "schema.json")
+        with pytest.raises(ConfigError) as refused:
+            goldgate.evaluate_fields(tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", path)
+        assert (refused.value.code, refused.value.place.file) == ("schema.wrong_value", path)
+        assert refused.value.place.field == field
+    write(tmp_path, gold=GOLD, answers=ANSWERS, schema=SCHEMA)
+    with pytest.raises(ConfigError) as refused:
+        goldgate.evaluate_fields(
+            tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", path, protocol={"fields": {"paths": {"a[": {}}}}
+        )
+    assert (refused.value.code, refused.value.place.file) == ("fields.bad_path", None)  # it is not of the schema
+
+
+def test_gold_is_read_from_a_table_with_values_as_json(tmp_path: Path) -> None:
+    write(tmp_path, answers=ANSWERS)
+    table = tmp_path / "gold.csv"
+    rows = [["id", "value"], *([str(each["id"]), json.dumps(each["value"])] for each in GOLD)]
+    with table.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    report = goldgate.evaluate_fields(table, tmp_path / "answers.jsonl").report
+    assert report["metrics"]["main"]["field_recall"]["denominator"] == 6 + 2
+    for header, cell, words in (("vendor", "Acme", "a column events or event_list or value"),
+                                ("value", "Acme", "an object or a list in JSON in the column value")):  # fmt: skip
+        table.write_text(f"id,{header}\n1,{cell}\n", encoding="utf-8")
+        with pytest.raises(GoldgateError) as refused:
+            goldgate.evaluate_fields(table, tmp_path / "answers.jsonl")
+        assert (refused.value.code, refused.value.expected) == ("gold.bad_table", words)

@@ -144,6 +144,10 @@ def test_mistakes_in_gold_are_found(tmp_path: Path) -> None:
         (tmp_path / "gold.jsonl").write_text(json.dumps({"id": "1", **record}), encoding="utf-8")
         done = run(tmp_path, "check", "gold.jsonl", "--suite", "fields", "--schema", "schema.json", "--format", "json")
         assert code in json.loads(done.stdout)["counts"], (code, done.output)
+        if code == "gold.breaks_schema":
+            assert 'value.price not valid by the schema: "12" is not of type "number"' in " ".join(
+                run(tmp_path, "check", "gold.jsonl", "--suite", "fields", "--schema", "schema.json").output.split()
+            )
     assert run(tmp_path, "check", GOLD, "--suite", "fields", "--schema", SCHEMA).exit_code == 0
 
 

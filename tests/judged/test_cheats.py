@@ -76,7 +76,7 @@ def test_labels_of_what_was_not_drawn_are_refused(tmp_path: Path) -> None:
     study = Study(tmp_path)
     extra = next(f"i{n}" for n in range(80) if f"i{n}" not in study.drawn)
     error = refusal(study, [*study.labels(), human(extra, 1)])
-    assert (error.code, error.found) == ("labels.not_drawn", f"1 others: {extra}")
+    assert (error.code, error.found) == ("labels.not_drawn", f"1 other item: {extra}")
 
 
 def test_labels_without_a_draw_are_refused_or_stand_out(tmp_path: Path) -> None:

@@ -114,7 +114,12 @@ def test_a_judge_without_a_label_counts_as_one_half_and_is_counted(tmp_path: Pat
     found = evaluate(tmp_path, labels)
     assert found["judge_rate"] == (0.5 * 3 + 1) / 4
     assert found.report["labelling"]["without_judge_label"] == 3
-    assert "no_judge_label" in codes(found)
+    [message] = [each["message"] for each in found.report["stands_out"] if each["code"] == "no_judge_label"]
+    assert message == (
+        "3 items without a label of the judge, counted as one half: 2 labels neither from 0 to 1 nor a word of the "
+        "protocol, such as the number 7"
+    )
+    assert "neither" not in str(evaluate(tmp_path, [judge(1, None), judge(2, 1)]).report["stands_out"])
 
 
 def test_an_item_that_the_judge_has_not_seen_counts_as_one_half(tmp_path: Path) -> None:
@@ -133,14 +138,14 @@ def test_scores_are_stretched_for_the_correction_only(tmp_path: Path) -> None:
 def test_fewer_than_ten_labels_give_no_corrected_rate(tmp_path: Path) -> None:
     found = evaluate(tmp_path, ten()[1:], protocol=TRUSTED)
     assert found["rate"] is None
-    assert found.metrics["rate"].reason == "9 labels of people, and fewer than 10 say too little"
+    assert found.metrics["rate"].reason == "a rate needs at least 10 labels of people (found 9)"
     assert found["human_rate"] == 7 / 9
 
 
 def test_fewer_than_ten_labelled_groups_give_no_corrected_rate(tmp_path: Path) -> None:
     rows = [{**row, "group": f"g{int(row['id']) // 4}"} for row in ten()]
     found = evaluate(tmp_path, rows, protocol=TRUSTED)
-    assert "3 groups have labels of people" in str(found.metrics["rate"].reason)
+    assert found.metrics["rate"].reason == "a rate needs labels of people in at least 10 groups (found 3)"
 
 
 def test_without_a_judge_people_speak_alone(tmp_path: Path) -> None:
@@ -170,6 +175,8 @@ def test_a_label_that_cannot_be_read_is_an_error_with_its_line(
     error = refusal(tmp_path, [human(0, 1), row])
     assert (error.code, error.place.line, error.place.field) == (code, 2, field)
     assert isinstance(error, InputError)
+    if code == "labels.bad_id":
+        assert (error.message, error.found) == ("a label needs an id", "the keys are by, kind, label")
 
 
 def test_two_labels_of_one_person_for_one_item_are_an_error_unless_they_are_the_same(tmp_path: Path) -> None:
@@ -180,7 +187,7 @@ def test_two_labels_of_one_person_for_one_item_are_an_error_unless_they_are_the_
 
 def test_a_label_for_what_is_not_among_the_items_is_an_error(tmp_path: Path) -> None:
     error = refusal(tmp_path, [human("x", 1), judge("a", 1)], [{"id": "a"}])
-    assert (error.code, error.found) == ("labels.unknown_id", "1 others: x")
+    assert (error.code, error.found) == ("labels.unknown_id", "1 other id: x")
     error = refusal(tmp_path, [human("x", 1), judge("a", 1)])
     assert "--items" in str(error.advice)
 
@@ -256,7 +263,7 @@ def test_a_gate_of_a_gate_that_cannot_be_is_refused(tmp_path: Path) -> None:
 def test_too_few_labels_fail_a_gate(tmp_path: Path) -> None:
     report = gate(tmp_path, 9, min=0.1)
     assert report["gates"][0]["verdict"] == "FAIL"
-    assert "not_evaluable: 9 labels" in report["gates"][0]["reason"]
+    assert "not_evaluable: a rate needs at least 10 labels" in report["gates"][0]["reason"]
 
 
 def stored(folder: Path, name: str, labels: Rows, protocol: Path) -> str:

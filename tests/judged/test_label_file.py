@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from goldgate.cli.main import goldgate as command
 from goldgate.errors import GoldgateError
 
 from .labelling import made_up_items, open_site, post, read_lines, see, write_lines
@@ -210,6 +212,22 @@ def test_a_question_of_an_item_is_in_its_label(tmp_path: Path, out: Path) -> Non
     again = open_site(tmp_path / "items.jsonl", out)
     assert again.summary.startswith("4 of 4 items")
     again.close()
+
+
+def test_when_all_of_a_draw_is_labelled_the_next_command_is_named(tmp_path: Path, items: Path, out: Path) -> None:
+    drawn = tmp_path / "drawn.jsonl"
+    sampled = CliRunner().invoke(command, ["sample", "--from", str(items), "--n", "2", "--out", str(drawn)])
+    assert sampled.exit_code == 0, sampled.output
+    site = open_site(drawn, out)
+    post(site, 1, do="1", note="")
+    assert "next:" not in site.summary
+    post(site, 2, do="2", note="")
+    assert site.summary == (
+        f"2 of 2 items labelled in {out}\n"
+        f"next: goldgate judged --labels {out} [JUDGE.jsonl] --items ITEMS.jsonl --draw {drawn} "
+        "--protocol FILE, with judged: {labels: {supported: NUMBER, unsupported: NUMBER}} in it"
+    )
+    site.close()
 
 
 def test_yes_and_no_are_stored_as_true_and_false(items: Path, out: Path) -> None:

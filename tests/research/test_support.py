@@ -192,7 +192,7 @@ def test_few_labels_or_runs_leave_it_undefined(tmp_path: Path) -> None:
     study = Study(tmp_path, runs=9, failing=0)
     few = study.evaluate([label(name, True) for name in study.items])
     assert found(few)["value"] is None
-    assert found(few)["reason"] == "9 runs have labels of people, and fewer than 10 say too little"
+    assert found(few)["reason"] == "a rate needs labels of people in at least 10 runs (found 9)"
     none = study.evaluate([label(name, True, "judge") for name in study.items])
     assert found(none)["reason"] == "no item has a label of a person"
 

@@ -53,13 +53,15 @@ def suite_command(name: str) -> click.Command:
     return click.command(
         name,
         cls=MultiValueCommand,
-        help=_HELP.format(about=suite.about, name=name, inputs=" ".join(map(_example, suite.inputs)).strip()),
+        help=_HELP.format(about=suite.about, name=name, inputs=" ".join(filter(None, map(_example, suite.inputs)))),
         short_help=suite.about,
         context_settings={"help_option_names": ["-h", "--help"]},
     )(add_options(*map(input_option, suite.inputs), *_common_options(suite))(_callback(suite)))
 
 
 def _example(each: Input) -> str:
+    if each.example is not None:
+        return f"{each.option} {each.example}"
     ending = "/" if each.metavar == "DIR" else ".jsonl" if each.many else ".json"
     return f"{each.option} {each.name}{ending}" if each.required else ""
 

@@ -109,6 +109,7 @@ class Input(NamedTuple):
     is_path: bool = True  # else a word that says how the others are read
     default: str | int | None = None  # a number: only whole numbers from 0 are accepted
     choices: tuple[str, ...] = ()
+    example: str | None = None  # its value in the command's example; else one that is required has its name
 
     @property
     def option(self) -> str:

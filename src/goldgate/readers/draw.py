@@ -19,6 +19,7 @@ import orjson
 
 from goldgate.core.finding import record_id
 from goldgate.errors import ConfigError, InputError, Place, describe_value
+from goldgate.readers.guess import describe_keys
 from goldgate.readers.records import RecordStore, open_records
 from goldgate.readers.stored_result import require_type
 from goldgate.shape.kinds import AtLeast
@@ -43,12 +44,15 @@ class ItemKey(NamedTuple):
         return bytes(memoryview(orjson.dumps([self.id, self.question])))  # a copy: orjson's own keeps 1 kB
 
 
-def item_key(item: Item) -> ItemKey:
-    """The key of an item; a wrong id or question is an InputError that names the field."""
+def item_key(item: Item, kind: str = "an item") -> ItemKey:
+    """The key of an item, or of what a label is for; a wrong id or question is an InputError that names the field."""
     identity, question = record_id(item), item.get("question")
     if identity is None:
         expected = "a string that is not empty, or an integer"
-        raise _field_error("bad_id", "an item needs an id", "id", expected, item.get("id"))
+        error = _field_error("bad_id", f"{kind} needs an id", "id", expected, item.get("id"))
+        if "id" not in item:
+            error.found = describe_keys(item)
+        raise error
     if question is None:
         return ItemKey(identity)
     if type(question) is not str or not question:
@@ -197,7 +201,7 @@ class Draw:
             raise self.changed("other items, or the same in another order")
 
     def changed(self, found: str) -> InputError:
-        """The error for a draw that goldgate did not write so."""
+        """The error for a draw that is not as goldgate sample wrote it."""
         return InputError(
             "draw.changed",
             "drawing again gives another draw: the file was changed, or was not written by goldgate sample",
@@ -284,8 +288,8 @@ class ItemFile(Mapping[ItemKey, Item]):
 def new_item_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
     """The key of an item; the header of a draw, and a key that is taken, are InputErrors."""
     if _HEADER_KEY in record:
-        message = "this is a draw: give the items that it was drawn from"
-        raise _field_error("is_a_draw", message, _HEADER_KEY, "items", record[_HEADER_KEY])
+        message, expected = "this is a draw, not the items", "the file that `goldgate sample --from` was given"
+        raise _field_error("is_a_draw", message, _HEADER_KEY, expected, record[_HEADER_KEY])
     key = item_key(record)
     if key in taken:
         message, expected = "two items have the same id and question", "each id once for each question"
@@ -345,7 +349,7 @@ def strata_of_labels(labels: ItemFile) -> dict[ItemKey, str]:
 
 
 def label_stratum(label: object) -> str:
-    """The stratum of an item that a judge gave this label; a number that is neither 0 nor 1 is told by its half."""
+    """The stratum of an item that a judge gave this label; a score between 0 and 1 is below 0.5 or from 0.5."""
     if isinstance(label, str):
         return label
     if isinstance(label, (bool, int, float)) and 0 <= label <= 1:

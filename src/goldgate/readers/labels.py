@@ -45,7 +45,7 @@ class ItemLabels:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether people looked at it and none could say."""
+        """Whether every person who labelled the item was unsure."""
         return bool(self.people) and self.human is None
 
     def judge(self) -> Fraction | None:
@@ -61,7 +61,7 @@ def _mean(labels: Iterable[Label]) -> Fraction | None:
 
 
 class LocatedRecords:
-    """Records of files by the item that they are about, read again when they are looked at."""
+    """Where the records about each item are in their files; a record is read again when it is asked for."""
 
     def __init__(self, store: RecordStore) -> None:
         self.store = store
@@ -89,7 +89,7 @@ class LocatedRecords:
 
 @dataclass(slots=True)
 class LabelBook:
-    """The labels of all files, by item; and what is said of the files themselves."""
+    """The labels of all files by item, the names of people and judges, and counts of unusual labels."""
 
     located: LocatedRecords
     items: dict[ItemKey, ItemLabels] = field(default_factory=dict)
@@ -97,15 +97,17 @@ class LabelBook:
     judges: set[str] = field(default_factory=set)
     left_out: set[str] = field(default_factory=set)  # judges whose labels are not taken
     judge_seen: int = 0  # labels that people changed after they had seen the judge's
+    unread: int = 0  # labels of judges that are neither a number from 0 to 1 nor a word of the protocol
+    unread_example: str | None = None  # one of these, whatever the order of the lines
 
     @property
     def labelled(self) -> Iterator[ItemKey]:
-        """The items that people looked at."""
+        """The items with a label of a person, `unsure` among them."""
         return (key for key, labels in self.items.items() if labels.people)
 
 
 def open_labels(paths: Sequence[str], kind: str = "labels") -> LocatedRecords:
-    """The files, opened; nothing of them is read yet."""
+    """Open files of labels or items; nothing is read yet."""
     return LocatedRecords(open_store(paths, kind))
 
 
@@ -138,7 +140,12 @@ def read_labels(
                 if judge not in (None, name):
                     book.left_out.add(name)
                     continue
-            _add_label(book, key, kind, NamedLabel(name, _parse_label(record.value, kind, numbers)))
+            label = _parse_label(record.value, kind, numbers)
+            _add_label(book, key, kind, NamedLabel(name, label))
+            if label is None and record.value.get("label") is not None:
+                book.unread += 1
+                text = describe_value(record.value["label"])
+                book.unread_example = min(text, book.unread_example or text)
             _add_group(book.items[key], record.value)
             book.judge_seen += kind == HUMAN and record.value.get("judge_seen") is True
         except InputError as error:
@@ -156,7 +163,7 @@ def read_labels(
 
 
 def _label_key(record: dict[str, Any], questions: Mapping[str, str | None]) -> ItemKey:
-    key = item_key(record)
+    key = item_key(record, "a label")
     if record.get("question") is None:
         return key._replace(question=questions.get(key.id) or DEFAULT_QUESTION)
     return key
@@ -167,7 +174,13 @@ def _kind(record: dict[str, Any]) -> Literal["human", "judge"]:
         return "human"
     if record.get("kind") == JUDGE:
         return "judge"
-    raise _wrong("bad_kind", "whose label this is, is not said", "kind", '"human" or "judge"', record.get("kind"))
+    raise _wrong(
+        "bad_kind",
+        "a label needs its kind: of a person or of a judge",
+        "kind",
+        '"human" or "judge"',
+        record.get("kind"),
+    )
 
 
 def _name(record: dict[str, Any]) -> str:
@@ -178,7 +191,7 @@ def _name(record: dict[str, Any]) -> str:
 
 
 def _parse_label(record: dict[str, Any], kind: str, words: Mapping[str, Fraction]) -> Label:
-    """A label as a number; of a judge, whatever is none is None."""
+    """A label as a number, or `unsure`; None for a judge's label that cannot be read."""
     label = record.get("label")
     if isinstance(label, str):
         if label in words:
@@ -193,7 +206,9 @@ def _parse_label(record: dict[str, Any], kind: str, words: Mapping[str, Fraction
     expected = f'true, false, a number from 0 to 1, {word_list}or "{UNSURE}"'
     error = _wrong("bad_label", "this label of a person cannot be read", "label", expected, label)
     if isinstance(label, str):
-        error.advice = did_you_mean(label, [*words, UNSURE]) or f"judged: {{labels: {{{label}: 1}}}} in the protocol"
+        error.advice = did_you_mean(label, [*words, UNSURE]) or (
+            f"put what each word counts in the protocol: judged: {{labels: {{{label}: 1, …}}}}, and add --protocol FILE"
+        )
     raise error
 
 
@@ -248,7 +263,7 @@ def require_drawn(draw: Draw, book: LabelBook, population: Collection[ItemKey]) 
             "people labelled items that were not drawn",
             place=Place(file_names(book.located)),
             expected=f"labels for the {len(draw.items)} drawn items only",
-            found=f"{len(undrawn)} others: {first_ids(undrawn)}",
+            found=f"{count_text(len(undrawn), 'other item')}: {first_ids(undrawn)}",
             advice="leave them out, or draw more: a larger `goldgate sample --n` begins with the same items",
         )
 

@@ -529,16 +529,16 @@ def _iterate_array(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     end = file.plain.size()
     if end - element > limit:
         raise _large_element_error(file, element, end - element)
-    raise _bad_array_error(file, end, "the array is never closed")
+    raise _bad_array_error(file, end, "the array is never closed", "it seems cut off: write the file again")
 
 
 def _large_element_error(file: RecordFile, offset: int, size: int) -> InputError:
     return too_large_error(file.kind, file.place(offset), f"an element of at least {size:,} bytes", file.limit)
 
 
-def _bad_array_error(file: RecordFile, offset: int, message: str) -> InputError:
+def _bad_array_error(file: RecordFile, offset: int, message: str, advice: str | None = None) -> InputError:
     expected = "one JSON array and nothing else"
-    return InputError(f"{file.kind}.not_json", message, place=file.place(offset), expected=expected)
+    return InputError(f"{file.kind}.not_json", message, place=file.place(offset), expected=expected, advice=advice)
 
 
 def records_with_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:

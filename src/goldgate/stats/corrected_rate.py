@@ -70,7 +70,7 @@ class CorrectedRate:
 
     @property
     def effective_labels(self) -> Fraction:
-        """As many labels of people alone would leave the rate as uncertain."""
+        """The number of labels of people that, without a judge, would leave the rate as uncertain."""
         return max(_ONE, self.p * (1 - self.p) / self.variance)
 
     def ends(self, level: float) -> tuple[float, float]:
@@ -97,7 +97,7 @@ def corrected_rate(
 
 
 def plain_rate(sums: LabelSums, correct: bool = True) -> CorrectedRate:
-    """Without groups and strata: n - 1 degrees of freedom."""
+    """The corrected rate of items without groups and strata; n - 1 degrees of freedom."""
     n, beta = sums.labelled, slope([(sums, _ONE)]) if correct else _ZERO
     lam = beta * Fraction(sums.others, sums.items)
     variance = residual_variance(sums, lam, _ONE, _ONE) / (n + 2) + judge_variance(sums, lam)
@@ -128,7 +128,7 @@ def grouped_rate(sums: LabelSums, gate: bool = False, correct: bool = True) -> C
 
 
 def stratified_rate(strata: Sequence[LabelSums], correct: bool = True) -> CorrectedRate:
-    """A weighted mean over strata, of which each has some labels."""
+    """The corrected rate as a weighted mean over strata; each must have labels."""
     total = sum(each.items for each in strata)
     weights = [Fraction(each.items, total) for each in strata]
     beta = _ZERO
@@ -177,11 +177,11 @@ class RateEnds(NamedTuple):
 
     @property
     def value(self) -> Fraction:
-        """The middle of the two."""
+        """The middle of the lower and the upper rate."""
         return (self.lower.value + self.upper.value) / 2
 
     def interval(self, level: float) -> Interval:
-        """From the lower end of the one to the upper end of the other."""
+        """From the lower end of the lower rate to the upper end of the upper rate."""
         return outward_interval(level, self.lower.ends(level)[0], self.upper.ends(level)[1], METHOD, self.units, SHARES)
 
 
@@ -301,14 +301,14 @@ def corrected_difference(
     value = rates[0].value - rates[1].value
     if grouped:
         return _grouped_difference(value, rates, strata[0])
-    total = sum(_items(units) for units in strata)
-    weights = [Fraction(_items(units), total) for units in strata]
+    total = sum(_count_items(units) for units in strata)
+    weights = [Fraction(_count_items(units), total) for units in strata]
     parts, degrees, points = [], [], []
     share = Fraction(1, len(strata))  # of each pretended item
     for at, (units, weight) in enumerate(zip(strata, weights, strict=True)):
         lambdas = _lambda(rates[0], at), _lambda(rates[1], at)
-        e = moments_of([(_e(unit, lambdas), unit.times) for unit in units if unit.first[0]])
-        f = moments_of([(_f(unit, lambdas), unit.times) for unit in units if unit.first[3]])
+        e = moments_of([(_labelled_part(unit, lambdas), unit.times) for unit in units if unit.first[0]])
+        f = moments_of([(_others_part(unit, lambdas), unit.times) for unit in units if unit.first[3]])
         size = e.size + 2 * share
         variance = (e.squares + 2 * share - e.total**2 / size) / (size - 1) / size
         parts.append(weight**2 * (variance + (f.variance / f.size if f.size else 0)))
@@ -328,12 +328,12 @@ def _grouped_difference(
     count = sum(unit.times for unit in units if unit.first[0])
     weight = Fraction(sqrt(n / count))
     size = n + 2 * weight
-    mean = sum((_e(unit, lambdas) * unit.times for unit in units), _ZERO) / size
-    other = sum((_f(unit, lambdas) * unit.times for unit in units), _ZERO) / m if m else _ZERO
+    mean = sum((_labelled_part(unit, lambdas) * unit.times for unit in units), _ZERO) / size
+    other = sum((_others_part(unit, lambdas) * unit.times for unit in units), _ZERO) / m if m else _ZERO
     squares = sum((weight * (end - mean) / size) ** 2 for end in (_ONE, -_ONE))
     for unit in units:
-        added = (_e(unit, lambdas) - mean * unit.first[0]) / size
-        added += (_f(unit, lambdas) - other * unit.first[3]) / m if m else 0
+        added = (_labelled_part(unit, lambdas) - mean * unit.first[0]) / size
+        added += (_others_part(unit, lambdas) - other * unit.first[3]) / m if m else 0
         squares += unit.times * added**2
     return SignedMean(value, Fraction(count + 2, count + 1) * squares, Fraction(count - 1))
 
@@ -358,24 +358,24 @@ class Moments(NamedTuple):
 
 
 def moments_of(values: Iterable[tuple[Fraction, int]]) -> Moments:
-    """Those of values, and how often each occurred."""
+    """The moments of values, each given with how often it occurs."""
     count, total, squares = 0, _ZERO, _ZERO
     for value, times in values:
         count, total, squares = count + times, total + value * times, squares + value * value * times
     return Moments(count, total, squares)
 
 
-def _e(unit: PairedUnit, lambdas: tuple[Fraction, Fraction]) -> Fraction:
-    """What a unit adds by its labels of people."""
+def _labelled_part(unit: PairedUnit, lambdas: tuple[Fraction, Fraction]) -> Fraction:
+    """e of a unit: h - λj over its labelled items, of the first system less the second."""
     return unit.first[1] - lambdas[0] * unit.first[2] - unit.second[1] + lambdas[1] * unit.second[2]
 
 
-def _f(unit: PairedUnit, lambdas: tuple[Fraction, Fraction]) -> Fraction:
-    """What a unit adds by its other items."""
+def _others_part(unit: PairedUnit, lambdas: tuple[Fraction, Fraction]) -> Fraction:
+    """f of a unit: λj over its other items, of the first system less the second."""
     return lambdas[0] * unit.first[4] - lambdas[1] * unit.second[4]
 
 
-def _items(units: Iterable[PairedUnit]) -> int:
+def _count_items(units: Iterable[PairedUnit]) -> int:
     return int(sum((unit.first[0] + unit.first[3]) * unit.times for unit in units))
 
 

@@ -42,8 +42,8 @@ _MULTIPLIED = (*PRODUCT_COLUMNS, ZEROS)
 
 GATE_CONFIDENCE = Decimal("0.95")  # of a gate on a corrected rate that sets none: its value alone must not decide
 NO_LABELS = "no item has a label of a person"
-TOO_FEW = "{} labels of people, and fewer than {} say too little"
-TOO_FEW_GROUPS = "{} {} have labels of people, and fewer than {} say too little"
+TOO_FEW = "a rate needs at least {1} labels of people (found {0})"
+TOO_FEW_GROUPS = "a rate needs labels of people in at least {2} {1} (found {0})"
 
 
 class Stretch(NamedTuple):

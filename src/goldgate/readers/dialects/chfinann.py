@@ -41,12 +41,12 @@ def _convert(record: Any) -> JsonObject:
 
     def mentions(text: str) -> list[JsonObject]:
         """A text at its places in characters of the whole, but for those where the sentence does not have it."""
-        listed = []
+        spans = []
         for place in places.items(text):
             sentence, start, end = _place(place, len(sentences))
             if sentences[sentence][start:end] == text:
-                listed.append({"text": text, "start": starts[sentence] + start, "end": starts[sentence] + end})
-        return listed
+                spans.append({"text": text, "start": starts[sentence] + start, "end": starts[sentence] + end})
+        return spans
 
     events = [_event(event, mentions) for event in document.items(_EVENTS)]
     return {"id": identity, "text": "\n".join(sentences), "events": events}

@@ -148,7 +148,7 @@ class Node:
         return tokens
 
     def token_span(self, start: Any, end: Any, tokens: int) -> tuple[int, int]:
-        """The place of some of so many tokens, the end exclusive."""
+        """Check a span of tokens, its end exclusive, against the number of tokens, and return it."""
         if type(start) is int and type(end) is int and 0 <= start < end <= tokens:
             return start, end
         raise self.error(f"0 <= start < end <= {tokens}, the number of tokens", describe_value(f"{start} to {end}"))

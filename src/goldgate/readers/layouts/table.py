@@ -14,8 +14,15 @@ from goldgate.readers.layouts.layout import FieldPaths, FileLayout, LayoutAnswer
 from goldgate.readers.records import LINE_ENDS_TO_BLANKS, RecordFile, copy_records, decode_json, too_large_error
 
 _RESPONSE = "response"
-_EVENTS = ("events", "event_list")
-_ONE_ROW = 'write {"id": …, "text": …, "events": […]} for each document, one per line of a .jsonl file'
+_GOLD_COLUMNS: dict[str, tuple[type, ...]] = {
+    "events": (list,),
+    "event_list": (list,),
+    "value": (dict, list),
+}  # JSON, and what it must be
+_ONE_ROW = (
+    'write {"id": …, "text": …, "events": […]} or {"id": …, "value": {…}} for each document, one per line of '
+    "a .jsonl file"
+)
 
 
 def _answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, LayoutAnswer | None]]:
@@ -25,20 +32,21 @@ def _answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, Layout
 
 
 def gold_rows(file: RecordFile) -> RecordFile:
-    """A table of gold as records: a column with a list of events in JSON, and whatever else a record has as text."""
+    """A table of gold as records: a column with events or a value in JSON, and whatever else a record has as text."""
 
     def records() -> Iterator[tuple[int, bytes]]:
-        for line, row in _rows(file, _EVENTS, _ONE_ROW):
-            name = next(name for name in _EVENTS if name in row)
+        for line, row in _rows(file, (*_GOLD_COLUMNS,), _ONE_ROW):
+            name = next(name for name in _GOLD_COLUMNS if name in row)
             cell = row[name].encode()
             try:
-                events = decode_json(cell)
+                gold = decode_json(cell)
             except ValueError:
-                events = None
-            if not isinstance(events, list):
+                gold = None
+            if not isinstance(gold, _GOLD_COLUMNS[name]):
+                form = "an object or a list" if name == "value" else "a list"
                 advice = f'with pandas: frame["{name}"] = frame["{name}"].map(json.dumps)'
                 raise _bad_table_error(
-                    file, line, f"a list in JSON in the column {name}", describe_value(row[name]), advice
+                    file, line, f"{form} in JSON in the column {name}", describe_value(row[name]), advice
                 )
             yield line, orjson.dumps({**row, name: orjson.Fragment(cell.translate(LINE_ENDS_TO_BLANKS))})
 
@@ -57,7 +65,8 @@ def _rows(file: RecordFile, names: Sequence[str | None], advice: str) -> Iterato
         try:
             columns = rows.fieldnames or []
             if None not in names and not any(name in columns for name in names):
-                raise _bad_table_error(file, 1, f"a column {names[0]}", f"the columns {', '.join(columns)}", advice)
+                expected = f"a column {' or '.join(map(str, names))}"
+                raise _bad_table_error(file, 1, expected, f"the columns {', '.join(columns)}", advice)
             lines.begin_row()
             for row in rows:
                 lines.begin_row()

@@ -54,7 +54,8 @@ class FieldsCheck(RecordCheck):
         for path in dict.fromkeys(facts.gold.other_shape):
             yield GoldProblem("other_shape", f"the schema has another shape at {path}", f"{name}.{path}")
         if scorer.validator is not None and not scorer.validator.is_valid(document.value):
-            yield GoldProblem("breaks_schema", "the value is not valid by the schema", name, "note")
+            flaw = scorer.validator.first_error(document.value)
+            yield GoldProblem("breaks_schema", flaw.message, f"{name}{flaw.path}", "note")
         leaves = facts.gold.leaves
         self.leaves += len(leaves)
         if not leaves:

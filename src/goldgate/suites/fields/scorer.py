@@ -18,12 +18,13 @@ from goldgate.response.form import JsonForm
 from goldgate.suites.fields.alignment import HIT, WRONG, Alignment, align_trees
 from goldgate.suites.fields.confidence import ScoredLeaf, locate_confidences, unwrap_confidences
 from goldgate.suites.fields.leaves import Leaf, LeafTree, TreeBuilder, depth_of, location, path_name, plain
-from goldgate.suites.fields.schema import MAX_DEPTH, FieldSchema
+from goldgate.suites.fields.schema import MAX_DEPTH, FieldSchema, step_text
 from goldgate.suites.fields.settings import FieldsSettings
 from goldgate.suites.fields.support import SourceText
 from goldgate.suites.fields.verdicts import name_errors
 
 LISTED_ERRORS = 1_000  # in a record
+_MESSAGE_CHARACTERS = 120  # of the validator, which quotes the value
 _KEY = re.compile(rb'"\s*+:')
 
 
@@ -147,6 +148,13 @@ class FieldsScorer:
         return len(absent - present), len(absent)
 
 
+class SchemaError(NamedTuple):
+    """A part of a value that is not valid by the schema."""
+
+    path: str  # below the value, such as .items[0].price
+    message: str
+
+
 class SchemaValidator:
     """A compiled JSON Schema, draft 2020-12 unless it says otherwise. Nothing is fetched for it."""
 
@@ -182,6 +190,17 @@ class SchemaValidator:
                 return bool(self._validator.is_valid(_plain_numbers(value)))
             except ValueError:  # a number that Python does not have
                 return False
+
+    def first_error(self, value: Any) -> SchemaError:
+        """Where a value that is not valid first breaks the schema, and how."""
+        try:
+            error = next(iter(self._validator.iter_errors(_plain_numbers(value))), None)
+        except ValueError:  # a number that Python does not have
+            error = None
+        if error is None:
+            return SchemaError("", "the value is not valid by the schema")
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step_text(step)}" for step in error.instance_path)
+        return SchemaError("".join(steps), f"not valid by the schema: {error.message[:_MESSAGE_CHARACTERS]}")
 
 
 def _refuse(uri: str) -> Any:

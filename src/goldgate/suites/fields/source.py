@@ -37,6 +37,7 @@ from goldgate.suites.fields.scorer import (
     FieldsAnswer,
     FieldsScorer,
     GoldDocument,
+    SchemaValidator,
     document_record,
 )
 from goldgate.suites.fields.settings import ANNOTATIONS, FieldsSettings, is_json_schema
@@ -72,7 +73,7 @@ def obtain_schema(source: JsonSchemaSource, settings: FieldsSettings, **options:
         source = make()
     if isinstance(source, Mapping):
         _require_json_schema(source, Place())
-        return FieldSchema(source, settings, **options)
+        return _check_schema(FieldSchema(source, settings, **options))
     if not isinstance(source, (str, Path)):
         raise TypeError(f"a schema is a path, a JSON Schema or a Pydantic model, not {describe_value(source)}")
     text, sha256 = read_text_file(source, "schema")
@@ -80,10 +81,19 @@ def obtain_schema(source: JsonSchemaSource, settings: FieldsSettings, **options:
     document = parse_json(text, file, "schema")
     _require_json_schema(document, Place(file))
     try:
-        return FieldSchema(document, settings, sha256=sha256, **options)
+        return _check_schema(FieldSchema(document, settings, sha256=sha256, **options))
     except ConfigError as error:
-        error.place = Place(file, None, error.place.field)
+        if error.code.startswith("schema."):  # else it is of the protocol
+            error.place = Place(file, None, error.place.field)
         raise
+
+
+def _check_schema(schema: FieldSchema) -> FieldSchema:
+    """Raise a ConfigError for a mistake in any part of a schema: its parts are else read when a value needs them."""
+    for _ in schema.paths():
+        pass
+    SchemaValidator.of(schema.document)
+    return schema
 
 
 def parse_document(record: Mapping[str, Any], identity: str, value_field: str | None = None) -> GoldDocument:
@@ -175,8 +185,6 @@ def open_fields_source(
     settings: FieldsSettings = plan.settings
     source, value_field = single_input(inputs, "schema"), single_input(inputs, "value_field")
     given = None if source is None else obtain_schema(source, settings)
-    if given is not None:
-        FieldsScorer(settings, given)  # the validator refuses what is not a schema
     outcome, opener = FieldsOutcome(settings), pair_opener(inputs, OWN_FORM)
 
     def make_work(reader: PairReader) -> FieldsWork:

@@ -25,7 +25,10 @@ from goldgate.suites.fields.settings import FieldsSettings, is_json_schema
 _FOLDER = "goldgate.suites.fields"
 _VALUE_FIELD = word_input("value_field", "Where a gold record has its value, as a dotted path such as labels.invoice.")
 _SCHEMA = Input(
-    "schema", "The JSON Schema of the values. Without it, their shape is derived from gold.", required=False
+    "schema",
+    "The JSON Schema of the values. Without it, their shape is derived from gold.",
+    required=False,
+    example="schema.json",
 )
 _READ_SCHEMA = Input("schema", "Of fields: the JSON Schema, which says whether an answer is a list.", required=False)
 _PROMPT = word_input("prompt", "en, or a file.", "NAME|FILE", "en")

@@ -1,4 +1,4 @@
-"""An item of a stored result, explained: what was shown, and what people and judges remark of it."""
+"""An item of a stored result, explained: what was shown, and what people and judges say of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HALF = 0.5
 
 
 def item_summary(record: ItemLabelsRecord) -> UnitSummary:
-    """What stands out first: judge and people disagree; then no person could say; then people disagree."""
+    """The item in a list; first those where judge and people disagree, then unsure ones, then people who disagree."""
     human, judge = record["human"], record["judge"]
     facets = {"question": (record["question"],)}
     numbers = {each["label"] for each in record["people"] if isinstance(each["label"], (int, float))}

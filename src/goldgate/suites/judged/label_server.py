@@ -11,6 +11,7 @@ from __future__ import annotations
 import getpass
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -100,8 +101,16 @@ class LabelSite:
 
     @property
     def summary(self) -> str:
-        """How far the person has come."""
-        return f"{len(self._labels):,} of {len(self._keys):,} items labelled in {self._labels.path}"
+        """How far the person has come; at the end, the command that takes the labels."""
+        progress = f"{len(self._labels):,} of {len(self._keys):,} items labelled in {self._labels.path}"
+        if len(self._labels) < len(self._keys) or self._items.header is None:
+            return progress
+        labels, draw = shlex.quote(str(self._labels.path)), shlex.quote(self._items.name)
+        command = f"goldgate judged --labels {labels} [JUDGE.jsonl] --items ITEMS.jsonl --draw {draw}"
+        if self._choices is _YES_AND_NO:
+            return f"{progress}\nnext: {command}"
+        words = ", ".join(f"{choice.word}: NUMBER" for choice in self._choices)
+        return f"{progress}\nnext: {command} --protocol FILE, with judged: {{labels: {{{words}}}}} in it"
 
     @property
     def policy(self) -> str:
@@ -195,7 +204,7 @@ class LabelSite:
         return render_item(view, self._choices)
 
     def _saved_words(self, query: str) -> str:
-        """What was saved last, and what the judge says of it."""
+        """The message about the label that was saved last, with the judge's label of the same item."""
         match = _SAVED.fullmatch(query)
         if match is None or int(match[1]) > len(self._keys):
             return ""

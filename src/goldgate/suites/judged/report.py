@@ -66,6 +66,8 @@ class LabelFacts:
     no_judge_label: int
     outside: int  # labels of judges for what is not among the items
     judge_seen: int  # labels that people changed after they had seen the judge's
+    unread: int  # labels of judges that are neither a number from 0 to 1 nor a word of the protocol
+    unread_example: str | None
     steps: tuple[int, int]  # in which labels of people, and of judges, are counted
     stretched: list[str]  # questions whose judge's labels were stretched
     order: list[tuple[int, Fraction]]  # the place of an item in the draw, and its h - j
@@ -75,7 +77,7 @@ class LabelFacts:
 
 @dataclass
 class JudgedOutcome(Outcome):
-    """What is known when everything was read."""
+    """The suite's own parts of a report, and its remarks."""
 
     label_facts: LabelFacts | None = None
 
@@ -204,6 +206,9 @@ def _judge_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOu
     if facts.no_judge_label:
         items = count_text(facts.no_judge_label, "item")
         message = f"{items} without a label of the judge, counted as one half"
+        if facts.unread:
+            unread = count_text(facts.unread, "label")
+            message += f": {unread} neither from 0 to 1 nor a word of the protocol, such as {facts.unread_example}"
         yield remark("no_judge_label", message, items=facts.no_judge_label)
     if facts.left_out:
         message = f"labels of other judges are not used: {first_names(facts.left_out)}"
@@ -219,7 +224,7 @@ def _judge_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOu
 
 
 def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[StandsOut]:
-    """All labels are 1, and still too few for the gate, or for 0.9."""
+    """A remark where all labels are 1 and still too few for the gate, or without a gate for 0.9."""
     human, n = row["metrics"]["human_rate"]["value"], row["labelled"]
     if human != 1 or row["unsure"]:
         return
@@ -234,7 +239,7 @@ def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[StandsOut]:
 
 
 def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[StandsOut]:
-    """Whether people differ from the judge more, or otherwise, the later they labelled."""
+    """A remark where the difference between people and judge changes along the order of the draw."""
     n = len(order)
     if n < _DRIFT_LABELS:
         return

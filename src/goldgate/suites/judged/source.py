@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from goldgate.core.finding import Finding
+from goldgate.core.page import count_text
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper, Source, Work, single_input
 from goldgate.core.unit_page import InputLookup
@@ -76,7 +77,7 @@ def questions_by_id(items: Iterable[ItemKey]) -> dict[str, str | None]:
 
 
 class OpenedFiles(NamedTuple):
-    """What was opened, read by item; an input that was not given is None."""
+    """The files of labels and items, read by item; `items` is None without --items."""
 
     labels: LocatedRecords
     book: LabelBook
@@ -142,7 +143,7 @@ def open_judged_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLooku
 
 
 class JudgedWork(Work[Sequence[UnitFacts], ItemFacts]):
-    """Items are joined where the files are: a shard has its facts."""
+    """Give the facts of a shard as they are: items were joined with their labels when the files were read."""
 
     measures = judged_measures()
 
@@ -277,6 +278,8 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             no_judge_label=sum(each.judge is None for each in facts) if book.judges else 0,
             outside=self._files.outside,
             judge_seen=book.judge_seen,
+            unread=book.unread,
+            unread_example=book.unread_example,
             steps=self._steps,
             stretched=sorted(name for name, stretch in self._stretches.items() if stretch != Stretch()),
             order=[(order[each.key], each.human - each.judge) for each in facts
@@ -317,7 +320,7 @@ def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[It
                 "the labels by which this was drawn are not among the labels",
                 place=Place(draw.file),
                 expected=f"a file of labels with the sha256 {str(draw.header['labels_sha256'])[:12]}",
-                advice="add the file that `goldgate sample --judge` was given to --labels",
+                advice="add the file that `goldgate sample --labels` was given to --labels",
             )
         judge = judge_strata(path)
     elif by is not None and files.items is None:
@@ -367,6 +370,6 @@ def _require_known(files: OpenedFiles) -> None:
         f"people labelled what is not among {whose}",
         place=Place(file_names(files.labels)),
         expected=f"ids of {whose}",
-        found=f"{len(unknown)} others: {first_ids(unknown)}",
+        found=f"{count_text(len(unknown), 'other id')}: {first_ids(unknown)}",
         advice="--items FILE names everything that is to be judged" if files.items is None else None,
     )

@@ -8,7 +8,11 @@ from goldgate.suites.judged.settings import JudgedSettings
 
 _FOLDER = "goldgate.suites.judged"
 _LABELS = Input(
-    "labels", "Labels of people and of judges, JSON Lines or a JSON array, may be gzipped.", many=True, judged=True
+    "labels",
+    "Labels of people and of judges, JSON Lines or a JSON array, may be gzipped.",
+    many=True,
+    judged=True,
+    example="people.jsonl judge.jsonl",
 )
 _ITEMS = Input(
     "items",
@@ -16,8 +20,9 @@ _ITEMS = Input(
     many=True,
     required=False,
     judged=True,
+    example="items.jsonl",
 )
-_DRAW = Input("draw", "What goldgate sample drew for people to label.", required=False)
+_DRAW = Input("draw", "What goldgate sample drew for people to label.", required=False, example="drawn.jsonl")
 _JUDGE = Input("judge", "Take the labels of this judge only.", metavar="NAME", required=False, is_path=False)
 
 

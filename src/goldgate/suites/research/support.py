@@ -208,7 +208,7 @@ def _require_known(book: LabelBook, collected: RunCollection) -> None:
             "there are labels for claims that are not in the outputs",
             place=Place(file_names(book.located)),
             expected="ids of claims: the folder of a run, a slash and the claim_id; no question beside that",
-            found=f"{len(unknown)} others: {first_ids(unknown)}",
+            found=f"{count_text(len(unknown), 'other id')}: {first_ids(unknown)}",
             advice="give the labels of these outputs: goldgate sample --from RESULT makes the items that people label",
         )
 
