@@ -21,7 +21,7 @@ import orjson
 from goldgate import evaluate_outputs, load_scorer
 from goldgate.core.plan import Plan
 from goldgate.errors import GoldgateError, InternalError
-from goldgate.readers.draw import judge_strata, load_draw, sample_items
+from goldgate.readers.draw import judge_strata, load_draw
 from goldgate.readers.id_index import IdIndex, Opener, index_files
 from goldgate.readers.join import join_indexes
 from goldgate.readers.pair_files import PairOpener
@@ -32,6 +32,7 @@ from goldgate.suites.extraction.events.answer_form import CANONICAL, Form, parse
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.judged.ask import open_judge_task
 from goldgate.suites.judged.label_server import open_label_site
+from goldgate.suites.judged.sample import sample_items
 from goldgate.suites.judged.settings import JudgedSettings
 from goldgate.suites.plan import load_protocol
 from goldgate.suites.research.imports.runs import import_runs
