@@ -171,7 +171,7 @@ def test_strata_come_from_the_draw(tmp_path: Path) -> None:
     assert found["rate"] == pytest.approx(60 / 80 + 20 / 80 * share)
 
 
-def test_a_judge_whose_labels_were_raised_where_nobody_looked_stands_out(tmp_path: Path) -> None:
+def test_a_judge_whose_labels_were_raised_on_items_that_were_not_drawn_stands_out(tmp_path: Path) -> None:
     """All 20 zeros in the 40 of 80 drawn: C(60, 20) / C(80, 40) = 3.9e-8, twice for both sides."""
     study = Study(tmp_path)
     zeros = {*study.drawn[:20]}
