@@ -207,7 +207,7 @@ def _parse_label(record: dict[str, Any], kind: str, words: Mapping[str, Fraction
     error = _wrong("bad_label", "this label of a person cannot be read", "label", expected, label)
     if isinstance(label, str):
         error.advice = did_you_mean(label, [*words, UNSURE]) or (
-            f"put what each word counts in the protocol: judged: {{labels: {{{label}: 1, …}}}}, and add --protocol FILE"
+            f"say in the protocol what number each word is, under the suite's section: labels: {{{label}: 1, …}}"
         )
     raise error
 
