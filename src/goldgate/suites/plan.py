@@ -69,7 +69,7 @@ def load_plan(suite: Suite, protocol: ProtocolSource) -> Plan:
 
 def _known_metric(name: str, gated: GateTarget | None, metrics: Mapping[str, Metric]) -> Metric:
     """The metric that a gate is on, or on a part of which; as it is when nothing was counted."""
-    return metrics[name] if gated is None else metrics[gated.metric]
+    return metrics[name] if gated is None else gated.measure.metrics_of(Tally(), gated.measure.key)[gated.metric]
 
 
 def _is_share(metric: Metric) -> bool:
