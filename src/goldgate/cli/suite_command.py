@@ -38,10 +38,12 @@ _HELP = """{about}
 
     \b
     Example:
-      goldgate {name} {inputs} \\
-          --protocol gates.yaml --out report
+      {example}
 
     Exit status: 0 all gates passed or none set, 1 a gate failed, 2 the command failed (SYSTEM_ERROR)."""
+
+
+_EXAMPLE_WIDTH = 72  # characters, with room for the margin and a backslash
 
 
 def suite_command(name: str) -> click.Command:
@@ -53,13 +55,24 @@ def suite_command(name: str) -> click.Command:
     return click.command(
         name,
         cls=MultiValueCommand,
-        help=_HELP.format(about=suite.about, name=name, inputs=" ".join(filter(None, map(_example, suite.inputs)))),
+        help=_HELP.format(about=suite.about, example=_example(suite)),
         short_help=suite.about,
         context_settings={"help_option_names": ["-h", "--help"]},
     )(add_options(*map(input_option, suite.inputs), *_common_options(suite))(_callback(suite)))
 
 
-def _example(each: Input) -> str:
+def _example(suite: Suite) -> str:
+    """An example of the command, in lines that fit a terminal of 80 columns."""
+    lines = [f"goldgate {suite.name}"]
+    for words in (*filter(None, map(_example_input, suite.inputs)), "--protocol gates.yaml", "--out report"):
+        if len(lines[-1]) + len(words) > _EXAMPLE_WIDTH:
+            lines.append(f"    {words}")
+        else:
+            lines[-1] += f" {words}"
+    return " \\\n      ".join(lines)
+
+
+def _example_input(each: Input) -> str:
     if each.example is not None:
         return f"{each.option} {each.example}"
     ending = "/" if each.metavar == "DIR" else ".jsonl" if each.many else ".json"

@@ -154,7 +154,7 @@ def label_command(
 
     \b
     Example:
-      goldgate label drawn.jsonl --out labels.jsonl --labels "supported,unsupported"
+      goldgate label drawn.jsonl --out labels.jsonl --labels supported,unsupported
 
     ITEMS is a draw of goldgate sample, or any file of items; they come in its order. Every label is on disk before the
     next item shows. The same command goes on where it was stopped. Only this machine can reach the page.
