@@ -279,7 +279,7 @@ def _uneven_judge(splits: Sequence[JudgeSplit]) -> Iterator[StandsOut]:
 
 
 def _tails(split: JudgeSplit) -> tuple[float, float]:
-    """The probabilities of so few, and of so many, items above the mean in a random draw (hypergeometric)."""
+    """Both tails of the hypergeometric distribution of drawn items that are above the mean."""
     least, most = max(0, split.drawn - split.items + split.above), min(split.drawn, split.above)
     every = _log_choices(split.items, split.drawn)
 
