@@ -236,6 +236,22 @@ def test_a_draw_of_other_claims_and_labels_beside_the_draw_are_refused(tmp_path:
     assert study.refusal([label(name, True) for name in study.items], draw=draw).code == "draw.strata"
 
 
+def test_old_labels_do_not_count_for_new_claims_under_the_same_ids(tmp_path: Path) -> None:
+    study, result, draw = Study(tmp_path, failing=0), tmp_path / "result", tmp_path / "drawn.jsonl"
+    cli("research", "--golden", study.golden, "--outputs", study.outputs, "--out", result, "--quiet", status=1)
+    cli("sample", "--from", result, "--n", 20, "--out", draw)
+    people = [label(json.loads(line)["id"], True) for line in draw.read_text(encoding="utf-8").splitlines()[1:]]
+    assert found(study.evaluate(people, draw=draw))["value"] == 1
+    stored = study.outputs / people[0]["id"].partition("/")[0] / "research_output.json"
+    text = stored.read_text(encoding="utf-8")
+    for claim_text in {json.loads(text)["claims"][n]["statement"] for n in range(2)}:
+        text = text.replace(json.dumps(claim_text), json.dumps(f"Not: {claim_text}"))
+    stored.write_text(text, encoding="utf-8")
+    error = study.refusal(people, draw=draw)
+    assert error.code == "draw.other_claims"
+    assert people[0]["id"] in str(error.found)
+
+
 def test_copied_labels_stand_out(tmp_path: Path) -> None:
     study = Study(tmp_path, failing=0)
     both = [label(name, n % 3 != 0, kind) for n, name in enumerate(study.items) for kind in ("human", "judge")]

@@ -45,7 +45,7 @@ from goldgate.stats.label_counts import (
 )
 from goldgate.suites.research.contracts import SupportValue
 from goldgate.suites.research.measures import SUPPORT_METRIC
-from goldgate.suites.research.run.facts import RunFacts
+from goldgate.suites.research.run.facts import RunFacts, statement_digest
 from goldgate.suites.research.suite import ResearchSettings
 from goldgate.suites.research.trials import RunCollection
 
@@ -144,6 +144,7 @@ def count_claim_labels(labels: ClaimLabels, collected: RunCollection) -> Counted
     if draw is not None:
         _check_draw(draw, population)
         require_drawn(draw, book, population)
+        _require_same_claims(draw, collected)
     sampling = find_sampling(book, draw, population, labels.sampling, "research")
     drawn = {*draw.items} if draw is not None else {*book.labelled}
     nothing, facts = ItemLabels(), dict[ItemKey, ClaimFacts]()
@@ -220,6 +221,26 @@ def _check_draw(draw: Draw, population: Mapping[ItemKey, RunFacts]) -> None:
         if error.code == "draw.other_items":
             error.advice = "draw from the result of these outputs under this protocol: goldgate sample --from RESULT"
         raise
+
+
+def _require_same_claims(draw: Draw, collected: RunCollection) -> None:
+    """Labels are for the claims that people saw: a new claim under an old id has none."""
+    statements = {
+        claim_key(run.name, name): digest
+        for run in collected.runs
+        if run.claim_ids is not None
+        for name, digest in zip(run.claim_ids.covered, run.claim_ids.statements, strict=True)
+    }
+    others = [key for key, item in draw.items.items() if statements[key] != statement_digest(item.get("claim"))]
+    if others:
+        raise InputError(
+            "draw.other_claims",
+            "the claims that were drawn are not those of the outputs",
+            place=Place(draw.file),
+            expected="for each drawn id, the statement that the outputs have",
+            found=f"{count_text(len(others), 'other statement')}: {first_ids(others)}",
+            advice="these outputs need labels of their own: goldgate sample --from RESULT, then goldgate label",
+        )
 
 
 def labels_by_claim(book: LabelBook, run: str, output: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:

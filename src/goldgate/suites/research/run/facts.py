@@ -197,8 +197,17 @@ def _short_digest(value: object) -> bytes:
 def _claim_ids(run: JudgedRun) -> ClaimIds:
     entries = run.output.get("claims", [])
     names = [claim.get("claim_id") for claim in entries if type(claim) is dict]
-    covered = tuple(entries[number]["claim_id"] for number in run.claims.covered_numbers)
-    return ClaimIds(covered, frozenset(name for name in names if type(name) is str))
+    covered = [entries[number] for number in run.claims.covered_numbers]
+    return ClaimIds(
+        tuple(claim["claim_id"] for claim in covered),
+        frozenset(name for name in names if type(name) is str),
+        tuple(statement_digest(claim.get("statement")) for claim in covered),
+    )
+
+
+def statement_digest(statement: object) -> bytes:
+    """Eight bytes for the statement of a claim: whether it is the one that people saw."""
+    return _short_digest(str(statement))
 
 
 NO_QUERY = -1
@@ -220,10 +229,11 @@ class RunSettings(NamedTuple):
 
 
 class ClaimIds(NamedTuple):
-    """The ids of a run's claims: of those that are verified and covered, and of all."""
+    """The ids of a run's claims, of those that are verified and covered, and of all; digests of the covered ones."""
 
     covered: tuple[str, ...]
     every: frozenset[str]
+    statements: tuple[bytes, ...]
 
 
 class RunFacts(NamedTuple):
