@@ -307,9 +307,6 @@ def sampling_remarks(
     if header is not None and header["draw"] > 1:
         number = header["draw"]
         yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
-    if header is not None and header["by"] == "group":
-        message = "drawn by group: the interval is about these groups, and says nothing of others of their kind"
-        yield remark("drawn_by_group", message, groups=len(header["strata"]))
     if judge_seen:
         labels = count_text(judge_seen, "label")
         yield remark("judge_seen", f"{labels} changed by people after they had seen the judge's", labels=judge_seen)

@@ -107,6 +107,9 @@ class JudgedOutcome(Outcome):
         own, facts = cast("JudgedReport", report), self.label_facts
         assert facts is not None
         yield from sampling_remarks(facts.sampling, facts.header, facts.people, facts.judges, facts.judge_seen)
+        if facts.header is not None and facts.header["by"] == GROUP:
+            message = "drawn by group: the interval is about these groups, and says nothing of others of their kind"
+            yield remark("drawn_by_group", message, groups=len(facts.header["strata"]))
         if facts.sampling == "complete" and facts.people and not facts.has_items:
             yield remark(
                 "no_items", "no items file: whatever has no label is not known, so labels may have been left out"
