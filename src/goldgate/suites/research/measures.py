@@ -231,11 +231,15 @@ class SupportedClaims(TrialMeasure):
     def count(self, trial: Trial) -> UnitCounts:
         return {} if trial.labels is None else {self.key: trial.labels}
 
+    def totals(self, trial: Trial) -> Mapping[str, int]:
+        return NO_TOTALS if trial.labels is not None else {"unlabelled_trials": 1}
+
     def metrics_of(self, tally: Tally, key: TableKey) -> Metrics:
-        """Nothing where anything was counted and no labels were given."""
+        """Nothing where trials were counted, by this measure or, in stored records, by others, and none has labels."""
         table = tally.tables.get(key)
         if table is None:
-            return {} if tally.tables else {SUPPORT_METRIC: UNDEFINED_SUPPORT}
+            counted = tally.tables or tally.counts["unlabelled_trials"]
+            return {} if counted else {SUPPORT_METRIC: UNDEFINED_SUPPORT}
         rate = find_rate(LabelColumns(table), groups="runs")
         if isinstance(rate, str):
             return {SUPPORT_METRIC: replace(UNDEFINED_SUPPORT, reason=rate)}
