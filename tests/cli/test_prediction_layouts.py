@@ -113,7 +113,8 @@ def test_every_file_of_the_folder_is_listed() -> None:
     modules = [import_module(f"goldgate.readers.layouts.{name}") for name in names]
     kinds = (RecordLayout, FileLayout)
     defined = {value.name for module in modules for value in vars(module).values() if isinstance(value, kinds)}
-    assert defined == {layout.name for layout in RECORD_LAYOUTS} | {layout.name for layout in FILE_LAYOUTS}
+    listed = {layout.name for layout in RECORD_LAYOUTS} | {layout.name for layout in FILE_LAYOUTS}
+    assert defined == listed, "add it to one of the lists in readers/layouts/__init__.py"
     assert all([layout.about for layout in RECORD_LAYOUTS] + [layout.about for layout in FILE_LAYOUTS])
 
 

@@ -120,7 +120,7 @@ def test_every_measure_in_its_folder_is_listed(name: str) -> None:
     suite = load_suite(name)
     package = type(suite).__module__.rpartition(".")[0]
     listed = {type(measure) for measure in measures_of(suite)} - {ParseRates}  # which several suites have
-    assert measures_in(package) - {ParseRates} == listed
+    assert measures_in(package) - {ParseRates} == listed, f"what measures() of the suite {name} gives lacks a class"
 
 
 def measures_in(package: str) -> set[type]:

@@ -148,7 +148,8 @@ def _check_command(page: Path, command: Command, shell: Shell, folder: Path) -> 
     if command.output and os.environ.get("GOLDGATE_UPDATE") and not output_fits(command.output, printed):
         _update(page, command, refit(command.output, printed))
     elif command.output:
-        assert output_fits(command.output, printed), f"$ {command.line}\n{done.stdout}"
+        renew = f"GOLDGATE_UPDATE=1 pytest tests/docs/test_examples.py -k {page.stem} renews what is shown"
+        assert output_fits(command.output, printed), f"$ {command.line}\n{done.stdout}\n{renew}"
 
 
 def _update(page: Path, command: Command, output: list[str]) -> None:
@@ -223,17 +224,19 @@ def _code_words(page: str) -> set[str]:
 
 
 def test_every_metric_is_documented() -> None:
-    assert _known("extraction") - _code_words("metrics.md") == set()
+    assert _known("extraction") - _code_words("metrics.md") == set(), "give each its formula in docs/metrics.md"
 
 
 def test_every_violation_and_error_name_is_documented() -> None:
-    assert {*map(str, Violation), *map(str, Mistake)} - _code_words("metrics.md") == set()
+    names = {*map(str, Violation), *map(str, Mistake)}
+    assert names - _code_words("metrics.md") == set(), "add a row for each to its table in docs/metrics.md"
 
 
 def test_every_repair_step_is_documented_in_the_words_that_people_are_shown() -> None:
     page = (DOCS / "reading-responses.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", page, re.MULTILINE))
-    assert {step: rows[step].replace("`", "") for step in Step} == STEP_MEANINGS
+    shown = {step: rows.get(step, "").replace("`", "") for step in Step}
+    assert shown == STEP_MEANINGS, "the table of docs/reading-responses.md has other words than STEP_MEANINGS"
 
 
 def test_every_protocol_key_is_documented_with_its_default() -> None:
@@ -241,7 +244,7 @@ def test_every_protocol_key_is_documented_with_its_default() -> None:
     section = page[page.index("\n## Protocol\n") : page.index("\n## What `--out` writes\n")]
     rows = dict(re.findall(r"^\| `([\w.<>]+)` \| `?([^|`]+?)`? \|", section, re.MULTILINE))
     keys = {**_keys(protocol_file_type(all_sections()), ""), **_keys(Gate, "gates.<metric>.")}
-    assert {key: rows.get(key) for key in keys} == keys
+    assert {key: rows.get(key) for key in keys} == keys, "add a row with the default to docs/files.md, Protocol"
 
 
 def _keys(kind: type[Any], path: str) -> dict[str, str]:
@@ -273,7 +276,8 @@ def test_every_error_code_is_documented() -> None:
     endings = {word[word.index(".") :] for word in documented}
     used = set(_error_codes())
     assert {".bad_id", "schema.required", "gold.wrong_offsets"} <= used  # they are found at all
-    assert {code for code in used if code not in (endings if code.startswith(".") else documented)} == set()
+    missing = {code for code in used if code not in (endings if code.startswith(".") else documented)}
+    assert missing == set(), "add them to the table of error codes in docs/files.md"
 
 
 def _error_codes() -> Iterator[str]:
@@ -296,7 +300,8 @@ def _error_codes() -> Iterator[str]:
 def test_every_public_name_is_documented() -> None:
     import goldgate
 
-    assert {name for name in goldgate.__all__ if name != "__version__"} - _code_words("python-api.md") == set()
+    names = {name for name in goldgate.__all__ if name != "__version__"}
+    assert names - _code_words("python-api.md") == set(), "document them in docs/python-api.md"
 
 
 def _known(name: str) -> set[str]:

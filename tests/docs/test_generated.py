@@ -17,7 +17,7 @@ def test_generated_file_is_up_to_date(file: Path) -> None:
     made = make(file)
     if os.environ.get("GOLDGATE_UPDATE"):
         file.write_text(made, encoding="utf-8")
-    assert file.read_text(encoding="utf-8") == made
+    assert file.read_text(encoding="utf-8") == made, "renew it: GOLDGATE_UPDATE=1 pytest tests/docs/test_generated.py"
 
 
 @pytest.mark.parametrize("file", [file for file in GENERATED if file.name in PICTURES], ids=name_of)

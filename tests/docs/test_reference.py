@@ -15,6 +15,8 @@ import pytest
 
 import goldgate
 from goldgate.cli.check import all_schemas
+from goldgate.readers.dialects import DIALECTS
+from goldgate.readers.layouts import FILE_LAYOUTS, RECORD_LAYOUTS
 from goldgate.suites.research.run.evidence import FAILURES
 from goldgate.suites.research.suite import ALARMS
 
@@ -66,10 +68,14 @@ def test_what_can_stand_out_is_documented() -> None:
     assert "no_gates" in everywhere  # they are found at all
     in_extraction = listed("metrics.md", "## What stands out")
     in_research = listed("research.md", "### What stands out")
-    assert everywhere | remark_codes(EXTRACTION) <= in_extraction
+    missing = (everywhere | remark_codes(EXTRACTION)) - in_extraction
+    assert missing == set(), "add a row for each to What stands out in docs/metrics.md"
     of_labels = remark_codes(SOURCE / "readers" / "labels.py")
     assert "trusted_sampling" in of_labels
-    assert remark_codes(RESEARCH) | of_labels | {*ALARMS} == in_research
+    of_research = remark_codes(RESEARCH) | of_labels | {*ALARMS}
+    assert of_research == in_research, (
+        "the left set is the code's, the right one is What stands out in docs/research.md"
+    )
 
 
 def finding_codes(folder: Path) -> set[str]:
@@ -82,7 +88,8 @@ def finding_codes(folder: Path) -> set[str]:
 def test_every_finding_is_documented() -> None:
     in_research = finding_codes(RESEARCH) - finding_codes(RESEARCH / "imports")
     assert {"missing_run", "torn_log", "pin_mismatch", "too_large"} <= in_research
-    assert in_research - listed("research.md", "### Findings") - {*FAILURES} == set()
+    missing = in_research - listed("research.md", "### Findings") - {*FAILURES}
+    assert missing == set(), "add a row for each to Findings in docs/research.md"
     assert {*FAILURES} <= listed("research.md", "## Evidence, checked")
     assert finding_codes(EXTRACTION / "scorer.py") <= listed("files.md", "### report.json")
 
@@ -111,7 +118,7 @@ def test_every_key_of_a_report_is_documented() -> None:
     documented = listed("files.md", "### report.json")
     for report, _ in reports().values():
         keys = {*report, *(f"metrics.{name}" for name, found in report["metrics"].items() if isinstance(found, dict))}
-        assert keys - documented == set()
+        assert keys - documented == set(), "add a row for each to report.json in docs/files.md"
 
 
 @pytest.mark.parametrize(("suite", "heading"), [("extraction", "### samples.jsonl"), ("research", "### runs.jsonl")])
@@ -121,13 +128,21 @@ def test_every_key_of_a_record_is_documented(suite: str, heading: str) -> None:
     _, records = reports()[suite]
     keys = {key for record in records for key in record}
     levels = {"structural", "verbatim", "chain", "anchored"}
-    assert keys - levels - set(re.findall(r"[`\"](\w+)[`\"]", section)) == set()
+    missing = keys - levels - set(re.findall(r"[`\"](\w+)[`\"]", section))
+    assert missing == set(), f"name each under {heading} in docs/files.md"
 
 
 def test_every_contract_is_documented() -> None:
     text = (DOCS / "files.md").read_text(encoding="utf-8")
     section = text[text.index("\n### Contracts\n") :].split("\n## ", 1)[0]
-    assert set(re.findall(r"`([\w.]+\.schema\.json)`", section)) == {*all_schemas()}
+    shown = set(re.findall(r"`([\w.]+\.schema\.json)`", section))
+    assert shown == {*all_schemas()}, "the left set is Contracts in docs/files.md"
+
+
+def test_every_dialect_and_layout_is_documented() -> None:
+    rows = re.findall(r"^\| `([\w-]+)` \|", (DOCS / "datasets.md").read_text(encoding="utf-8"), re.MULTILINE)
+    names = {entry.name for entry in (*DIALECTS, *RECORD_LAYOUTS, *FILE_LAYOUTS)}
+    assert names - {*rows} == set(), "add a row for each to its table in docs/datasets.md"
 
 
 # --- the house
@@ -137,7 +152,8 @@ def test_every_folder_has_its_sentence_in_the_architecture() -> None:
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     folders = {path.parent.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")} - {"."}
     assert "suites/extraction/events" in folders
-    assert {folder for folder in folders if f"`{folder}/`" not in text} == set()
+    missing = {folder for folder in folders if f"`{folder}/`" not in text}
+    assert missing == set(), "add a row for each to Packages in docs/architecture.md"
 
 
 def test_the_layers_in_the_architecture_are_those_that_are_checked() -> None:
@@ -146,13 +162,14 @@ def test_the_layers_in_the_architecture_are_those_that_are_checked() -> None:
     layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     shown = text[text.index("<!-- layers -->\n```\n") :].split("```")[1].strip().splitlines()
-    assert shown == [layer.replace("goldgate.", "") for layer in layers]
+    checked = [layer.replace("goldgate.", "") for layer in layers]
+    assert shown == checked, "docs/architecture.md shows other layers than pyproject.toml has for import-linter"
 
 
 def test_every_decision_is_listed() -> None:
     text = (DOCS / "decisions" / "README.md").read_text(encoding="utf-8")
     files = {path.name for path in (DOCS / "decisions").glob("0*.md")}
-    assert set(re.findall(r"\]\((0[\w-]+\.md)\)", text)) == files
+    assert set(re.findall(r"\]\((0[\w-]+\.md)\)", text)) == files, "add it to docs/decisions/README.md"
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
@@ -160,7 +177,7 @@ def test_every_path_on_the_page_exists(page: str) -> None:
     """What looks like a file or a folder in backticks is one, seen from the root, the sources or anywhere in them."""
     named = re.findall(r"`([\w./-]+(?:\.py|\.md|\.yaml|/))`", (ROOT / page).read_text(encoding="utf-8"))
     assert len(named) > 3
-    assert {path for path in named if not _exists(path)} == set()
+    assert {path for path in named if not _exists(path)} == set(), f"{page} names files that are not there"
 
 
 def _exists(path: str) -> bool:

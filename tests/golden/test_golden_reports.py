@@ -92,4 +92,5 @@ def _compare_text(found: str, name: str) -> None:
     expected = HERE / name
     if os.environ.get("GOLDGATE_UPDATE"):
         expected.write_text(found, encoding="utf-8")
-    assert found == expected.read_text(encoding="utf-8")
+    renew = "read the difference; if it is meant: GOLDGATE_UPDATE=1 pytest tests/golden"
+    assert found == expected.read_text(encoding="utf-8"), renew
