@@ -12,7 +12,7 @@ from goldgate.readers.dialects import chfinann, docee, duee, maven, rams, wikiev
 from goldgate.readers.dialects.dialect import Dialect
 
 OWN_FORM = "goldgate"  # our own form, which is read as it is
-_OWN_KEYS = {"id", "text", "events"}  # which says nothing of any other
+_OWN_KEYS = {"id", "text", "events"}  # by these no dialect is told
 
 # In the order in which they are tried: each before those that would take its records too.
 DIALECTS: tuple[Dialect, ...] = (
@@ -28,9 +28,9 @@ DIALECTS: tuple[Dialect, ...] = (
     rams.OEE_CFC,
 )
 
-
-# Beside `events`, each of these dialects with records that may have it has one of these keys.
-_FOREIGN_KEYS = frozenset({"event_mentions", "evt_triggers", "document", "content", "sentences"})
+_SHARED_KEYS = _OWN_KEYS | {"title", "tokens"}  # that records in our own form may have too
+# A record with `events` and none of these is in our own form, or in that of another distribution.
+_FOREIGN_KEYS = frozenset(key for dialect in DIALECTS for key in dialect.keys) - _SHARED_KEYS
 
 
 @cache

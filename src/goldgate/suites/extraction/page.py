@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
+from goldgate.core.measure import UNITS_COLUMN, RatioMeasure
 from goldgate.core.page import (
     BarPicture,
     Cell,
@@ -47,6 +48,7 @@ from goldgate.core.suite import (
 )
 from goldgate.response.answer_page import MISSING_ANSWER, PARSED
 from goldgate.response.parsed import Status
+from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import MeanValue, MetricValue
@@ -252,9 +254,6 @@ def _type_picture(report: ExtractionReport) -> Picture:
     return ScorePicture("types", "Event types", (ScoreGroup("strict_f1", rows),), aside="gold", notes=(note,))
 
 
-_RATES_OF_ALL_SAMPLES = ("schema_compliance_rate",)
-
-
 def extraction_rates(report: ExtractionReport) -> StoredRates:
     """The rates under metrics.main; a ContradictionError where the event types, or each other, give others."""
     stated = stated_rates(report)
@@ -270,10 +269,21 @@ def extraction_rates(report: ExtractionReport) -> StoredRates:
         **_family_counts("type_", stated["type_precision"][0], stated["type_precision"][1], stated["type_recall"][1]),
     }
     require_equal_rates("metrics.main", counted, {name: stated[name] for name in counted})
-    for name in _RATES_OF_ALL_SAMPLES:
+    for name in sorted(stated.keys() & _rates_of_all_samples()):
         if stated[name][1] != samples:
             raise ContradictionError(f"metrics.main.{name}.denominator", str(samples), str(stated[name][1]))
     return StoredRates(stated, {"samples": samples}, judged=report["inputs"]["predictions"] or None)
+
+
+def _rates_of_all_samples() -> set[str]:
+    """The rates under metrics.main that divide by the number of samples."""
+    from goldgate.suites.extraction.measures import extraction_measures  # a page alone needs none of them
+
+    measures = [m for m in extraction_measures(ExtractionSettings()) if isinstance(m, RatioMeasure)]
+    ratios = {
+        name: ratio for measure in measures if measure.section == "main" for name, ratio in measure.ratios.items()
+    }
+    return {name for name, ratio in ratios.items() if ratio.denominator.keys() == {UNITS_COLUMN}}
 
 
 def _family_counts(prefix: str, hits: int, predicted: int, gold: int) -> dict[str, HitsAndTrials]:
