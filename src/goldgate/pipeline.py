@@ -12,11 +12,11 @@ import goldgate
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
 from goldgate.core.finding import (
     Finding,
-    FindingSample,
+    LimitedFindings,
     explain_zero,
     finding_entries,
-    gates_that_cannot_fail,
-    lowered_gates,
+    gates_that_cannot_fail_remarks,
+    lowered_gates_remarks,
     remarks,
 )
 from goldgate.core.gate import overall_verdict
@@ -134,8 +134,8 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: Refe
     report = cast("SuiteReport", entries)  # with the parts of the suite's own type
     report["stands_out"] = explain_zero([
         *remarks(report, suite.headline),
-        *gates_that_cannot_fail(gates),
-        *lowered_gates(plan.gates, suite.gates(plan)),
+        *gates_that_cannot_fail_remarks(gates),
+        *lowered_gates_remarks(plan.gates, suite.gates(plan)),
         *outcome.remarks(report),
     ])  # fmt: skip
     return Evaluation(report, metrics, gates)
@@ -176,7 +176,7 @@ class UnitCounter:
     ) -> None:
         self.tally = Tally(table_forms(work.measures))
         self.units = 0
-        self.findings = FindingSample()
+        self.findings = LimitedFindings()
         self.worst = weigh.nothing() if weigh is not None else None
         self._work = work
         self._write = write
@@ -292,7 +292,7 @@ class _Evaluator:
         self.weigh = weigh
         self.worst = weigh.nothing() if weigh is not None else WorstUnits()
         self._done = 0
-        self._findings = FindingSample()
+        self._findings = LimitedFindings()
 
     @property
     def findings(self) -> list[Finding]:

@@ -208,7 +208,7 @@ class EventReward(GoldReward[Gold, Facts]):
 
     def score_answer(self, response: str, thought: str, gold: Gold) -> Facts:
         sample = Sample(gold, response, thought=thought)
-        return self.scorer.facts(sample) if self._needs_checks else self.scorer.compared([sample])[0]
+        return self.scorer.facts(sample) if self._needs_checks else self.scorer.compare_samples([sample])[0]
 
     @property
     def _needs_checks(self) -> bool:

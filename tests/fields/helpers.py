@@ -61,7 +61,7 @@ def counts(facts: FieldFacts) -> tuple[int, int, int]:
 
 def verdicts(facts: FieldFacts) -> tuple[Counter[str], Counter[str]]:
     """How many leaves of gold and of the answer have each verdict."""
-    gold, predicted = (Counter(leaf.verdict for leaf in tree.leaves) for tree in (facts.gold, facts.predicted))
+    gold, predicted = (Counter(leaf.state for leaf in tree.leaves) for tree in (facts.gold, facts.predicted))
     return gold, predicted
 
 

@@ -94,7 +94,7 @@ def test_the_default_comparator_is_by_type() -> None:
     gold = {"n": 5, "d": "2024-03-05", "e": "A b", "s": "1,240.00", "o": 12, "m": "12"}
     answer = {"n": "5.00", "d": "March 5, 2024", "e": "a B", "s": 1240, "o": "$ 12", "m": "12.0"}
     facts = score(gold, answer, schema)
-    assert {leaf.shape.name for leaf in facts.gold.leaves if leaf.verdict == "hit"} == {"n", "d", "e", "o"}
+    assert {leaf.shape.name for leaf in facts.gold.leaves if leaf.state == "hit"} == {"n", "d", "e", "o"}
 
 
 def test_numbers_in_texts_have_one_reading_or_none() -> None:

@@ -119,7 +119,7 @@ def test_an_assignment_is_that_of_trying_all(weights: list[tuple[int, ...]]) -> 
 def test_gold_against_itself_is_right_in_everything(gold: Any) -> None:
     facts = score(gold, gold, SCHEMA)
     assert counts(facts) == (size(gold),) * 3
-    assert {leaf.verdict for tree in (facts.gold, facts.predicted) for leaf in tree.leaves} <= {"hit"}
+    assert {leaf.state for tree in (facts.gold, facts.predicted) for leaf in tree.leaves} <= {"hit"}
     assert metrics_of(facts)["document_exact_rate"].value == 1
 
 
@@ -140,7 +140,7 @@ def test_any_order_of_keys_and_items_gives_the_same_numbers(gold: Any, answer: A
 
     def rows_of(one: Any, other: Any) -> tuple[Any, ...]:
         facts = score(one, other, SCHEMA)
-        by_path = [Counter((leaf.shape.row, leaf.verdict) for leaf in t.leaves) for t in (facts.gold, facts.predicted)]
+        by_path = [Counter((leaf.shape.row, leaf.state) for leaf in t.leaves) for t in (facts.gold, facts.predicted)]
         return counts(facts), by_path, facts.alignment.pair_share_cost, facts.alignment.shape_mended
 
     assert rows_of(gold, answer) == rows_of(shuffled(gold, chance), shuffled(answer, chance))
@@ -159,7 +159,7 @@ def test_every_leaf_of_both_sides_has_one_name(gold: Any, answer: Any) -> None:
     assert of_gold["wrong"] == of_answer["wrong"]
     assert of_gold["misplaced"] == of_answer["misplaced"]
     for leaf in (*facts.gold.leaves, *facts.predicted.leaves):
-        assert (leaf.partner is not None) == (leaf.verdict in ("hit", "wrong", "misplaced"))
+        assert (leaf.partner is not None) == (leaf.state in ("hit", "wrong", "misplaced"))
         assert leaf.partner is None or leaf.partner.partner is leaf
 
 

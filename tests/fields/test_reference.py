@@ -106,12 +106,12 @@ def spoil(chance: random.Random, value: Any) -> None:
 def result_of(facts: FieldFacts) -> Result:
     """What the suite counts, in the form of the reference."""
     gold, predicted = facts.gold, facts.predicted
-    paired = Counter((leaf.shape.row, leaf.verdict) for leaf in gold.leaves if leaf.verdict in ("hit", "wrong"))
+    paired = Counter((leaf.shape.row, leaf.state) for leaf in gold.leaves if leaf.state in ("hit", "wrong"))
     right = [
         one.shape.row
         for one, other in facts.alignment.items
         if one.end - one.start == other.end - other.start
-        and all(leaf.verdict == "hit" for leaf in gold.leaves[one.start : one.end])
+        and all(leaf.state == "hit" for leaf in gold.leaves[one.start : one.end])
     ]
     return Result(
         count_rows([leaf.shape.row for leaf in gold.leaves], [leaf.shape.row for leaf in predicted.leaves]),
@@ -121,7 +121,7 @@ def result_of(facts: FieldFacts) -> Result:
         tuple(sorted(paired.items())),
         tuple(sorted(right)),
         facts.alignment.shape_mended,
-        sum(leaf.verdict == "misplaced" for leaf in gold.leaves),
+        sum(leaf.state == "misplaced" for leaf in gold.leaves),
     )
 
 

@@ -21,8 +21,8 @@ from goldgate.core.suite import ContradictionError
 from goldgate.core.unit_page import MarkedText
 from goldgate.suites import load_suite
 from goldgate.suites.fields.convert import run_fields_convert
+from goldgate.suites.fields.error_names import GOLD_STATES, PREDICTED_STATES, WrongKind
 from goldgate.suites.fields.task import strict_schema
-from goldgate.suites.fields.verdicts import GOLD_VERDICTS, PREDICTED_VERDICTS, WrongKind
 from goldgate.suites.plan import load_plan
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "fields"
@@ -72,7 +72,7 @@ def test_every_command_takes_a_fields_result(results: Path) -> None:
 
 def test_every_error_name_occurs_in_the_example(results: Path) -> None:
     report = report_of(results, "b")
-    for side, names in (("gold", GOLD_VERDICTS), ("predicted", PREDICTED_VERDICTS)):
+    for side, names in (("gold", GOLD_STATES), ("predicted", PREDICTED_STATES)):
         assert all(report["errors"][side][name] for name in names), side
     assert all(report["errors"]["wrong"][kind] for kind in WrongKind)
     assert {(pair["path"], pair["gold"]) for pair in report["confusions"]["pairs"]} >= {("status", "open")}

@@ -76,7 +76,7 @@ class Citations(RatioMeasure[Facts]):
 
     table = "citations"
     columns = ("hits", "cited", "sources")
-    known = frozenset({"sources"})
+    fixed = frozenset({"sources"})
     ratios = precision_recall_f1("citation_", "hits", "cited", "sources")
 
     def units(self, facts: Facts) -> Counts:

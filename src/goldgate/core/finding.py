@@ -110,7 +110,7 @@ class RunFindings:
         return sum(self._counts.values())
 
 
-class FindingSample:
+class LimitedFindings:
     """The findings of all units, a limited number of each code: the same ones in any order of units.
 
     How many there are in all is for a measure to count.
@@ -189,7 +189,7 @@ def explain_zero(stands_out: list[StandsOut]) -> list[StandsOut]:
     return [explained if each is zero else each for each in stands_out if each is not cure]
 
 
-def gates_that_cannot_fail(results: Iterable[GateResult]) -> Iterator[StandsOut]:
+def gates_that_cannot_fail_remarks(results: Iterable[GateResult]) -> Iterator[StandsOut]:
     """Gates whose bounds hold for every value: at least 0, or at most 1 for a rate."""
     names = [f"{result.metric} {result.gate.bounds()}" for result in results if _holds_always(result)]
     if names:
@@ -209,7 +209,7 @@ def _holds_always(result: GateResult) -> bool:
     )
 
 
-def lowered_gates(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> Iterator[StandsOut]:
+def lowered_gates_remarks(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> Iterator[StandsOut]:
     """Default gates that the protocol lowered, with a baseline record that speaks for it."""
     lowered = [
         f"{name} {gates[name].bounds()}{', only a warning' if gates[name].severity == 'warn' else ''}"
@@ -221,7 +221,7 @@ def lowered_gates(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> It
         yield remark("lowered_gates", f"gates weaker than their defaults: {', '.join(lowered)}", gates=len(lowered))
 
 
-def same_files(gold: Sequence[FileDigest], predictions: Sequence[FileDigest]) -> Iterator[StandsOut]:
+def same_files_remarks(gold: Sequence[FileDigest], predictions: Sequence[FileDigest]) -> Iterator[StandsOut]:
     """Predictions that are the gold itself. Two empty files are the same by chance."""
     digests = ({file["sha256"] for file in files if file["samples"]} for files in (gold, predictions))
     if same := len(set.intersection(*digests)):
@@ -229,7 +229,7 @@ def same_files(gold: Sequence[FileDigest], predictions: Sequence[FileDigest]) ->
         yield remark("gold_as_predictions", message, files=same)
 
 
-def missing_answers(missing: int, samples: int) -> Iterator[StandsOut]:
+def missing_answers_remarks(missing: int, samples: int) -> Iterator[StandsOut]:
     """Gold records without a prediction, and what share they are."""
     if missing:
         verb, whose = ("is", "its") if missing == 1 else ("are", "their")
@@ -238,12 +238,12 @@ def missing_answers(missing: int, samples: int) -> Iterator[StandsOut]:
         yield remark("missing_answers", message, missing=missing, samples=samples)
 
 
-def unread_answers(report: SuiteReport, reader: str) -> Iterator[StandsOut]:
+def unread_answers_remarks(report: SuiteReport, reader: str) -> Iterator[StandsOut]:
     """Gold records without a prediction, and answers that could not be read: `reader` is the command that shows why."""
     main = metric_sections(report["metrics"])["main"]
     names = ("total_samples", "missing_predictions", "parse_errors")
     total, missing, unread = (cast(int, main[name]["value"]) for name in names)
-    yield from missing_answers(missing, total)
+    yield from missing_answers_remarks(missing, total)
     if unreadable := unread - missing:
         share = f"{unreadable} of {total} answers could not be read ({share_percent(unreadable, total)})"
         message = f"{share}: run {reader} to see why"

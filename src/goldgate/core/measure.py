@@ -81,7 +81,7 @@ class RatioMeasure(ABC, Generic[Facts]):
     # The levels below its table, and the ending of the macro average over each: {"event type": "macro"}; "" for none.
     parts: Mapping[str, str] = MappingProxyType({})
     counted: Mapping[str, str] = MappingProxyType({})  # metrics that are plain counts: the column of each
-    known: frozenset[str] = frozenset()  # the columns that do not depend on the answer
+    fixed: frozenset[str] = frozenset()  # the columns that no answer changes, such as those of gold
     single: frozenset[str] = frozenset()  # the columns that are at most 1 in a unit
 
     @abstractmethod

@@ -73,19 +73,19 @@ class InputLookup(Protocol):
         """By the name of the input, the unit's part of it; without those that are not there, or have changed."""
 
 
-class WiderLookup:
-    """What is looked up, and beside it what a page needs for every unit: made for the first of them."""
+class SharedInputLookup:
+    """A lookup that adds what is the same for every unit, made when the first unit is looked up."""
 
     def __init__(self, records: InputLookup, make: Callable[[], Mapping[str, Any]]) -> None:
         self._records = records
         self._make = make
 
     @cached_property
-    def _beside(self) -> Mapping[str, Any]:
+    def _shared(self) -> Mapping[str, Any]:
         return self._make()
 
     def for_unit(self, record: Mapping[str, object]) -> Mapping[str, Any]:
-        return {**self._records.for_unit(record), **self._beside}
+        return {**self._records.for_unit(record), **self._shared}
 
 
 class EmptyInputLookup:

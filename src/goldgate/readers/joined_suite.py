@@ -9,7 +9,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from goldgate.core.finding import missing_answers, same_files
+from goldgate.core.finding import missing_answers_remarks, same_files_remarks
 from goldgate.core.plan import Plan
 from goldgate.core.suite import (
     BATCH_SIZE,
@@ -99,8 +99,8 @@ class JoinedOutcome(Outcome):
     def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
         gold, predictions = (cast("list[FileDigest]", report["inputs"][kind]) for kind in ("gold", "predictions"))
         samples, answers = (sum(file["samples"] for file in files) for files in (gold, predictions))
-        yield from same_files(gold, predictions)
-        yield from missing_answers(samples - answers, samples)
+        yield from same_files_remarks(gold, predictions)
+        yield from missing_answers_remarks(samples - answers, samples)
 
 
 class JoinedSource(Source[PairShard, Facts]):

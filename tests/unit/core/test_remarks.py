@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from goldgate.core.finding import lowered_gates
+from goldgate.core.finding import lowered_gates_remarks
 from goldgate.core.gate import Gate
 
 DEFAULTS = {"recall": Gate(min=Decimal("0.80")), "integrity": Gate(equals=Decimal("1.00"))}
@@ -12,7 +12,7 @@ DEFAULTS = {"recall": Gate(min=Decimal("0.80")), "integrity": Gate(equals=Decima
 
 def test_lowered_gates_stand_out_with_their_defaults() -> None:
     lowered = {"recall": Gate(min=Decimal("0.5")), "integrity": Gate(equals=Decimal("1.00"))}
-    (found,) = lowered_gates(lowered, DEFAULTS)
+    (found,) = lowered_gates_remarks(lowered, DEFAULTS)
     assert (found["code"], found["message"]) == (
         "lowered_gates",
         "gates weaker than their defaults: recall ≥ 0.5 (default ≥ 0.80)",
@@ -20,5 +20,5 @@ def test_lowered_gates_stand_out_with_their_defaults() -> None:
 
 
 def test_default_and_higher_gates_do_not() -> None:
-    assert list(lowered_gates(DEFAULTS, DEFAULTS)) == []
-    assert list(lowered_gates({**DEFAULTS, "recall": Gate(min=Decimal("0.9"))}, DEFAULTS)) == []
+    assert list(lowered_gates_remarks(DEFAULTS, DEFAULTS)) == []
+    assert list(lowered_gates_remarks({**DEFAULTS, "recall": Gate(min=Decimal("0.9"))}, DEFAULTS)) == []

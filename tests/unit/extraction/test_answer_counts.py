@@ -13,16 +13,16 @@ from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Rate
 from goldgate.suites.extraction.events.event_schema import load_event_schema
 from goldgate.suites.extraction.settings import ExtractionSettings
-from goldgate.suites.extraction.task import AnswerCounts, load_documents
+from goldgate.suites.extraction.task import EventCounter, load_documents
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "extraction"
 GOLD, SCHEMA = EXAMPLES / "gold.jsonl", EXAMPLES / "schema.json"
 
 
 @pytest.fixture
-def counts() -> Iterator[AnswerCounts]:
+def counts() -> Iterator[EventCounter]:
     documents = load_documents([GOLD])
-    yield AnswerCounts(documents, ExtractionSettings(), load_event_schema(SCHEMA))
+    yield EventCounter(documents, ExtractionSettings(), load_event_schema(SCHEMA))
     documents.close()
 
 
@@ -31,7 +31,7 @@ def responses(model: str) -> dict[str, str]:
     return {str(record["id"]): record["response"] for record in map(json.loads, lines) if "response" in record}
 
 
-def test_the_counts_sum_up_to_the_report(counts: AnswerCounts) -> None:
+def test_the_counts_sum_up_to_the_report(counts: EventCounter) -> None:
     evaluation = evaluate_files(GOLD, EXAMPLES / "model-a.jsonl", SCHEMA)
     answers = responses("model-a")
     found = [counts(n, answers.get(counts.documents[n].id)) for n in range(len(counts.documents))]
@@ -45,8 +45,8 @@ def test_the_counts_sum_up_to_the_report(counts: AnswerCounts) -> None:
 
 
 @pytest.mark.parametrize("shift", [0, 1, 17])
-def test_no_answer_breaks_the_bounds_that_a_measure_declares(counts: AnswerCounts, shift: int) -> None:
-    """Known columns are those of no answer, single ones at most 1; also where documents get each other's answers."""
+def test_no_answer_breaks_the_bounds_that_a_measure_declares(counts: EventCounter, shift: int) -> None:
+    """Fixed columns are those of no answer, single ones at most 1; also where documents get each other's answers."""
     answers = [*responses("model-b").values(), *responses("model-a").values()]
     for position, unanswered in enumerate(counts.unanswered()):
         found = counts(position, answers[(position + shift) % len(answers)])
@@ -55,6 +55,6 @@ def test_no_answer_breaks_the_bounds_that_a_measure_declares(counts: AnswerCount
                 continue
             without = unanswered[measure.table] or (0,) * len(vector)
             for column, count, none in zip(measure.columns, vector, without, strict=True):
-                assert column not in measure.known or count == none
+                assert column not in measure.fixed or count == none
                 assert column not in measure.single or count in (0, 1)
-            assert {*measure.known, *measure.single} <= {*measure.columns}
+            assert {*measure.fixed, *measure.single} <= {*measure.columns}

@@ -53,7 +53,7 @@ def recognize_dialect_of(records: Iterable[Any]) -> Dialect | None:
     first: Dialect | None = None
     for record in records:
         dialect = recognize_dialect(record)
-        if dialect is None or dialect.tells(record):
+        if dialect is None or dialect.is_conclusive(record):
             return dialect or first
         first = first or dialect
     return first

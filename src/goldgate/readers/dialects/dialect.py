@@ -80,7 +80,7 @@ class Dialect(NamedTuple):
     recognizes: Callable[[Any], bool]
     convert: Callable[[Any], JsonObject]
     keys: tuple[str, ...] = ()  # that a record has; none where a record is a list
-    tells: Callable[[Any], bool] = lambda record: True  # whether a record could not be of a dialect much like it
+    is_conclusive: Callable[[Any], bool] = lambda record: True  # False: the record may also be of a similar dialect
 
 
 class Node:

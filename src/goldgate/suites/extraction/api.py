@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from goldgate.api import evaluate_stored, require_names
 from goldgate.core.evaluation import Evaluation
-from goldgate.core.finding import FindingSample, record_id
+from goldgate.core.finding import LimitedFindings, record_id
 from goldgate.engines import EngineName
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.pipeline import Progress, judge
@@ -94,7 +94,7 @@ def evaluate(
     scorer = Scorer(plan.settings, event_schema)
     outcome = ExtractionOutcome(plan.settings, event_schema)
     outcome.settings.update(dialects)
-    tally, findings, samples = scorer.tally(), FindingSample(), list[dict[str, Any]]()
+    tally, findings, samples = scorer.tally(), LimitedFindings(), list[dict[str, Any]]()
     for identity, parsed in golds.items():
         sample = Sample(parsed)
         if identity in answers:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast
 
-from goldgate.core.finding import remark, same_files, unread_answers
+from goldgate.core.finding import remark, same_files_remarks, unread_answers_remarks
 from goldgate.core.gate import GateResult
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Mean, Metrics, Rate, format_number, mean
@@ -150,7 +150,7 @@ _MAX_TYPES = 3
 
 def extraction_remarks(report: ExtractionReport, form: Form, schema: EventSchema | None) -> Iterator[StandsOut]:
     """The remarks of a report, the most serious first."""
-    yield from same_files(report["inputs"]["gold"], report["inputs"]["predictions"])
+    yield from same_files_remarks(report["inputs"]["gold"], report["inputs"]["predictions"])
     if form.flat and form.event_type is None:
         message = "flat answers have their event type from the gold: the type scores say nothing about the model"
         yield remark("type_from_gold", message)
@@ -160,7 +160,7 @@ def extraction_remarks(report: ExtractionReport, form: Form, schema: EventSchema
     if schema is not None:
         yield from _types_outside_schema(report, schema.event_types)
     yield from _partial_averages(report, schema)
-    yield from unread_answers(report, "goldgate read FILE")
+    yield from unread_answers_remarks(report, "goldgate read FILE")
     for remarks in (
         _bare_gold,
         _noncompliant_samples,

@@ -159,7 +159,7 @@ class Scorer:
 
     def facts_of(self, samples: Sequence[Sample]) -> list[Facts]:
         """The facts of several samples, step by step for all of them, which is faster than one by one."""
-        facts_list = self.compared(samples)
+        facts_list = self.compare_samples(samples)
         for facts in facts_list:
             if facts.sample.gold.text:
                 facts.text = Haystack(facts.sample.gold.text)
@@ -172,7 +172,7 @@ class Scorer:
                 facts.thought = self._thoughts.check(facts)
         return facts_list
 
-    def compared(self, samples: Sequence[Sample]) -> list[Facts]:
+    def compare_samples(self, samples: Sequence[Sample]) -> list[Facts]:
         """Samples read and compared with gold: all that precision, recall, F1 and schema compliance need."""
         parsed = [self._parse(sample) for sample in samples]
         predicted = [self._events(*answer) for answer in zip(samples, parsed, strict=True)]
@@ -228,10 +228,10 @@ class Scorer:
 
         def to_canonical(value: Any) -> Any:
             if is_record and isinstance(value, Mapping):
-                value = form.decoded(value[events_key(value)])
+                value = form.as_answer(value[events_key(value)])
             return form.to_canonical(value, event_types)
 
-        written = form.decoded(sample.events) if is_record else parsed.value
+        written = form.as_answer(sample.events) if is_record else parsed.value
         event_items = event_list(form.to_canonical(written, event_types))
         if event_items is None:
             return empty_events(Violation.NOT_AN_EVENT_LIST)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper, single_input
-from goldgate.core.unit_page import InputLookup, WiderLookup
+from goldgate.core.unit_page import InputLookup, SharedInputLookup
 from goldgate.readers.join import PairReader, open_joined_inputs
 from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
 from goldgate.readers.pair_files import pair_opener
@@ -33,7 +33,7 @@ def open_extraction_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputL
     """The inputs, opened; without a plan, no answer can be read again."""
     schema = obtain_event_schema(single_input(inputs, "schema"))
     with open_joined_inputs(inputs, pair_opener(inputs, single_input(inputs, "dialect"))) as records:
-        yield records if plan is None else WiderLookup(records, lambda: page_inputs(plan.settings, schema))
+        yield records if plan is None else SharedInputLookup(records, lambda: page_inputs(plan.settings, schema))
 
 
 def page_inputs(settings: ExtractionSettings, schema: EventSchema | None) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class ExtractionWork(JoinedWork[Facts]):
         return sample_findings(facts)
 
     def lookup(self, records: InputLookup) -> InputLookup:
-        return WiderLookup(records, lambda: page_inputs(self.settings, self.scorer.schema))
+        return SharedInputLookup(records, lambda: page_inputs(self.settings, self.scorer.schema))
 
 
 def _sample(gold: Gold, prediction: StoredPrediction | None) -> Sample:

@@ -166,10 +166,10 @@ class ExtractionTask:
         # A record of an array may have line ends; inside a string they are escaped.
         return self.documents.data(position).translate(LINE_ENDS_TO_BLANKS)
 
-    def counter(self, settings: ExtractionSettings) -> AnswerCounts:
+    def counter(self, settings: ExtractionSettings) -> EventCounter:
         if self.options.schema is None:
             raise derived_schema_error("an event schema", "goldgate schema")
-        return AnswerCounts(self.documents, settings, self.schema)
+        return EventCounter(self.documents, settings, self.schema)
 
     def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
         dialect = [] if self.options.dialect is None or asked is not None else [self.options.dialect]  # asked is ours
@@ -273,7 +273,7 @@ def _file_hash(path: str) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-class AnswerCounts(RatioCounter[Facts]):
+class EventCounter(RatioCounter[Facts]):
     """Counts by table, for the document at a position of the gold."""
 
     def __init__(self, documents: Documents, settings: ExtractionSettings, schema: EventSchema) -> None:

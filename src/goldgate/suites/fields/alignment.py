@@ -42,7 +42,7 @@ class ListPairs:
 
 @dataclass(slots=True)
 class Alignment:
-    """What aligning two trees came to, beside the verdicts of their leaves."""
+    """What aligning two trees came to, beside the states of their leaves."""
 
     shape_mended: int = 0
     pair_share_cost: int = 0
@@ -51,18 +51,18 @@ class Alignment:
 
 
 def align_trees(gold: LeafTree, predicted: LeafTree) -> Alignment:
-    """Pair the leaves of two trees. A leaf has its partner, and the verdict `hit` or `wrong`, or none of these."""
+    """Pair the leaves of two trees. A leaf has its partner, and the state `hit` or `wrong`, or none of these."""
     aligner = _Aligner(gold, predicted)
     if gold.root is not None and predicted.root is not None:
         aligner.align(gold.root, predicted.root)
         if aligner.has_lost:
             most = _Aligner(gold, predicted, with_share=False).value(gold.root, predicted.root)
-            aligner.alignment.pair_share_cost = most - sum([leaf.verdict == HIT for leaf in gold.leaves])
+            aligner.alignment.pair_share_cost = most - sum([leaf.state == HIT for leaf in gold.leaves])
     return aligner.alignment
 
 
 def is_alike(gold: Leaf, predicted: Leaf) -> bool:
-    """Whether a predicted leaf is alike a gold leaf of the same path."""
+    """Whether a predicted leaf matches a gold leaf of the same path by its comparator."""
     comparator = gold.shape.comparator
     if gold.key == predicted.key:
         return True
@@ -102,14 +102,14 @@ def content(node: Node) -> Hashable:
     return ("[", *contents) if node.shape.ordered else ("[]", frozenset(Counter(contents).items()))
 
 
-def order_text(node: Node) -> str:
-    """A text by which items are put in an order that does not depend on where they stand."""
+def sort_key(node: Node) -> str:
+    """A text to sort items by, whatever their positions in the list."""
     if type(node) is Leaf:
         return f"{node.key}\0{node.value}"
     if type(node) is ObjectNode:
-        return "{" + ",".join(f"{key}\0{order_text(node.children[key])}" for key in sorted(node.children)) + "}"
+        return "{" + ",".join(f"{key}\0{sort_key(node.children[key])}" for key in sorted(node.children)) + "}"
     assert type(node) is ListNode
-    texts = [order_text(item) for item in node.items]
+    texts = [sort_key(item) for item in node.items]
     return "[" + ",".join(texts if node.shape.ordered else sorted(texts)) + "]"
 
 
@@ -129,7 +129,7 @@ class _Aligner:
         """Pair what is in two nodes that are aligned."""
         if type(gold) is Leaf and type(predicted) is Leaf:
             gold.partner, predicted.partner = predicted, gold
-            gold.verdict = predicted.verdict = HIT if is_alike(gold, predicted) else WRONG
+            gold.state = predicted.state = HIT if is_alike(gold, predicted) else WRONG
         elif type(gold) is ObjectNode and type(predicted) is ObjectNode:
             others = predicted.children
             for key, child in gold.children.items():
@@ -139,7 +139,7 @@ class _Aligner:
                 if type(child) is Leaf and type(other) is Leaf:
                     child.partner, other.partner = other, child
                     is_hit = child.key == other.key or is_alike(child, other)
-                    child.verdict = other.verdict = HIT if is_hit else WRONG
+                    child.state = other.state = HIT if is_hit else WRONG
                 else:
                     self.align(child, other)
         elif type(gold) is ListNode or type(predicted) is ListNode:
@@ -363,7 +363,7 @@ class _ItemPairing:
 
 
 def _in_order(items: list[Node]) -> list[Node]:
-    return items if len(items) == 1 else sorted(items, key=order_text)
+    return items if len(items) == 1 else sorted(items, key=sort_key)
 
 
 def _by_size(nodes: Sequence[Node | None]) -> dict[int, int]:

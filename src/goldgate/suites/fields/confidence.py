@@ -78,7 +78,7 @@ def locate_confidences(leaves: list[Leaf], wrapped: Mapping[tuple[Any, ...], flo
         if confidence is None and listed:
             confidence = confidence_of(listed.get(location(leaf)))
         if confidence is not None:
-            scored.append(ScoredLeaf(round(confidence * SCALE), leaf.verdict == "hit"))
+            scored.append(ScoredLeaf(round(confidence * SCALE), leaf.state == "hit"))
     return scored
 
 

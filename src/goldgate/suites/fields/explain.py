@@ -20,13 +20,13 @@ from goldgate.response.answer_page import AnswerView, answer_blocks, answer_face
 from goldgate.suites.fields.alignment import HIT, WRONG
 from goldgate.suites.fields.comparators import leaf_text, magnitude, number_of, read_number
 from goldgate.suites.fields.dates import DateReading, date_places
+from goldgate.suites.fields.error_names import CONFUSED_LENGTH
 from goldgate.suites.fields.leaves import Leaf, location
 from goldgate.suites.fields.page import CONFUSED
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument, document_record
 from goldgate.suites.fields.settings import FieldsSettings
 from goldgate.suites.fields.source import obtain_schema, parse_answer, parse_document
 from goldgate.suites.fields.support import number_places
-from goldgate.suites.fields.verdicts import CONFUSED_LENGTH
 
 if TYPE_CHECKING:
     from goldgate.suites.fields.contracts import DocumentRecord, LeafError, LeafPlace
@@ -231,9 +231,9 @@ def _marked_values(view: DocumentView) -> Iterator[MarkedValue]:
 
 def facts_leaves(facts: FieldFacts) -> Iterator[tuple[Leaf, str]]:
     """Leaves with whose they are, errors first; a hit once."""
-    yield from ((leaf, GOLD) for leaf in facts.gold.leaves if leaf.verdict != HIT)
-    yield from ((leaf, PREDICTED) for leaf in facts.predicted.leaves if leaf.verdict != HIT)
-    yield from ((leaf, BOTH) for leaf in facts.gold.leaves if leaf.verdict == HIT)
+    yield from ((leaf, GOLD) for leaf in facts.gold.leaves if leaf.state != HIT)
+    yield from ((leaf, PREDICTED) for leaf in facts.predicted.leaves if leaf.state != HIT)
+    yield from ((leaf, BOTH) for leaf in facts.gold.leaves if leaf.state == HIT)
 
 
 def _marked(value: Any, kind: str, label: str, wrong: str, numbers: Mapping[Any, list[Span]]) -> MarkedValue:

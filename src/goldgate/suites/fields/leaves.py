@@ -16,7 +16,7 @@ Step = str | int  # a key of an object, or a position in a list
 class Leaf:
     """A string, a number or a boolean: where it is, how it is compared, and the leaf of the other side it is with."""
 
-    __slots__ = ("detail", "key", "parent", "partner", "shape", "step", "value", "verdict")
+    __slots__ = ("detail", "key", "parent", "partner", "shape", "state", "step", "value")
 
     def __init__(self, shape: PathShape, value: Any, key: Key, parent: Node | None, step: Step) -> None:
         self.shape = shape
@@ -25,13 +25,13 @@ class Leaf:
         self.parent = parent
         self.step = step
         self.partner: Leaf | None = None  # of the other side: aligned, alike or not
-        self.verdict = ""  # an error name, or "hit"
+        self.state = ""  # an error name, or "hit"
         self.detail = ""  # of a wrong value: in which way
 
     @property
     def error(self) -> str:
         """Its error by name, and of a wrong value in which way; empty for a hit."""
-        return "" if self.verdict == "hit" else f"{self.verdict}: {self.detail}" if self.detail else self.verdict
+        return "" if self.state == "hit" else f"{self.state}: {self.detail}" if self.detail else self.state
 
 
 class Branch:

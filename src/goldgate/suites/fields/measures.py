@@ -16,9 +16,9 @@ from goldgate.core.tally import Tally, UnitCounts
 from goldgate.response.parsed import ParseRates
 from goldgate.suites.fields.alignment import HIT, WRONG, leaf_count
 from goldgate.suites.fields.confidence import SCALE, ReviewLevels, review_totals
+from goldgate.suites.fields.error_names import confused_values, other_comparators
 from goldgate.suites.fields.scorer import FieldFacts
 from goldgate.suites.fields.settings import WEIGHT_DECIMALS, FieldsSettings
-from goldgate.suites.fields.verdicts import confused_values, other_comparators
 
 _NO_WEIGHT = "no path has a weight, or nothing at one was counted"
 _NO_CONFIDENCE = "no prediction has confidences"
@@ -30,7 +30,7 @@ class PathRates(RatioMeasure[FieldFacts]):
     """P = ΣH / ΣP, R = ΣH / ΣG, F1 = 2 ΣH / (ΣP + ΣG); every path has a table of its own."""
 
     columns = ("hits", "predicted", "gold")
-    known = frozenset({"gold"})
+    fixed = frozenset({"gold"})
     parts = {"path": "macro"}
 
     @abstractmethod
@@ -57,7 +57,7 @@ class FieldRates(PathRates):
         gold = [leaf.shape.row for leaf in facts.gold.leaves]
         if facts.is_whole:
             return gold, gold, gold
-        hits = [leaf.shape.row for leaf in facts.gold.leaves if leaf.verdict == HIT]
+        hits = [leaf.shape.row for leaf in facts.gold.leaves if leaf.state == HIT]
         return hits, [leaf.shape.row for leaf in facts.predicted.leaves], gold
 
 
@@ -73,7 +73,7 @@ class ItemRates(PathRates):
             gold.shape.row
             for gold, predicted in facts.alignment.items
             if leaf_count(gold) == leaf_count(predicted)
-            and all(leaf.verdict == HIT for leaf in leaves[gold.start : gold.end])
+            and all(leaf.state == HIT for leaf in leaves[gold.start : gold.end])
         ]
         predicted, gold = ([item.shape.row for item in tree.items] for tree in (facts.predicted, facts.gold))
         return hits, predicted, gold
@@ -84,7 +84,7 @@ class WeightedRates(RatioMeasure[FieldFacts]):
 
     table = "weighted"
     columns = ("hits", "predicted", "gold")
-    known = frozenset({"gold"})
+    fixed = frozenset({"gold"})
     ratios = {
         name: rate._replace(undefined=_NO_WEIGHT) for name, rate in precision_recall_f1("weighted_", "hits").items()
     }
@@ -95,7 +95,7 @@ class WeightedRates(RatioMeasure[FieldFacts]):
             return 0, 0, 0
         one = 10**WEIGHT_DECIMALS
         gold = [one if leaf.shape.weight is None else leaf.shape.weight for leaf in facts.gold.leaves]
-        hits = sum(weight for weight, leaf in zip(gold, facts.gold.leaves, strict=True) if leaf.verdict == HIT)
+        hits = sum(weight for weight, leaf in zip(gold, facts.gold.leaves, strict=True) if leaf.state == HIT)
         predicted = sum(one if leaf.shape.weight is None else leaf.shape.weight for leaf in facts.predicted.leaves)
         return hits, predicted, sum(gold)
 
@@ -106,7 +106,7 @@ class DocumentRates(RatioMeasure[FieldFacts]):
     table = "documents"
     columns = ("exact", "absent_right", "absent", UNITS_COLUMN)
     single = frozenset({"exact", UNITS_COLUMN})
-    known = frozenset({"absent"})
+    fixed = frozenset({"absent"})
     ratios = {
         "document_exact_rate": over("exact", UNITS_COLUMN, "no documents"),
         "absent_accuracy": over("absent_right", "absent", "no schema was given, or gold leaves no scalar path absent"),
@@ -144,7 +144,7 @@ class Compliance(RatioMeasure[FieldFacts]):
         return (0, 0) if facts.compliant is None else (int(facts.compliant), 1)
 
 
-class TextSupport(RatioMeasure[FieldFacts]):
+class FieldHallucination(RatioMeasure[FieldFacts]):
     """Documents with a leaf that their text does not have / documents with a text; such leaves / leaves checked."""
 
     table = "hallucination"
@@ -207,7 +207,7 @@ class ConfidenceRates(RatioMeasure[FieldFacts]):
         return {**rates, "straight_through_rate": Rate(passed, predicted, _NO_CONFIDENCE, sums, why)}
 
 
-class ErrorNames:
+class FieldErrorCounts:
     """It has no metrics of its own; the report's `errors` and its remarks on comparators are made of its counts."""
 
     section = "main"
@@ -220,10 +220,10 @@ class ErrorNames:
             return NO_TOTALS
         names: list[str] = []
         for side, tree in (("gold", facts.gold), ("predicted", facts.predicted)):
-            for leaf in [leaf for leaf in tree.leaves if leaf.verdict != HIT]:
-                names.append(f"error.{side}.{leaf.verdict}")
-                names.append(f"row_error.{side}.{leaf.verdict}.{leaf.shape.row}")
-                if leaf.verdict == WRONG and side == "gold":
+            for leaf in [leaf for leaf in tree.leaves if leaf.state != HIT]:
+                names.append(f"error.{side}.{leaf.state}")
+                names.append(f"row_error.{side}.{leaf.state}.{leaf.shape.row}")
+                if leaf.state == WRONG and side == "gold":
                     names.append(f"wrong.{leaf.detail}")
                     names += [f"would_hit.{name}.{leaf.shape.row}" for name in other_comparators(leaf)]
                     if leaf.shape.is_enum and leaf.partner is not None:
@@ -243,7 +243,7 @@ def fields_measures(settings: FieldsSettings) -> list[Measure[FieldFacts]]:
         ItemRates(),
         ParseRates(),
         Compliance(),
-        TextSupport(),
-        ErrorNames(),
+        FieldHallucination(),
+        FieldErrorCounts(),
         ConfidenceRates(settings),
     ]

@@ -39,7 +39,7 @@ from goldgate.core.report_page import (
 from goldgate.core.suite import StoredRates, require_equal_rates, stated_rates, whole_number
 from goldgate.response.answer_page import MISSING_ANSWER, PARSED
 from goldgate.response.parsed import Status
-from goldgate.suites.fields.verdicts import GOLD_VERDICTS, PREDICTED_VERDICTS
+from goldgate.suites.fields.error_names import GOLD_STATES, PREDICTED_STATES
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import MetricValue
@@ -57,7 +57,7 @@ _GROUPS = {
     "Hallucination": ("hallucination_",),
     "Parse diagnostics": ("total_samples", "missing_predictions", "parse_"),
 }
-_ERRORS = (*GOLD_VERDICTS[1:], *PREDICTED_VERDICTS[3:])
+_ERRORS = (*GOLD_STATES[1:], *PREDICTED_STATES[3:])
 _WRONG_MEANINGS = {
     "swapped": "two leaves of one object have each other's values",
     "format": "the same number, date or text in another spelling",

@@ -11,7 +11,7 @@ from typing import Any, cast
 import orjson
 
 from goldgate.core.contracts import StandsOut, SuiteReport
-from goldgate.core.finding import remark, same_files, unread_answers
+from goldgate.core.finding import remark, same_files_remarks, unread_answers_remarks
 from goldgate.core.gate import GateResult
 from goldgate.core.metric import Metrics, Rate
 from goldgate.core.page import count_text
@@ -22,10 +22,10 @@ from goldgate.response.parsed import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
 from goldgate.suites.fields.confidence import SCALE, ReviewLevels
 from goldgate.suites.fields.contracts import FieldsReport
+from goldgate.suites.fields.error_names import GOLD_STATES, PREDICTED_STATES, WrongKind
 from goldgate.suites.fields.measures import FieldRates, ItemRates
 from goldgate.suites.fields.schema import KEEP_SCHEMA, UNDECLARED_ROW, FieldSchema
 from goldgate.suites.fields.settings import FieldsSettings
-from goldgate.suites.fields.verdicts import GOLD_VERDICTS, PREDICTED_VERDICTS, WrongKind
 
 DOCUMENT = "document"
 ALIGNMENT_VERSION = 1  # in the signature; raised when the same values may be paired otherwise
@@ -96,7 +96,7 @@ class FieldsOutcome(PairOutcome):
     def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
         own = cast(FieldsReport, report)
         yield from self._gold_remarks(own)
-        yield from same_files(own["inputs"]["gold"], own["inputs"]["predictions"])
+        yield from same_files_remarks(own["inputs"]["gold"], own["inputs"]["predictions"])
         yield from super().remarks(report)
         if not self._has_validator:
             message = "schema_compliance_rate needs the extra `fields`, which is not installed: "
@@ -135,8 +135,8 @@ def leaf_errors(tally: Tally) -> dict[str, Any]:
     assert isinstance(recall, Rate)
     sides = {}
     for side, names, total in (
-        ("gold", GOLD_VERDICTS, recall),
-        ("predicted", PREDICTED_VERDICTS, precision),
+        ("gold", GOLD_STATES, recall),
+        ("predicted", PREDICTED_STATES, precision),
     ):
         named = {name: counts[f"error.{side}.{name}"] for name in names[1:]}
         sides[side] = {"leaves": total.denominator, "hit": total.numerator, **named}
@@ -173,7 +173,7 @@ def path_breakdown(tally: Tally) -> dict[str, Any]:
     for (path,), metrics in FieldRates().by_part(tally).items():
         errors = {
             side: {name: count for name in names[1:] if (count := tally.counts[f"row_error.{side}.{name}.{path}"])}
-            for side, names in (("gold", GOLD_VERDICTS), ("predicted", PREDICTED_VERDICTS))
+            for side, names in (("gold", GOLD_STATES), ("predicted", PREDICTED_STATES))
         }
         would_hit = {
             name: count
@@ -213,7 +213,7 @@ def _few(names: Mapping[str, int]) -> str:
 
 def _answer_remarks(report: FieldsReport) -> Iterator[StandsOut]:
     main, reading = report["metrics"]["main"], report["reading"]
-    yield from unread_answers(report, "goldgate read FILE --suite fields")
+    yield from unread_answers_remarks(report, "goldgate read FILE --suite fields")
     total, unread = (whole_number(main[name]["value"]) for name in ("total_samples", "parse_errors"))
     if unread and main["hallucination_rate"]["value"] is not None:
         message = f"hallucination_rate counts {count_text(unread, 'document')} without a readable answer as free of it"

@@ -194,12 +194,11 @@ class FieldSchema:
     def settings_for(self, shape: PathShape) -> PathSettings:
         """What the protocol says of a path, over what the schema says. A list's settings may stand at its items."""
         settings = self._by_path.get(shape.parts, NOT_SET)
-        settings = (
-            settings.over(self._by_path.get((*shape.parts, "[]"), NOT_SET)) if shape.kinds == {"array"} else settings
-        )
+        if shape.kinds == {"array"}:
+            settings = settings.with_defaults(self._by_path.get((*shape.parts, "[]"), NOT_SET))
         for branch in shape._branches:
             if EXTENSION in branch:
-                settings = settings.over(_extension(branch[EXTENSION], shape.name))
+                settings = settings.with_defaults(_extension(branch[EXTENSION], shape.name))
         return settings
 
     def expand(self, schemas: Iterable[Any], place: str) -> list[JsonObject]:

@@ -17,11 +17,11 @@ from goldgate.response import Method, Parsed, Status, Step, read_answer
 from goldgate.response.form import JsonForm
 from goldgate.suites.fields.alignment import HIT, WRONG, Alignment, align_trees
 from goldgate.suites.fields.confidence import ScoredLeaf, locate_confidences, unwrap_confidences
+from goldgate.suites.fields.error_names import name_errors
 from goldgate.suites.fields.leaves import Leaf, LeafTree, TreeBuilder, depth_of, location, path_name, plain
 from goldgate.suites.fields.schema import MAX_DEPTH, FieldSchema, step_text
 from goldgate.suites.fields.settings import FieldsSettings
 from goldgate.suites.fields.support import SourceText
-from goldgate.suites.fields.verdicts import name_errors
 
 LISTED_ERRORS = 1_000  # in a record
 _MESSAGE_CHARACTERS = 120  # of the validator, which quotes the value
@@ -53,7 +53,7 @@ class FieldsAnswer(NamedTuple):
 class FieldFacts:
     """Computed once for a document, read by every measure, its record and its page.
 
-    Every leaf of `gold` and `predicted` has its verdict, and the leaf of the other side that it is paired with.
+    Every leaf of `gold` and `predicted` has its state, and the leaf of the other side that it is paired with.
     """
 
     document: GoldDocument
@@ -71,7 +71,7 @@ class FieldFacts:
     hits: int = field(init=False)  # leaves
 
     def __post_init__(self) -> None:
-        self.hits = sum([leaf.verdict == HIT for leaf in self.gold.leaves])
+        self.hits = sum([leaf.state == HIT for leaf in self.gold.leaves])
 
     @property
     def is_read(self) -> bool:
@@ -283,7 +283,7 @@ def document_record(facts: FieldFacts) -> dict[str, Any]:
     """The record of a document as plain values; its errors are listed, hits are not."""
     parsed = facts.parsed
     unsupported = islice((leaf for leaf in facts.predicted.leaves if id(leaf) in facts.unsupported), LISTED_ERRORS)
-    wrong = sum(leaf.verdict != HIT for leaf in facts.gold.leaves)
+    wrong = sum(leaf.state != HIT for leaf in facts.gold.leaves)
     errors = wrong + sum(leaf.partner is None for leaf in facts.predicted.leaves)
     return {
         "id": facts.document.id,
@@ -311,7 +311,7 @@ def _parse_record(parsed: Parsed) -> dict[str, Any]:
 def _errors(facts: FieldFacts) -> Iterator[dict[str, Any]]:
     """Every leaf that is not a hit; a pair once, with both sides."""
     for leaf in facts.gold.leaves:
-        if leaf.verdict != HIT:
+        if leaf.state != HIT:
             yield _error(leaf, leaf, leaf.partner)
     for leaf in facts.predicted.leaves:
         if leaf.partner is None:
@@ -319,9 +319,9 @@ def _errors(facts: FieldFacts) -> Iterator[dict[str, Any]]:
 
 
 def _error(named: Leaf, gold: Leaf | None, predicted: Leaf | None) -> dict[str, Any]:
-    is_confused = named.verdict == WRONG and named.shape.is_enum
+    is_confused = named.state == WRONG and named.shape.is_enum
     return {
-        "error": named.verdict,
+        "error": named.state,
         "kind": named.detail or None,
         "path": path_name(named),
         **({"enum": True} if is_confused else {}),

@@ -32,7 +32,7 @@ class PathSettings:
     key: tuple[str, ...] = ()  # paths inside an item: items pair where these are alike
     pair_share: Share | None = None  # of the smaller item's leaves: the least hits of a pair
 
-    def over(self, other: PathSettings) -> PathSettings:
+    def with_defaults(self, other: PathSettings) -> PathSettings:
         """These settings, with the other's where nothing is set here."""
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         return replace(other, **{name: value for name, value in own.items() if value not in (None, ())})

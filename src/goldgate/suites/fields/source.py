@@ -12,7 +12,7 @@ import orjson
 from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper, single_input
-from goldgate.core.unit_page import InputLookup, WiderLookup
+from goldgate.core.unit_page import InputLookup, SharedInputLookup
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import public_url
 from goldgate.files.parsing import parse_json
@@ -174,7 +174,7 @@ class FieldsWork(JoinedWork[FieldFacts]):
         return answer_findings(facts.parsed, facts.document.id)
 
     def lookup(self, records: InputLookup) -> InputLookup:
-        return WiderLookup(records, lambda: {"scorer": self.scorer, "value_field": self.value_field})
+        return SharedInputLookup(records, lambda: {"scorer": self.scorer, "value_field": self.value_field})
 
 
 @contextmanager
@@ -218,7 +218,7 @@ def open_fields_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLooku
         return None
 
     with open_joined_inputs(inputs, pair_opener(inputs, OWN_FORM)) as records:
-        yield WiderLookup(records, lambda: {"scorer": make_scorer(), "value_field": value_field})
+        yield SharedInputLookup(records, lambda: {"scorer": make_scorer(), "value_field": value_field})
 
 
 def _gold_values(store: RecordStore, value_field: str | None) -> Iterator[Any]:

@@ -107,10 +107,10 @@ class FieldsTask:
         # A record of an array may have line ends; inside a string they are escaped.
         return self.index.data(position).translate(LINE_ENDS_TO_BLANKS)
 
-    def counter(self, settings: FieldsSettings) -> FieldCounts:
+    def counter(self, settings: FieldsSettings) -> FieldCounter:
         if self.options.get("schema") is None:
             raise derived_schema_error("a JSON Schema", "goldgate schema --suite fields")
-        return FieldCounts(self, settings)
+        return FieldCounter(self, settings)
 
     def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
         named = {name: [self.options[name]] for name in ("schema", "value_field") if self.options.get(name) is not None}
@@ -190,7 +190,7 @@ def _without_extensions(value: Any) -> Any:
     return {key: _without_extensions(item) for key, item in value.items() if key != EXTENSION}
 
 
-class FieldCounts(RatioCounter[FieldFacts]):
+class FieldCounter(RatioCounter[FieldFacts]):
     """Counts by table, for the document at a position of the gold."""
 
     def __init__(self, task: FieldsTask, settings: FieldsSettings) -> None:

@@ -120,7 +120,7 @@ class Form:
         """The key under which an object has a list, as the list of events."""
         return next((key for key in self.names.events if isinstance(value.get(key), list)), None)
 
-    def decoded(self, events: list[Any]) -> dict[str, Any]:
+    def as_answer(self, events: list[Any]) -> dict[str, Any]:
         """The list that a record has under `events`, as an answer; in a flat form, its only object may be that."""
         only = events[0] if len(events) == 1 else None
         if isinstance(only, dict) and self._is_flat(only) and self.is_answer(only):

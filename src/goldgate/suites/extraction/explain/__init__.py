@@ -41,8 +41,8 @@ class WrittenUnit:
     spans: list[Span] = field(default_factory=list)
 
 
-class Side(NamedTuple):
-    """What one side says: units as they were scored, with how they were written as far as that is known."""
+class SideUnits(NamedTuple):
+    """The units of gold or of the answer as they were scored, with how they were written as far as that is known."""
 
     units: dict[Unit, WrittenUnit]
     types: tuple[str, ...]
@@ -64,8 +64,8 @@ class SampleView(NamedTuple):
     events: list[Any] | None  # of a structured prediction
     parsed: Parsed | None
     reader: Scorer | None  # what reads answers as the protocol says
-    gold: Side
-    predicted: Side
+    gold: SideUnits
+    predicted: SideUnits
     wrong: Mapping[tuple[str, Unit], str]  # side and unit → error
     triggers: Mapping[str, dict[tuple[str, str], None]]  # side → type and trigger of events whose type has no arguments
     parse_changed: bool = False  # the answer is not read as it was when it was scored
@@ -170,7 +170,7 @@ def _reads_as_before(parsed: Parsed, stored: ParseRecord | None) -> bool:
     return (parsed.start, parsed.end, parsed.status, [*map(str, parsed.repairs)]) == place
 
 
-def _make_side(stored: Mapping[str, Sequence[RoleArgument]], events: Events | None) -> Side:
+def _make_side(stored: Mapping[str, Sequence[RoleArgument]], events: Events | None) -> SideUnits:
     """The units of a record, in its order, with what the events say of them."""
     units = {(event_type, *pair): WrittenUnit() for event_type, pairs in stored.items() for pair in pairs}
     counted: dict[str, int] = {}
@@ -179,7 +179,7 @@ def _make_side(stored: Mapping[str, Sequence[RoleArgument]], events: Events | No
         number = counted[event_type] = counted.get(event_type, 0) + 1
         for value in Events({}, [columns], [], []).values():
             _add_writing(units, value, number)
-    return Side(units, tuple(stored), counted)
+    return SideUnits(units, tuple(stored), counted)
 
 
 def _triggers(stored: Mapping[str, Sequence[RoleArgument]], value: Any) -> dict[tuple[str, str], None]:

@@ -23,7 +23,7 @@ from goldgate.core.value_text import normalize
 from goldgate.response.answer_page import AnswerView, answer_blocks, thought_spans
 from goldgate.response.parsed import Status, ThoughtState
 from goldgate.suites.extraction.events.event import Unit
-from goldgate.suites.extraction.explain import SampleView, Side, sample_summary, stored_unit, view_sample
+from goldgate.suites.extraction.explain import SampleView, SideUnits, sample_summary, stored_unit, view_sample
 
 if TYPE_CHECKING:
     from goldgate.suites.extraction.contracts import (
@@ -161,11 +161,11 @@ def _bare_types(sample: SampleView) -> Iterator[tuple[str, str]]:
         yield event_type, RIGHT if both else "missing" if event_type in gold else "spurious"
 
 
-def _unit_cells(unit: Unit | None, side: Side) -> tuple[Cell, Cell]:
+def _unit_cells(unit: Unit | None, side: SideUnits) -> tuple[Cell, Cell]:
     return ("", "") if unit is None else (Name(unit_label(unit)), limit_length(side.text(unit)))
 
 
-def _value_text(unit: Unit | None, side: Side, row: Unit | None = None) -> str:
+def _value_text(unit: Unit | None, side: SideUnits, row: Unit | None = None) -> str:
     """The value; with its events, where the side has several of the type, and as what it stands in another row."""
     if unit is None:
         return ""

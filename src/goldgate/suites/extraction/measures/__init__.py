@@ -7,7 +7,7 @@ from goldgate.response.parsed import ParseRates
 from goldgate.suites.extraction.measures.answers import HintCounts, SchemaCompliance
 from goldgate.suites.extraction.measures.chain_of_thought import ThoughtRates
 from goldgate.suites.extraction.measures.hallucination import Hallucination
-from goldgate.suites.extraction.measures.matching import ErrorCounts, MatchRates, RelaxedExcess, TypeRates
+from goldgate.suites.extraction.measures.matching import ErrorCounts, MatchedLengths, MatchRates, TypeRates
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
 
@@ -25,7 +25,7 @@ def extraction_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
         ParseRates(),
         SchemaCompliance(),
         Hallucination(),
-        RelaxedExcess(),
+        MatchedLengths(),
         ErrorCounts(),
         HintCounts(settings.response),
         ThoughtRates(settings.cot),

@@ -30,7 +30,7 @@ class MatchRates(RatioMeasure[Facts]):
 
     table = TABLE
     columns = COLUMNS
-    known = frozenset({"gold"})
+    fixed = frozenset({"gold"})
     parts = {"event type": "macro", "role": "macro_roles"}
     ratios = {**precision_recall_f1("strict_", "strict"), **precision_recall_f1("relaxed_", "relaxed")}
 
@@ -56,7 +56,7 @@ class TypeRates(RatioMeasure[Facts]):
 
     table = "type"
     columns = ("hits", "predicted", "gold")
-    known = frozenset({"gold"})
+    fixed = frozenset({"gold"})
     ratios = precision_recall_f1("type_", "hits")
 
     def units(self, facts: Facts) -> Counts:
@@ -69,7 +69,7 @@ STUB = 3  # times as long is the gold argument that a stub is paired with, or lo
 _NO_PAIRS = "no argument was matched"
 
 
-class RelaxedExcess(RatioMeasure[Facts]):
+class MatchedLengths(RatioMeasure[Facts]):
     """Over all pairs of relaxed matching, with p and g the lengths of both normalized arguments:
 
     relaxed_excess = sum of max(p, g) / sum of g, and relaxed_shortfall = sum of max(0, g - p) / sum of g.

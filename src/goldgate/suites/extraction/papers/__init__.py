@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from goldgate.core.suite import Measure
-from goldgate.suites.extraction.papers.published_scores import Doc2edag, Doc2edagRoles, DueeFin, Textee
+from goldgate.suites.extraction.papers.published_scores import (
+    Doc2edagRates,
+    Doc2edagRoleRates,
+    DueeFinRates,
+    TexteeRates,
+)
 from goldgate.suites.extraction.papers.value_matching import ValueRates
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 # The measures of each profile. A new one is a file and a line here, and its name in the settings.
 PROFILES: dict[str, tuple[Callable[[ExtractionSettings], Measure[Facts]], ...]] = {
-    "textee": (Textee,),
-    "doc2edag": (Doc2edag, Doc2edagRoles),
-    "duee-fin": (DueeFin,),
+    "textee": (TexteeRates,),
+    "doc2edag": (Doc2edagRates, Doc2edagRoleRates),
+    "duee-fin": (DueeFinRates,),
     "values": (ValueRates,),
 }
 ALL = "all"

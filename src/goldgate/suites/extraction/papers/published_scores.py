@@ -17,7 +17,7 @@ from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.papers.records import (
-    ByEventType,
+    EventTypeRates,
     Mention,
     PaperEvent,
     PaperRecord,
@@ -49,7 +49,7 @@ def _textee_ratios() -> dict[str, Over]:
     return ratios
 
 
-class Textee(RatioMeasure[Facts]):
+class TexteeRates(RatioMeasure[Facts]):
     """TP = |P ∩ G| of sets of keys, summed over samples; P = TP / |P|, R = TP / |G|, F1 = 2 TP / (|P| + |G|).
 
     ti: (trigger); tc: (trigger, event type); ai: (event type, argument); ac: and the role; ai_plus and ac_plus: and
@@ -126,7 +126,7 @@ def _all_mentions(event: PaperEvent) -> list[Mention]:
 Sides = tuple[Sequence[PaperRecord], Sequence[PaperRecord]]  # predicted, gold
 
 
-class AssignedRates(ByEventType):
+class AssignedRates(EventTypeRates):
     """P = right / predicted arguments, R = right / gold arguments, F1 = 2 right / (predicted + gold).
 
     Three ways: as published, under the best one-to-one assignment, and over whole records. `below_best` is the share
@@ -139,7 +139,7 @@ class AssignedRates(ByEventType):
         *("records", "predicted_records", "gold_records"),
         *("below_best", "assignments"),
     )
-    known = frozenset({"gold", "gold_records"})
+    fixed = frozenset({"gold", "gold_records"})
 
     def __init__(self, settings: ExtractionSettings) -> None:
         self.form = form_of(settings.response)
@@ -181,7 +181,7 @@ def assigned_ratios(prefix: str) -> dict[str, Over]:
     }
 
 
-class DueeFin(AssignedRates):
+class DueeFinRates(AssignedRates):
     """Values are compared normalized. The rules of the competition (LIC 2021) and of its baseline; its scorer is not
     public."""
 
@@ -198,7 +198,7 @@ class DueeFin(AssignedRates):
 _NO_COUNTS = (0, 0, 0)
 
 
-class Doc2edag(AssignedRates):
+class Doc2edagRates(AssignedRates):
     """Values are compared as they were written.
 
     `multi`: documents with more than one gold record, of whatever types; `single`: all others.
@@ -210,7 +210,7 @@ class Doc2edag(AssignedRates):
         *("single_hits", "single_predicted", "single_gold"),
         *("multi_hits", "multi_predicted", "multi_gold"),
     )
-    known = AssignedRates.known | {"single_gold", "multi_gold"}
+    fixed = AssignedRates.fixed | {"single_gold", "multi_gold"}
     ratios = {
         **assigned_ratios("doc2edag"),
         **precision_recall_f1("doc2edag_single_", "single_hits", "single_predicted", "single_gold"),
@@ -235,17 +235,17 @@ class Doc2edag(AssignedRates):
         return by_type
 
 
-class Doc2edagRoles(ByEventType):
+class Doc2edagRoleRates(EventTypeRates):
     """`Doc2edag` role by role: every role of an event type has a table of its own. Together they are `doc2edag`."""
 
     table = "doc2edag_role"
     columns = ("hits", "predicted", "gold")
-    known = frozenset({"gold"})
-    parts = {**ByEventType.parts, "role": "macro_roles"}
+    fixed = frozenset({"gold"})
+    parts = {**EventTypeRates.parts, "role": "macro_roles"}
     ratios = precision_recall_f1("doc2edag_role_", "hits")
 
     def __init__(self, settings: ExtractionSettings) -> None:
-        self._whole = Doc2edag(settings)
+        self._whole = Doc2edagRates(settings)
 
     def counts(self, facts: Facts) -> Mapping[str, Counts]:
         return {event_type: self.summed(roles) for event_type, roles in self._roles(facts).items()}

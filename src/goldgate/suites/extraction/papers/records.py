@@ -64,7 +64,7 @@ def predicted_events(facts: Facts, form: Form) -> list[PaperEvent]:
         return []
     value = parsed.value
     if sample.response is None and isinstance(value, list):
-        value = form.decoded(value)
+        value = form.as_answer(value)
     events = event_list(form.to_canonical(value, tuple(sample.gold.events.units)))
     return paper_events(facts.predicted, () if events is None else events.items)
 
@@ -333,7 +333,7 @@ def _argument_counter(records: Sequence[PaperRecord]) -> Counter[frozenset[tuple
     return Counter(frozenset(record.items()) for record in records)
 
 
-class ByEventType(RatioMeasure[Facts]):
+class EventTypeRates(RatioMeasure[Facts]):
     """What a sample counts is what its event types count together."""
 
     section = "papers"

@@ -36,7 +36,7 @@ from goldgate.suites.extraction.papers.numbers_and_dates import (
     quantity_of,
     range_start,
 )
-from goldgate.suites.extraction.papers.records import ByEventType
+from goldgate.suites.extraction.papers.records import EventTypeRates
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
 
@@ -200,7 +200,7 @@ def _may_be_signed(text: str, at: int, follows_value: bool) -> bool:
 ByRole = dict[str, dict[str, str]]  # role → normalized argument → as it was written
 
 
-class ValueRates(ByEventType):
+class ValueRates(EventTypeRates):
     """TP = size of the largest one-to-one matching within each (event type, role), under the rule of `arguments_fit`.
 
     The units are those of strict and relaxed matching; equal ones are always matched, so strict hits ≤ these.
@@ -208,7 +208,7 @@ class ValueRates(ByEventType):
 
     table = "values"
     columns = ("hits", "predicted", "gold")
-    known = frozenset({"gold"})
+    fixed = frozenset({"gold"})
     ratios = precision_recall_f1("values_", "hits")
 
     def __init__(self, settings: ExtractionSettings) -> None:

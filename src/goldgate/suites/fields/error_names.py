@@ -18,7 +18,7 @@ from goldgate.suites.fields.alignment import (
     WRONG,
     fuzzy_effort,
     is_fuzzy,
-    order_text,
+    sort_key,
 )
 from goldgate.suites.fields.assignment import best_pairs, mask_of
 from goldgate.suites.fields.comparators import (
@@ -39,8 +39,8 @@ MISPLACED = "misplaced"
 HALLUCINATED = "hallucinated"
 SPURIOUS = "spurious"
 MISSING = "missing"
-PREDICTED_VERDICTS = (HIT, WRONG, MISPLACED, HALLUCINATED, SPURIOUS)
-GOLD_VERDICTS = (HIT, WRONG, MISPLACED, MISSING)
+PREDICTED_STATES = (HIT, WRONG, MISPLACED, HALLUCINATED, SPURIOUS)
+GOLD_STATES = (HIT, WRONG, MISPLACED, MISSING)
 _SMALL = 100  # integers below are everywhere: one of them at another path does not show a mix-up
 CONFUSED_LENGTH = 60  # characters of a value among confusions
 _OTHERS: tuple[Comparator, ...] = (ContainsComparator("contains"), FuzzyComparator("fuzzy"))
@@ -57,17 +57,17 @@ class WrongKind(StrEnum):
 
 
 def name_errors(gold: LeafTree, predicted: LeafTree, unsupported: frozenset[int]) -> None:
-    """Give every leaf its verdict; `unsupported` are the ids of predicted leaves that the text does not have."""
-    missing = [leaf for leaf in gold.leaves if not leaf.verdict]
-    spurious = [leaf for leaf in predicted.leaves if not leaf.verdict]
+    """Give every leaf its state; `unsupported` are the ids of predicted leaves that the text does not have."""
+    missing = [leaf for leaf in gold.leaves if not leaf.state]
+    spurious = [leaf for leaf in predicted.leaves if not leaf.state]
     for one, other in _misplaced(missing, spurious) if missing and spurious else ():
         one.partner, other.partner = other, one
-        one.verdict = other.verdict = MISPLACED
+        one.state = other.state = MISPLACED
     for leaf in missing:
-        leaf.verdict = leaf.verdict or MISSING
+        leaf.state = leaf.state or MISSING
     for leaf in spurious:
-        leaf.verdict = leaf.verdict or (HALLUCINATED if id(leaf) in unsupported else SPURIOUS)
-    wrong = [leaf for leaf in gold.leaves if leaf.verdict == WRONG]
+        leaf.state = leaf.state or (HALLUCINATED if id(leaf) in unsupported else SPURIOUS)
+    wrong = [leaf for leaf in gold.leaves if leaf.state == WRONG]
     swapped = _swapped(wrong) if len(wrong) > 1 else set()
     for leaf in wrong:
         assert leaf.partner is not None
@@ -121,7 +121,7 @@ def _pair_misplaced(predicted: list[Leaf], edges: dict[int, list[Leaf]]) -> list
 
 def _order(leaf: Leaf) -> tuple[str, str]:
     """By path and content: which of several leaves is misplaced does not depend on where they stand."""
-    return path_name(leaf), order_text(leaf)
+    return path_name(leaf), sort_key(leaf)
 
 
 def _first_pairs(
