@@ -18,7 +18,7 @@ import yaml
 from goldgate.core.gate import Gate, find_gate_target
 from goldgate.protocol import protocol_file_type
 from goldgate.response.parsed import STEP_MEANINGS, Step
-from goldgate.suites import load_suite
+from goldgate.suites import SUITES, load_suite
 from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.match import Mistake
 from goldgate.suites.extraction.settings import ExtractionSettings
@@ -224,7 +224,10 @@ def _code_words(page: str) -> set[str]:
 
 
 def test_every_metric_is_documented() -> None:
-    assert _known("extraction") - _code_words("metrics.md") == set(), "give each its formula in docs/metrics.md"
+    pages = {"extraction": "metrics.md", "research": "research.md", "fields": "fields.md", "judged": "judging.md"}
+    assert pages.keys() == SUITES.keys()
+    for suite, page in pages.items():
+        assert _known(suite) - _code_words(page) == set(), f"give each its formula in docs/{page}"
 
 
 def test_every_violation_and_error_name_is_documented() -> None:
