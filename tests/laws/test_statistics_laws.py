@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.sums import Counts, RatioForm, UnitSums, pair_sums
 from goldgate.runs.differences import paired_difference, rate_difference
+from goldgate.stats import paired
 from goldgate.stats.distributions import t_quantile, t_tail
 from goldgate.stats.interval import Interval, NoInterval, share_interval
 from goldgate.stats.multiple_testing import Runs, benjamini_hochberg, holm
-from goldgate.stats.paired import UnitPair, difference_interval, paired_sums
+from goldgate.stats.paired import UnitPair, difference_interval, paired_sums, swap_test
 from tests.examples import examples
 from tests.unit.stats.macro import MacroSums, macro_interval
 
@@ -156,6 +158,18 @@ def test_the_swap_test_is_a_probability_that_does_not_depend_on_order(units: lis
     if one.p is not None:
         assert 0 < one.p <= 1
         assert one.p == 1 or one.value != 0
+
+
+@given(pairs_of_systems, st.integers(1, 400), st.integers(0, 2_000))
+@examples(50)
+def test_ways_that_are_not_counted_are_too_many_to_count(units: list[UnitPair], steps: int, bits: int) -> None:
+    """Seen beforehand or not, the same tests count all ways, with the same result."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paired, "_MAX_STEPS", steps)
+        patch.setattr(paired, "_MAX_BITS", bits)
+        seen = swap_test(Counter(units), 99)
+        patch.setattr(paired, "takes_too_long", lambda _: False)
+        assert swap_test(Counter(units), 99) == seen
 
 
 @given(st.floats(1e-9, 1 - 1e-9), st.floats(0.5, 1e6))

@@ -8,6 +8,7 @@ from math import sqrt
 import pytest
 
 from goldgate.runs.differences import Difference, paired_difference
+from goldgate.stats import paired
 from goldgate.stats.distributions import t_quantile
 from goldgate.stats.interval import Interval, NoInterval
 from goldgate.stats.paired import (
@@ -56,6 +57,17 @@ def test_the_exact_swap_test_counts_every_way(units: list[UnitPair]) -> None:
     assert test is not None
     assert test.exact
     assert Fraction(test.p) == by_listing(units)
+
+
+def test_the_steps_of_a_count_are_known_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    # One sum and 3 choices; the sums 0, 1, 2 and 2 choices each; 0, 1, 2, 5, 6, 7 and 2 each: 3 + 6 + 12 = 21 steps
+    terms = [(1, 2), (5, 1), (9, 1)]
+    monkeypatch.setattr(paired, "_MAX_STEPS", 21)
+    assert not paired.takes_too_long(terms)
+    monkeypatch.setattr(paired, "_MAX_STEPS", 20)
+    assert paired.takes_too_long(terms)
+    monkeypatch.setattr(paired, "_MAX_BITS", 15)  # the largest sum is 2 + 5 + 9 = 16: not looked at
+    assert not paired.takes_too_long(terms)
 
 
 def test_three_wins_of_three_by_hand() -> None:
