@@ -16,7 +16,8 @@ from goldgate.core.gate import Gate
 from goldgate.core.page import Column, GateLine, IntervalEnds, MeasuredValue, Name, Page, Paragraph, Section, Table
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, UnitSummary
 from goldgate.report.html import render_html
-from goldgate.report.html.units import UnitSelection
+from goldgate.report.html.blocks import PAGE_LIMITS
+from goldgate.report.html.units import UnitSelection, unit_list
 from tests.unit.report.pages import blocks, page
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x00\x1b]8;;javascript:alert(1)\x07{{7*7}}\n::error::"
@@ -168,3 +169,13 @@ def test_the_same_page_is_the_same_bytes() -> None:
 def test_a_verdict_is_said_in_words(verdict: str) -> None:
     read = Read(render_html(Page("s", verdict)))
     assert f"{verdict} goldgate s".strip() in read.text
+
+
+def test_smaller_samples_are_looked_for_until_three_were_rendered_in_vain() -> None:
+    """What is seen to be too large without being rendered is passed by."""
+    first, small, huge = unit("first", "a"), unit("small", "a"), unit("huge", "a" * PAGE_LIMITS.characters)
+    large = [unit(f"large-{n}", "a" * 500) for n in range(3)]
+    room = 2 * len(unit_list(UnitSelection((first,)))[0])  # for two small ones
+    for others, ids in (([huge] * 9, ["first", "small"]), (large[:2], ["first", "small"]), (large, ["first"])):
+        _, selection = unit_list(UnitSelection((first, *others, small)), room)
+        assert [summary.id for summary, _ in selection.units] == ids

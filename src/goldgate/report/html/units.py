@@ -175,6 +175,7 @@ def _explaining_units(gate: GateLine, selection: UnitSelection) -> Content:
 NOTHING_WRONG = "nothing went wrong"
 FIRST_SHOWN = 10  # units of a list before those that have to be asked for
 SIZE_LIMIT = 600_000  # characters of markup for all units of a page
+_MAX_MISSES = 3  # units that were rendered and found no room, before no smaller one is looked for
 
 
 def unit_sections(unit: UnitPage, limits: DisplayLimits = PAGE_LIMITS, level: int = 3) -> Markup:
@@ -202,12 +203,17 @@ def unit_list(selection: UnitSelection, limit: int = SIZE_LIMIT) -> tuple[Markup
     names = html_names(summary.id for summary, _ in selection.units)
     first = {identity for _, identities in selection.explains.values() for identity in identities[:FIRST_UNITS]}
     items_by_place: dict[int, Markup] = {}
-    left = limit
+    left, misses = limit, 0
     # Those that a gate names find room before all others.
     for place in sorted(range(len(selection.units)), key=lambda place: selection.units[place][0].id not in first):
         summary, unit = selection.units[place]
+        if misses == _MAX_MISSES:
+            break
+        if items_by_place and _least_length(unit) > left:
+            continue
         item = _item(summary, unit, names[summary.id], reasons.get(summary.id, ()), left if items_by_place else None)
-        if item is None or (items_by_place and len(item) > left):  # a smaller one may still find room
+        if item is None or (items_by_place and len(item) > left):
+            misses += 1
             continue
         left -= len(item)
         items_by_place[place] = item
@@ -248,8 +254,6 @@ def _item(
     summary: UnitSummary, unit: UnitPage, name: str, gates: Sequence[str], room: int | None = None
 ) -> Markup | None:
     """A unit to be opened; None as soon as it is seen that there is no room for it."""
-    if room is not None and _least_length(unit) > room:
-        return None
     word = summary.word or (f"it costs {', '.join(gates)}" if gates else NOTHING_WRONG)
     sections: list[Markup] = []
     for section in _sections(without_repetition(unit, word)):
