@@ -1,10 +1,11 @@
 """Drawing items for people: the same draw from the same items everywhere, and a file that shows what was changed."""
 
+import hashlib
 import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,14 @@ from goldgate.readers.draw import (
     allocate,
     assign_strata,
     draw_items,
+    item_sha256,
+    items_sha256,
     judge_strata,
     load_draw,
     open_items,
 )
+
+from .labelling import shown_sha256
 
 Change = Callable[[list[dict[str, Any]]], object]
 
@@ -60,7 +65,7 @@ def test_the_draw_of_four_items_is_this_one_on_every_machine() -> None:
     # Fixed when the format was made: another value here would make every stored draw look forged.
     header, keys = draw_items({ItemKey(name): "" for name in "abcd"}, drawing(2))
     assert [key.id for key in keys] == ["c", "d"]
-    assert header["signature"] == "aff3d414c87a012557f5f781da0a0e191868654fcb33642bf77d593d4476f280"
+    assert header["signature"] == "fe2b0cc6d60dcde320800e3be6a6f2353b74080706a35010c432f125fe9c5af7"
 
 
 def test_another_hash_seed_of_python_changes_nothing() -> None:
@@ -142,6 +147,55 @@ def test_a_draw_is_of_the_items_it_was_made_from(tmp_path: Path) -> None:
     draw = load_draw(write(tmp_path / "drawn.jsonl", SIMPLE, drawing(10)))
     with pytest.raises(InputError, match="not made from these items"):
         draw.check({**SIMPLE, ItemKey("one more"): ""}, None)
+
+
+def test_what_an_item_shows_is_all_but_what_names_it() -> None:
+    """The digest of {"claim":"é","n":1}, keys sorted and without blanks: sha256sum gives the same."""
+    item = {"n": 1, "id": "a", "claim": "é", "group": "g", "question": "tone"}
+    assert item_sha256(item) == hashlib.sha256('{"claim":"é","n":1}'.encode()).hexdigest()
+    assert item_sha256(item) == item_sha256({"claim": "é", "n": 1, "id": "b"}) == shown_sha256(item)
+    assert item_sha256(item) != item_sha256({**item, "claim": "e"})
+
+
+def test_what_the_items_show_is_signed_and_does_not_change_what_is_drawn() -> None:
+    one, other = (draw_items(SIMPLE, DrawSettings(10, shown)) for shown in (SHOWN, "1" * 64))
+    assert one.keys == other.keys
+    assert one.header["signature"] != other.header["signature"]
+
+
+def shown(keys: Iterable[ItemKey], text: str) -> dict[ItemKey, str]:
+    return {key: item_sha256({"text": f"{text} {key.id}"}) for key in keys}
+
+
+def test_items_that_show_something_else_are_refused_and_the_drawn_ones_among_them_named(tmp_path: Path) -> None:
+    before = shown(SIMPLE, "old")
+    header, keys = draw_items(SIMPLE, DrawSettings(10, items_sha256(before)))
+    path = lines(tmp_path / "drawn.jsonl", [dict(header), *({"id": key.id, "text": f"old {key.id}"} for key in keys)])
+    draw = load_draw(path)
+    draw.check(SIMPLE, before)
+    undrawn = [key for key in SIMPLE if key not in keys]
+    drawn = f"1 of the 10 drawn items: {keys[0].id}"
+    for changed, words in ((keys[:1], drawn), (undrawn, "items that were not drawn")):
+        with pytest.raises(InputError) as error:
+            draw.check(SIMPLE, before | shown(changed, "new"))
+        assert error.value.code == "draw.items_changed"
+        assert words in str(error.value.found)
+        assert "labels of their own" in str(error.value.advice)
+    edited(path, lambda records: records[1].update(text="easier"))
+    with pytest.raises(InputError) as error:
+        load_draw(path).check(SIMPLE, before)
+    assert error.value.code == "draw.changed"
+
+
+def test_a_draw_of_the_first_version_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    def age(records: list[dict[str, Any]]) -> None:
+        del records[0]["items_sha256"]
+        sign_anew(records, goldgate_draw=1)
+
+    with pytest.raises(InputError) as error:
+        load_draw(edited(write(tmp_path / "drawn.jsonl", SIMPLE, drawing(10)), age))
+    assert error.value.code == "draw.other_version"
+    assert "the drawn items are the same" in str(error.value.advice)
 
 
 def sign_anew(records: list[dict[str, Any]], **changes: object) -> None:

@@ -14,7 +14,7 @@ from goldgate.core.contracts import StandsOut
 from goldgate.core.finding import remark
 from goldgate.core.page import count_text
 from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
-from goldgate.readers.draw import DEFAULT_QUESTION, Digests, Draw, DrawHeader, ItemKey, first_ids, item_key
+from goldgate.readers.draw import DEFAULT_QUESTION, Digests, Draw, ItemKey, first_ids, item_key
 from goldgate.readers.id_index import open_store
 from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, decode_record, record_group
 
