@@ -309,7 +309,10 @@ def test_old_labels_of_items_that_were_made_anew_are_refused(tmp_path: Path) -> 
     assert "unknown_items" in codes(study.evaluate(labels))  # the judge's do not say
     other = lines(tmp_path / "other.jsonl", REVERSED)
     error = refusal(study, labels, items=[other])
-    assert (error.code, str(error.found)[:40]) == ("draw.items_changed", "other content in 40 of the 40 drawn items"[:40])
+    assert (error.code, str(error.found)[:40]) == (
+        "draw.items_changed",
+        "other content in 40 of the 40 drawn items"[:40],
+    )
     study.sample(other, 40)
     assert study.drawn_ids() == study.drawn
     error = refusal(study, labels, items=[other])
