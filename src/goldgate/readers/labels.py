@@ -353,8 +353,8 @@ def find_sampling(
 class LabelDraws(TypedDict):
     """Labels of people that were not given under this draw, and whether the judge does as well on later ones.
 
-    The judge and people agree on so many of the items that have both labels, of the smallest draw that labels name and
-    of later ones.
+    `compared` items have labels of people and judge, who agree on `agreed` of them: `first` are items of the smallest
+    draw that labels name, `later` those that only a larger one has.
     """
 
     sizes: list[int]  # of the draws that labels name
@@ -409,7 +409,7 @@ def _other_sizes(draws: LabelDraws, n: int) -> StandsOut:
     sizes = ", ".join(map(str, draws["sizes"])) or "none"
     message = (
         f"{count_text(draws['other_labels'], 'label')} of people not of this draw of {n} items (size named: {sizes}): "
-        "labelling was stopped, or the draw made larger, after somebody could look at the result"
+        "labelling was stopped, or the draw made larger, when the result could be known"
     )
     numbers = {name: value for name, value in draws.items() if isinstance(value, int)}
     if draws["first_compared"] and draws["later_compared"]:
@@ -455,9 +455,6 @@ def judge_remarks(book: LabelBook, draw: Draw | None, missing: int, noun: str) -
             unread = count_text(book.unread, "label")
             message += f": {unread} neither from 0 to 1 nor a word of the protocol, such as {book.unread_example}"
         yield remark("no_judge_label", message, items=missing)
-    if book.left_out:
-        message = f"labels of other judges are not used: {first_names(sorted(book.left_out))}"
-        yield remark("judges_left_out", message, judges=len(book.left_out))
     if book.judges and draw is not None and draw.header["labels_sha256"] and not judge_is_older(book, draw):
         yield remark("other_judge_labels", "the draw names the judge's labels, and they are not among these files")
 

@@ -21,6 +21,7 @@ from goldgate.readers.labels import (
     LabelBook,
     LabelDraws,
     Sampling,
+    first_names,
     judge_is_older,
     judge_remarks,
     people_remarks,
@@ -185,6 +186,10 @@ def _rate_remarks(row: QuestionRow, facts: LabelFacts, *, several: bool) -> Iter
 
 
 def _other_judge_remarks(facts: LabelFacts) -> Iterator[StandsOut]:
+    left_out = sorted(facts.book.left_out)
+    if left_out:
+        message = f"labels of other judges are not used: {first_names(left_out)}"
+        yield remark("judges_left_out", message, judges=len(left_out))
     if facts.outside:
         labels = count_text(facts.outside, "label")
         yield remark("labels_outside", f"{labels} of judges for what is not among the items", labels=facts.outside)

@@ -47,8 +47,8 @@ def sample_items(path: str, options: Options) -> SampleLines:
     with open_items(path) as items:
         if not items:
             raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
-        shown = items_sha256({key: item_sha256(item) for key, item in items.items()})
-        settings = DrawSettings(options["n"], shown, by, question, asked, digest, options["draw"])
+        content = items_sha256({key: item_sha256(item) for key, item in items.items()})
+        settings = DrawSettings(options["n"], content, by, question, asked, digest, options["draw"])
         header, keys = draw_items(assign_strata(items.items(), by, judge), settings)
         lines = [orjson.dumps(record) + b"\n" for record in (header, *(items[key] for key in keys))]
     few = " (all there are: fewer than --n)" if header["n"] < options["n"] else ""

@@ -345,8 +345,8 @@ def _digests_of_labels(draw: Draw, files: OpenedFiles) -> Digests | None:
 def _require_same_groups(draw: Draw, files: OpenedFiles) -> None:
     """The drawn items must have the groups of the items or, without those, of the labels."""
     for key, item in draw.items.items():
-        group, found = item.get(GROUP), files.population[key]
-        if found == (None if group is None else str(group)):
+        group, today = item.get(GROUP), files.population[key]
+        if today == (None if group is None else str(group)):
             continue
         if files.items is not None:
             raise draw.changed(f"an item that is not as in {file_names(files.items)}: {key.id}")
@@ -355,7 +355,7 @@ def _require_same_groups(draw: Draw, files: OpenedFiles) -> None:
             "the labels do not have the groups of the items that were drawn",
             place=Place(draw.file),
             expected=f"{key.id} in {describe_value(group) if group is not None else 'no group'}",
-            found=found or "no group",
+            found=today or "no group",
             advice="add --items FILE: the items that `goldgate sample --from` was given",
         )
 

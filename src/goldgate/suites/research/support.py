@@ -23,6 +23,8 @@ from goldgate.readers.labels import (
     ItemLabels,
     LabelBook,
     LabelDigest,
+    LabelDraws,
+    Sampling,
     file_digests,
     file_names,
     find_label_draws,
@@ -137,27 +139,41 @@ def count_claim_labels(labels: ClaimLabels, collected: RunCollection) -> Counted
         item, failed = book.items.get(key, nothing), run.broken is not None
         facts[key] = ClaimFacts(key in drawn, item.human if key in drawn else None, item.judge(), failed)
     agreed = {key: each.human == each.judge for key, each in facts.items() if None not in (each.human, each.judge)}
-    value: SupportValue = {
-        "claims": sum(run.verified for run in collected.runs),
-        "items": len(population),
-        "labelled": sum(each.human is not None for each in facts.values()),
-        "unsure": sum(each.drawn and each.human is None and not each.failed for each in facts.values()),
-        "without_judge_label": sum(each.judge is None for each in facts.values()) if book.judges else 0,
-        "sampling": sampling,
-        "people": sorted(book.people),
-        "judges": sorted(book.judges),
-        "label_draws": find_label_draws(book, draw, agreed),
-        "draw": None if draw is None else draw.header,
-    }
+    draws = find_label_draws(book, draw, agreed)
     stretch = find_stretch(_judge_labels(facts, book))
+    value = _support_value(facts, book, draw, sampling, draws, sum(run.verified for run in collected.runs))
     remarks = [
-        *sampling_remarks(book, draw, sampling, value["label_draws"]),
+        *sampling_remarks(book, draw, sampling, draws),
         *people_remarks(book, [book.items.get(key, nothing) for key in population], "claim"),
         *_count_remarks(value, [*agreed.values()]),
         *judge_remarks(book, draw, value["without_judge_label"], "claim"),
         *uneven_judge([_split_claims(facts, stretch)] if book.judges else []),
     ]
     return CountedLabels(_count_runs(collected.runs, facts, book, stretch), value, remarks)
+
+
+def _support_value(
+    facts: Mapping[ItemKey, ClaimFacts],
+    book: LabelBook,
+    draw: Draw | None,
+    sampling: Sampling,
+    draws: LabelDraws | None,
+    claims: int,
+) -> SupportValue:
+    """What the report says of the labels; `claims` is the number of verified ones."""
+    every = facts.values()
+    return {
+        "claims": claims,
+        "items": len(facts),
+        "labelled": sum(each.human is not None for each in every),
+        "unsure": sum(each.drawn and each.human is None and not each.failed for each in every),
+        "without_judge_label": sum(each.judge is None for each in every) if book.judges else 0,
+        "sampling": sampling,
+        "people": sorted(book.people),
+        "judges": sorted(book.judges),
+        "label_draws": draws,
+        "draw": None if draw is None else draw.header,
+    }
 
 
 def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[StandsOut]:

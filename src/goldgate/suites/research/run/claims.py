@@ -1,4 +1,5 @@
-"""The ledger and the claims of a run: every evidence record checked, and which verified claims a valid record covers.
+"""The ledger and the claims of a run: every evidence record checked, which verified claims a valid record covers, and
+what people and judges are shown of those.
 
 Output and log are read together. Where they contradict each other, what is worse for the run counts: a claim is
 verified if either of them ends with that, and retracted only if both do.
