@@ -20,7 +20,7 @@ from goldgate.pipeline import evaluate_suite
 from goldgate.suites import load_suite
 from tests.judged.labelling import shown_sha256
 
-from .trees import claim, evidence, lines, output, query, write_golden, write_run
+from .trees import SHA256, claim, evidence, lines, output, query, write_golden, write_run
 
 RATE = "claim_support_rate"
 RUNS = 12
@@ -364,6 +364,36 @@ def test_labels_taken_off_the_end_of_a_draw_stand_out(tmp_path: Path) -> None:
     draws = study.evaluate([*later, *judged], draw=draw).report["support"]["label_draws"]
     assert (draws["first_agreed"], draws["first_compared"]) == (12, 12)
     assert (draws["later_agreed"], draws["later_compared"]) == (3, 8)
+
+
+def test_judging_sees_the_items_that_goldgate_sample_makes_of_odd_runs(tmp_path: Path) -> None:
+    """Quotes that need folding, spans alone, two records under one id, sources that are artifacts or not stored."""
+    study = Study(tmp_path, failing=0)
+    curly = evidence("e1", "c3", quote=None) | {"quote": 'mayor "thanked" the  crews', "span": None}
+    span = {**evidence("e1", quote=None), "span": {"start": 4, "end": 22}}
+    other, source = evidence("e2", quote="froze"), {"source_id": "annals", "content_hash": SHA256}
+    odd: list[tuple[list[Any], dict[str, Any]]] = [
+        ([curly], {}),
+        ([span], {}),
+        ([evidence(), other, {**other, "quote": "harbour"}], {}),
+        ([evidence("e1", "c1", quote="Ships waited", provenance=source)], {"chunks": [], "artifact": True}),
+        ([evidence("e1", "c1", quote="of no text")], {"chunks": []}),
+    ]
+    for number, (records, more) in enumerate(odd):
+        path = study.outputs / f"run_{number:02}" / "research_output.json"
+        whole = json.loads(path.read_text(encoding="utf-8"))
+        for each in whole["claims"]:
+            each["evidence_ids"] = ["e1", "e2", "e1"]
+        shutil.rmtree(path.parent)
+        write_run(study.outputs, path.parent.name, {**whole, "evidence": records}, **more)
+    draw = study.sample(24)
+    assert {*study.drawn(draw)} == {*study.items}
+    assert found(study.evaluate(study.labels(draw), draw=draw))["value"] == 1
+    quotes = {item["id"]: item["quotes"] for item in map(json.loads, draw.read_text(encoding="utf-8").splitlines()[1:])}
+    assert quotes["run_00/k1"][0]["text"] == "mayor “thanked” the crews"
+    assert [quote["text"] for quote in quotes["run_02/k1"]] == ["froze in 1871"]
+    assert "froze in 1871" in quotes["run_03/k1"][0]["source"]
+    assert quotes["run_04/k1"] == [{"text": "of no text"}]
 
 
 def test_what_stands_out_in_the_labels_of_judged_items_stands_out_here(tmp_path: Path) -> None:

@@ -399,17 +399,18 @@ def sampling_remarks(
     if book.undigested:
         people, judge = book.undigested[HUMAN], book.undigested[JUDGE]
         message = (
-            f"{count_text(people, 'label')} of people and {judge} of judges do not say what was shown: if an item was "
-            "changed since, nothing tells"
+            f"{count_text(people, 'label')} of people and {judge} of judges do not say what was shown: whether an "
+            "item was changed since is not known"
         )
         yield remark("unknown_items", message, people=people, judges=judge)
 
 
 def _other_sizes(draws: LabelDraws, n: int) -> StandsOut:
-    sizes = ", ".join(map(str, draws["sizes"])) or "none"
+    sizes = ", ".join(str(size) for size in draws["sizes"] if size != n) or "no size"
+    labels = count_text(draws["other_labels"], "label")
     message = (
-        f"{count_text(draws['other_labels'], 'label')} of people not of this draw of {n} items (size named: {sizes}): "
-        "labelling was stopped, or the draw made larger, when the result could be known"
+        f"{labels} of people not given under this draw of {n} items (named: {sizes}): labelling was stopped, "
+        "or the draw made larger, when the result could be known"
     )
     numbers = {name: value for name, value in draws.items() if isinstance(value, int)}
     if draws["first_compared"] and draws["later_compared"]:
