@@ -5,6 +5,7 @@ python examples/claims/make.py
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -32,19 +33,25 @@ def facts(number: int, town: str) -> list[tuple[str, str]]:
     ]
 
 
+def source_text(number: int, town: str) -> str:
+    return " ".join(f"{quote}." for _, quote in facts(number, town))
+
+
+def statement_of(number: int, statement: str) -> str:
+    """What the claim with this number says."""
+    return f"{statement[:-1]}, more than in any other town." if number in OVERSTATED else statement
+
+
 def run_files(number: int, town: str) -> dict[str, str]:
     """The files of the run about a town."""
-    known = facts(number, town)
-    text = " ".join(f"{quote}." for _, quote in known)
     evidence, claims = [], []
-    for place, (statement, quote) in enumerate(known):
-        if 4 * number + place in OVERSTATED:
-            statement = f"{statement[:-1]}, more than in any other town."
+    for place, (fact, quote) in enumerate(facts(number, town)):
+        statement = statement_of(4 * number + place, fact)
         name = f"{town.lower()}-{place}"
         source = {"source_id": f"{town.lower()}-notes"}
         evidence.append({"evidence_id": name, "chunk_id": town.lower(), "quote": quote, "provenance": source})
         claims.append({"claim_id": f"c{place}", "statement": statement, "status": "verified", "evidence_ids": [name]})
-    chunk = {"chunk_id": town.lower(), "source_id": f"{town.lower()}-notes", "text": text}
+    chunk = {"chunk_id": town.lower(), "source_id": f"{town.lower()}-notes", "text": source_text(number, town)}
     return {"research_output.json": output(town, "OBJECTIVE_ACHIEVED", claims, evidence), "chunks.jsonl": lines(chunk)}
 
 
@@ -57,9 +64,18 @@ def lines(*values: Any) -> str:
     return "".join(json.dumps(value) + "\n" for value in values)
 
 
+def item_sha256(number: int, town: str) -> str:
+    """The digest of what people and judges see of a claim: its item's JSON, keys sorted and without blanks."""
+    fact, quote = facts(number // 4, town)[number % 4]
+    shown = {"text": quote, "source": source_text(number // 4, town), "source_id": f"{town.lower()}-notes"}
+    item = {"objective": f"What is known about {town}?", "claim": statement_of(number, fact), "quotes": [shown]}
+    return hashlib.sha256(json.dumps(item, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
 def label(number: int, town: str, *, supported: bool, kind: str) -> dict[str, Any]:
     by = "ann" if kind == "human" else "judge-model"
-    return {"id": f"run_{town.lower()}/c{number % 4}", "label": supported, "by": by, "kind": kind}
+    name = {"id": f"run_{town.lower()}/c{number % 4}", "label": supported, "by": by, "kind": kind}
+    return {**name, "item_sha256": item_sha256(number, town)}
 
 
 def files() -> dict[str, str]:
@@ -94,7 +110,7 @@ def people(drawn: list[str]) -> str:
     for number, town in every_claim():
         each = label(number, town, supported=number not in OVERSTATED, kind="human")
         said[each["id"]] = each
-    return lines(*(said[name] for name in drawn))
+    return lines(*({**said[name], "drawn": len(drawn)} for name in drawn))
 
 
 if __name__ == "__main__":

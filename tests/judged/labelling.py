@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -38,6 +39,13 @@ def made_up_items(count: int) -> list[dict[str, Any]]:
         }
         for number in range(count)
     ]
+
+
+def shown_sha256(item: Mapping[str, Any]) -> str:
+    """The digest of what an item shows, as docs/judging.md defines it."""
+    shown = {name: value for name, value in item.items() if name not in ("id", "group", "question")}
+    text = json.dumps(shown, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def write_lines(path: Path, records: Iterable[object]) -> Path:

@@ -15,6 +15,7 @@ from goldgate.errors import GoldgateError
 from goldgate.pipeline import evaluate_suite
 from goldgate.suites import load_suite
 
+from .labelling import shown_sha256
 from .test_judged_suite import codes, human, judge, lines
 
 
@@ -29,8 +30,22 @@ class Study:
         words = ["sample", "--from", self.items, "--n", str(drawn), "--out", self.draw, *more]
         result = CliRunner().invoke(goldgate, words)
         assert result.exit_code == 0, result.output
+        self.size = drawn
+        self.drawn = self.drawn_ids()
+        self.shown = {f"i{n}": shown_sha256({"claim": f"claim {n}"}) for n in range(size)}
+
+    def drawn_ids(self) -> list[str]:
         text = Path(self.draw).read_text(encoding="utf-8")
-        self.drawn = [json.loads(line)["id"] for line in text.splitlines()[1:]]
+        return [json.loads(line)["id"] for line in text.splitlines()[1:]]
+
+    def sample(self, items: str, size: int) -> None:
+        words = ["sample", "--from", items, "--n", str(size), "--out", self.draw]
+        assert CliRunner().invoke(goldgate, words).exit_code == 0
+
+    def sign(self, label: dict[str, Any]) -> dict[str, Any]:
+        """The label as goldgate label and goldgate judge write it."""
+        drawn = {"drawn": self.size} if label["kind"] == "human" else {}
+        return {**label, "item_sha256": self.shown[label["id"]], **drawn}
 
     def truth(self, identity: str) -> bool:
         number = int(identity[1:])
@@ -53,8 +68,10 @@ def refusal(study: Study, labels: list[dict[str, Any]], **options: Any) -> Goldg
 
 def test_a_draw_that_is_labelled_whole_stands_out_by_nothing_but_its_one_person(tmp_path: Path) -> None:
     study = Study(tmp_path)
-    found = study.evaluate(study.labels())
+    lines(tmp_path / "judge.jsonl", [study.sign(judge(f"i{n}", n % 4 != 0)) for n in range(80)])
+    found = study.evaluate([*map(study.sign, study.labels())])
     assert codes(found) == ["no_gates", "one_person"]
+    assert found.report["labelling"]["label_draws"] is None
     assert found.report["labelling"]["sampling"] == "drawn"
     signature = found.report["labelling"]["draw"]["signature"]
     assert f"draw:{signature[:12]}" in found.report["signature"]
@@ -279,3 +296,137 @@ def test_groups_that_are_strata_stand_out(tmp_path: Path) -> None:
     found = study.evaluate([human(identity, study.truth(identity)) for identity in drawn])
     [remark] = [each for each in found.report["stands_out"] if each["code"] == "drawn_by_group"]
     assert remark["counts"] == {"groups": 4}
+
+
+REVERSED = [{"id": f"i{n}", "claim": f"not claim {n}"} for n in range(80)]
+
+
+def test_old_labels_of_items_that_were_made_anew_are_refused(tmp_path: Path) -> None:
+    """The same ids give the same draw, so the old labels would fit what they were not given for."""
+    study = Study(tmp_path)
+    labels = [*map(study.sign, study.labels())]
+    study.sample(study.items, 40)
+    assert "unknown_items" in codes(study.evaluate(labels))  # the judge's do not say
+    other = lines(tmp_path / "other.jsonl", REVERSED)
+    error = refusal(study, labels, items=[other])
+    assert (error.code, str(error.found)[:40]) == (
+        "draw.items_changed",
+        "other content in 40 of the 40 drawn items"[:40],
+    )
+    study.sample(other, 40)
+    assert study.drawn_ids() == study.drawn
+    error = refusal(study, labels, items=[other])
+    assert error.code == "labels.other_item"
+    assert (str(error.place.file).endswith("people.jsonl"), error.place.field) == (True, "item_sha256")
+    assert str(error.found).startswith("40 items that showed something else: ")
+    error = refusal(study, labels, items=[])  # the draw has the drawn items
+    assert error.code == "labels.other_item"
+
+
+def test_a_judges_labels_of_other_items_are_refused(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    other = lines(tmp_path / "other.jsonl", REVERSED)
+    study.sample(other, 40)
+    lines(tmp_path / "judge.jsonl", [study.sign(judge(f"i{n}", n % 4 != 0)) for n in range(80)])
+    error = refusal(study, study.labels(), items=[other])
+    assert error.code == "labels.other_item"
+    assert (str(error.place.file).endswith("judge.jsonl"), error.place.line) == (True, 1)
+
+
+def test_items_that_were_not_drawn_cannot_be_rewritten(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    kept = {*study.drawn}
+    items = [{"id": f"i{n}", "claim": f"{'' if f'i{n}' in kept else 'easy '}claim {n}"} for n in range(80)]
+    error = refusal(study, study.labels(), items=[lines(tmp_path / "other.jsonl", items)])
+    assert (error.code, error.found) == ("draw.items_changed", "other content in items that were not drawn")
+    # Without the items, labels of the judge say what it saw.
+    digests = {item["id"]: shown_sha256(item) for item in items}
+    rows = [{**judge(f"i{n}", n % 4 != 0), "item_sha256": digests[f"i{n}"]} for n in range(80)]
+    lines(tmp_path / "judge.jsonl", rows)
+    assert refusal(study, study.labels(), items=[]).code == "draw.items_changed"
+    lines(tmp_path / "judge.jsonl", [study.sign(judge(f"i{n}", n % 4 != 0)) for n in range(80)])
+    assert study.evaluate([*map(study.sign, study.labels())], items=[])["rate"] is not None
+
+
+def test_two_labels_of_one_id_for_different_things_are_refused(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    first, *rest = map(study.sign, study.labels())
+    error = refusal(study, [first, {**first, "by": "ben", "item_sha256": "0" * 64}, *rest], items=[], draw=[])
+    assert (error.code, error.place.line) == ("labels.two_items", 2)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "code"),
+    [
+        ("item_sha256", "abc", "labels.bad_item_sha256"),
+        ("item_sha256", 3, "labels.bad_item_sha256"),
+        ("item_sha256", ["0" * 64], "labels.bad_item_sha256"),
+        ("drawn", 0, "labels.bad_drawn"),
+        ("drawn", "40", "labels.bad_drawn"),
+        ("drawn", True, "labels.bad_drawn"),
+    ],
+)
+def test_a_digest_or_size_that_is_none_is_an_error_with_its_line(
+    field: str, value: object, code: str, tmp_path: Path
+) -> None:
+    study = Study(tmp_path)
+    first, second, *rest = study.labels()
+    error = refusal(study, [first, {**second, field: value}, *rest])
+    assert (error.code, error.place.line, error.place.field) == (code, 2, field)
+
+
+def test_labels_that_do_not_say_what_was_shown_stand_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    found = study.evaluate([*map(study.sign, study.labels()[:30]), *study.labels()[30:]])
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "unknown_items"]
+    assert remark["counts"] == {"people": 10, "judges": 80}
+
+
+def test_labels_taken_off_the_end_of_a_draw_stand_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    labels = [*map(study.sign, study.labels())]
+    study.sample(study.items, 20)
+    assert study.drawn_ids() == study.drawn[:20]
+    found = study.evaluate(labels[:20])
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "other_draw_size"]
+    assert remark["counts"]["other_labels"] == 20
+    assert found.report["labelling"]["label_draws"]["sizes"] == [40]
+    stripped = [{name: value for name, value in label.items() if name != "drawn"} for label in labels[:20]]
+    assert "other_draw_size" in codes(study.evaluate(stripped))
+
+
+def test_a_judge_that_does_worse_on_labels_drawn_later_is_seen(tmp_path: Path) -> None:
+    """20 labels that the judge knows, and of the 20 later ones every second is against it."""
+    study = Study(tmp_path)
+    labels = []
+    for place, identity in enumerate(study.drawn):
+        by_judge = int(identity[1:]) % 4 != 0
+        label = study.sign(human(identity, by_judge if place < 20 or place % 2 else not by_judge))
+        labels.append({**label, "drawn": 20 if place < 20 else 40})
+    found = study.evaluate(labels)
+    assert found.report["labelling"]["label_draws"] == {
+        "sizes": [20, 40],
+        "other_labels": 20,
+        "first_agreed": 20,
+        "first_compared": 20,
+        "later_agreed": 10,
+        "later_compared": 20,
+    }
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "other_draw_size"]
+    assert "agree on 20/20 items of the smallest draw, and on 10/20 later ones" in remark["message"]
+
+
+def test_a_judge_of_which_nothing_could_be_read_is_no_constant_judge(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", None) for n in range(80)])
+    found = codes(study.evaluate(study.labels()))
+    assert "unread_judge" in found
+    assert "constant_judge" not in found
+
+
+def test_unsure_labels_are_not_called_missing(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    first, *rest = study.labels()
+    found = study.evaluate([{**first, "label": "unsure"}, *rest])
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "unsure"]
+    assert remark["message"].startswith("1 drawn item unsure or without a label of a person")

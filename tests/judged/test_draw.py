@@ -1,10 +1,11 @@
 """Drawing items for people: the same draw from the same items everywhere, and a file that shows what was changed."""
 
+import hashlib
 import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,23 @@ from goldgate.readers.draw import (
     allocate,
     assign_strata,
     draw_items,
+    item_sha256,
+    items_sha256,
     judge_strata,
     load_draw,
     open_items,
 )
 
+from .labelling import shown_sha256
+
 Change = Callable[[list[dict[str, Any]]], object]
+
+SHOWN = "0" * 64  # stands for what the items show
+
+
+def drawing(n: int, **more: Any) -> DrawSettings:
+    return DrawSettings(n, SHOWN, **more)
+
 
 SIMPLE = {ItemKey(f"i{number}"): "" for number in range(40)}
 
@@ -46,20 +58,20 @@ def edited(path: str, change: Change) -> str:
 
 def test_any_order_of_the_items_gives_the_same_draw() -> None:
     backwards = dict(reversed(SIMPLE.items()))
-    assert draw_items(SIMPLE, DrawSettings(10)) == draw_items(backwards, DrawSettings(10))
+    assert draw_items(SIMPLE, drawing(10)) == draw_items(backwards, drawing(10))
 
 
 def test_the_draw_of_four_items_is_this_one_on_every_machine() -> None:
     # Fixed when the format was made: another value here would make every stored draw look forged.
-    header, keys = draw_items({ItemKey(name): "" for name in "abcd"}, DrawSettings(2))
+    header, keys = draw_items({ItemKey(name): "" for name in "abcd"}, drawing(2))
     assert [key.id for key in keys] == ["c", "d"]
-    assert header["signature"] == "aff3d414c87a012557f5f781da0a0e191868654fcb33642bf77d593d4476f280"
+    assert header["signature"] == "fe2b0cc6d60dcde320800e3be6a6f2353b74080706a35010c432f125fe9c5af7"
 
 
 def test_another_hash_seed_of_python_changes_nothing() -> None:
     program = (
         "from goldgate.readers.draw import *;"
-        "print(draw_items({ItemKey(n): '' for n in {'a', 'b', 'c', 'd'}}, DrawSettings(2)))"
+        "print(draw_items({ItemKey(n): '' for n in {'a', 'b', 'c', 'd'}}, DrawSettings(2, 'shown')))"
     )
     outputs = {
         subprocess.run(
@@ -71,26 +83,26 @@ def test_another_hash_seed_of_python_changes_nothing() -> None:
 
 
 def test_a_larger_simple_draw_begins_with_the_smaller_one() -> None:
-    small, large = draw_items(SIMPLE, DrawSettings(10)).keys, draw_items(SIMPLE, DrawSettings(25)).keys
+    small, large = draw_items(SIMPLE, drawing(10)).keys, draw_items(SIMPLE, drawing(25)).keys
     assert large[:10] == small
 
 
 @pytest.mark.parametrize(
-    "other", [DrawSettings(10, draw=2), DrawSettings(10, question_sha256="q"), DrawSettings(10, template_sha256="t")]
+    "other", [drawing(10, draw=2), drawing(10, question_sha256="q"), drawing(10, template_sha256="t")]
 )
 def test_question_template_and_number_of_the_draw_change_what_is_drawn(other: DrawSettings) -> None:
-    assert draw_items(SIMPLE, other).keys != draw_items(SIMPLE, DrawSettings(10)).keys
+    assert draw_items(SIMPLE, other).keys != draw_items(SIMPLE, drawing(10)).keys
 
 
 def test_every_item_is_drawn_about_equally_often() -> None:
     # 400 draws of 10 of 40: 100 expected for each item, standard deviation sqrt(400 · ¼ · ¾) = 8.7.
-    times = Counter(key for draw in range(1, 401) for key in draw_items(SIMPLE, DrawSettings(10, draw=draw)).keys)
+    times = Counter(key for draw in range(1, 401) for key in draw_items(SIMPLE, drawing(10, draw=draw)).keys)
     assert len(times) == 40
     assert 100 - 5 * 8.7 < min(times.values()) <= max(times.values()) < 100 + 5 * 8.7
 
 
 def test_fewer_items_than_asked_for_are_all_drawn() -> None:
-    header, keys = draw_items(SIMPLE, DrawSettings(100))
+    header, keys = draw_items(SIMPLE, drawing(100))
     assert (header["n"], header["items"], len(keys)) == (40, 40, 40)
 
 
@@ -120,21 +132,70 @@ def test_strata_share_a_draw_by_size_with_a_least_number(
 
 def test_a_stratified_draw_has_the_shares_that_its_header_states(tmp_path: Path) -> None:
     population = {ItemKey(f"i{number}"): "1" if number % 10 else "0" for number in range(200)}
-    header, keys = draw_items(population, DrawSettings(50, by="judge"))
+    header, keys = draw_items(population, drawing(50, by="judge"))
     assert header["strata"] == [{"name": "0", "items": 20, "drawn": 5}, {"name": "1", "items": 180, "drawn": 45}]
     assert Counter(population[key] for key in keys) == {"0": 5, "1": 45}
 
 
 def test_a_stored_draw_stands_the_check(tmp_path: Path) -> None:
-    draw = load_draw(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(10)))
-    draw.check(SIMPLE)
+    draw = load_draw(write(tmp_path / "drawn.jsonl", SIMPLE, drawing(10)))
+    draw.check(SIMPLE, None)
     assert len(draw.items) == 10
 
 
 def test_a_draw_is_of_the_items_it_was_made_from(tmp_path: Path) -> None:
-    draw = load_draw(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(10)))
+    draw = load_draw(write(tmp_path / "drawn.jsonl", SIMPLE, drawing(10)))
     with pytest.raises(InputError, match="not made from these items"):
-        draw.check({**SIMPLE, ItemKey("one more"): ""})
+        draw.check({**SIMPLE, ItemKey("one more"): ""}, None)
+
+
+def test_what_an_item_shows_is_all_but_what_names_it() -> None:
+    """The digest of {"claim":"é","n":1}, keys sorted and without blanks: sha256sum gives the same."""
+    item = {"n": 1, "id": "a", "claim": "é", "group": "g", "question": "tone"}
+    assert item_sha256(item) == hashlib.sha256('{"claim":"é","n":1}'.encode()).hexdigest()
+    assert item_sha256(item) == item_sha256({"claim": "é", "n": 1, "id": "b"}) == shown_sha256(item)
+    assert item_sha256(item) != item_sha256({**item, "claim": "e"})
+
+
+def test_what_the_items_show_is_signed_and_does_not_change_what_is_drawn() -> None:
+    one, other = (draw_items(SIMPLE, DrawSettings(10, shown)) for shown in (SHOWN, "1" * 64))
+    assert one.keys == other.keys
+    assert one.header["signature"] != other.header["signature"]
+
+
+def shown(keys: Iterable[ItemKey], text: str) -> dict[ItemKey, str]:
+    return {key: item_sha256({"text": f"{text} {key.id}"}) for key in keys}
+
+
+def test_items_that_show_something_else_are_refused_and_the_drawn_ones_among_them_named(tmp_path: Path) -> None:
+    before = shown(SIMPLE, "old")
+    header, keys = draw_items(SIMPLE, DrawSettings(10, items_sha256(before)))
+    path = lines(tmp_path / "drawn.jsonl", [dict(header), *({"id": key.id, "text": f"old {key.id}"} for key in keys)])
+    draw = load_draw(path)
+    draw.check(SIMPLE, before)
+    undrawn = [key for key in SIMPLE if key not in keys]
+    drawn = f"1 of the 10 drawn items: {keys[0].id}"
+    for changed, words in ((keys[:1], drawn), (undrawn, "items that were not drawn")):
+        with pytest.raises(InputError) as error:
+            draw.check(SIMPLE, before | shown(changed, "new"))
+        assert error.value.code == "draw.items_changed"
+        assert words in str(error.value.found)
+        assert "labels of their own" in str(error.value.advice)
+    edited(path, lambda records: records[1].update(text="easier"))
+    with pytest.raises(InputError) as error:
+        load_draw(path).check(SIMPLE, before)
+    assert error.value.code == "draw.changed"
+
+
+def test_a_draw_of_the_first_version_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    def age(records: list[dict[str, Any]]) -> None:
+        del records[0]["items_sha256"]
+        sign_anew(records, goldgate_draw=1)
+
+    with pytest.raises(InputError) as error:
+        load_draw(edited(write(tmp_path / "drawn.jsonl", SIMPLE, drawing(10)), age))
+    assert error.value.code == "draw.other_version"
+    assert "the drawn items are the same" in str(error.value.advice)
 
 
 def sign_anew(records: list[dict[str, Any]], **changes: object) -> None:
@@ -157,20 +218,20 @@ def sign_anew(records: list[dict[str, Any]], **changes: object) -> None:
     ids=["one left out", "another order", "another id", "another draw", "stopped early", "another key"],
 )
 def test_a_forged_draw_is_refused_although_it_is_signed(tmp_path: Path, forge: Change) -> None:
-    draw = load_draw(edited(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(10)), forge))
+    draw = load_draw(edited(write(tmp_path / "drawn.jsonl", SIMPLE, drawing(10)), forge))
     with pytest.raises(InputError, match="drawing again gives another draw"):
-        draw.check(SIMPLE)
+        draw.check(SIMPLE, None)
 
 
 def test_a_changed_header_is_refused_at_once(tmp_path: Path) -> None:
-    path = edited(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(10)), lambda records: records[0].update(n=9))
+    path = edited(write(tmp_path / "drawn.jsonl", SIMPLE, drawing(10)), lambda records: records[0].update(n=9))
     with pytest.raises(InputError, match="drawing again gives another draw"):
         load_draw(path)
 
 
 @pytest.mark.parametrize("n", [-1, 2.5, "ten", None])
 def test_a_header_of_the_wrong_type_names_the_field(tmp_path: Path, n: object) -> None:
-    path = edited(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(10)), lambda records: sign_anew(records, n=n))
+    path = edited(write(tmp_path / "drawn.jsonl", SIMPLE, drawing(10)), lambda records: sign_anew(records, n=n))
     with pytest.raises(InputError) as error:
         load_draw(path)
     assert error.value.place.field == "/n"
@@ -181,7 +242,7 @@ def test_a_file_of_items_is_not_a_draw_and_the_other_way_round(tmp_path: Path) -
         load_draw(lines(tmp_path / "items.jsonl", [{"id": "a"}]))
     with (
         pytest.raises(InputError, match="this is a draw"),
-        open_items(write(tmp_path / "drawn.jsonl", SIMPLE, DrawSettings(3))) as items,
+        open_items(write(tmp_path / "drawn.jsonl", SIMPLE, drawing(3))) as items,
     ):
         list(items)
 

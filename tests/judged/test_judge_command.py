@@ -15,6 +15,8 @@ from goldgate.cli.main import goldgate
 from goldgate.suites.judged.ask import JudgeAnswer, load_judge_template, read_label
 from tests.generation.server import Behaviour, Running
 
+from .labelling import shown_sha256
+
 ITEMS: list[dict[str, Any]] = [
     {"id": "a", "group": "g1", "claim": "The pier opened in 1904.", "quotes": [{"text": "opened in 1904"}]},
     {"id": "b", "group": "g1", "claim": "The pier is closed.", "quotes": ["open all year"]},
@@ -66,11 +68,13 @@ def test_labels_are_read_from_answers_and_none_is_null(tmp_path: Path, serve: Ca
     assert result.exit_code == 0, result.output
     assert "2 of 3 items have a label" in result.output
     common = {"by": "m", "kind": "judge"}
-    assert lines(tmp_path / "out/judge.jsonl") == [
+    expected: list[dict[str, Any]] = [
         {"id": "a", "label": True, **common, "group": "g1", "reason": "It says so."},
         {"id": "b", "label": False, **common, "group": "g1", "reason": "It is open."},
         {"id": "3", "label": None, **common, "problem": "no JSON object could be read"},
     ]
+    digests = [{"item_sha256": shown_sha256(item)} for item in ITEMS]
+    assert lines(tmp_path / "out/judge.jsonl") == [one | two for one, two in zip(expected, digests, strict=True)]
     assert [record["id"] for record in lines(tmp_path / "out/predictions.jsonl")] == ["a", "b", "3"]
 
 
@@ -91,6 +95,16 @@ def test_running_again_asks_for_nothing_and_gives_the_same_bytes(tmp_path: Path,
     assert judge(tmp_path, server.url).exit_code == 0
     assert server.seen.requests == 3
     assert (tmp_path / "out/judge.jsonl").read_bytes() == first
+
+
+def test_an_item_that_was_changed_is_asked_about_again(tmp_path: Path, serve: Callable[..., Running]) -> None:
+    server = serve()
+    judge(tmp_path, server.url)
+    changed = [{**ITEMS[0], "claim": "The pier is closed for good.", "quotes": ["closed"]}, *ITEMS[1:]]
+    assert judge(tmp_path, server.url, items=changed).exit_code == 0
+    assert server.seen.requests == 4
+    first, *_ = lines(tmp_path / "out/judge.jsonl")
+    assert (first["label"], first["item_sha256"]) == (False, shown_sha256(changed[0]))
 
 
 def test_an_item_without_an_answer_keeps_its_place_and_is_asked_again(

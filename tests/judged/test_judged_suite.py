@@ -338,3 +338,11 @@ def test_steps_that_are_no_whole_number_are_refused(steps: str, tmp_path: Path) 
     path.write_text(f"judged: {{steps: {steps}}}\n", encoding="utf-8")
     error = refusal(tmp_path, ten(), protocol=path)
     assert (error.code, error.expected) == ("protocol.wrong_value", "an integer from 1")
+
+
+def test_an_item_that_is_nested_too_deeply_is_an_error_with_its_line(tmp_path: Path) -> None:
+    deep: Any = "x"
+    for _ in range(300):
+        deep = [deep]
+    error = refusal(tmp_path, ten(), [{"id": "0"}, {"id": "1", "deep": deep}], protocol=TRUSTED)
+    assert (error.code, error.place.line) == ("items.too_deep", 2)

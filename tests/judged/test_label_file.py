@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from goldgate.cli.main import goldgate as command
 from goldgate.errors import GoldgateError
 
-from .labelling import made_up_items, open_site, post, read_lines, see, write_lines
+from .labelling import made_up_items, open_site, post, read_lines, see, shown_sha256, write_lines
 
 LABEL = {"id": "claim-0", "label": "supported", "by": "ann", "kind": "human"}
 
@@ -34,7 +34,8 @@ def test_a_label_is_a_line_before_the_next_item_is_named(items: Path, out: Path)
     assert out.read_bytes() == b""  # it can be written
     response = post(site, 1, do="2", note=" doubtful\r\nsource ")
     assert out.read_text() == (
-        '{"id":"claim-0","label":"unsupported","by":"ann","kind":"human","group":"run-0","note":"doubtful\\nsource"}\n'
+        '{"id":"claim-0","label":"unsupported","by":"ann","kind":"human","group":"run-0","note":"doubtful\\nsource",'
+        f'"item_sha256":"{shown_sha256(made_up_items(1)[0])}"}}\n'
     )
     assert (response.status, response.headers["Location"]) == (303, "/items/2?saved=1")
     site.close()
@@ -255,3 +256,33 @@ def test_words_that_cannot_be_chosen_from_are_an_error(words: str, items: Path, 
         open_site(items, out, labels=words)
     assert refused.value.code == "label.bad_words"
     assert not out.exists()
+
+
+def test_labels_of_a_draw_say_how_many_were_drawn(items: Path, out: Path, tmp_path: Path) -> None:
+    drawn = tmp_path / "drawn.jsonl"
+    for size, number in ((2, 1), (3, 3)):
+        sample = ["sample", "--from", str(items), "--n", str(size), "--out", str(drawn)]
+        assert CliRunner().invoke(command, sample).exit_code == 0
+        site = open_site(drawn, out)
+        post(site, number, do="1", note="")
+        site.close()
+    assert [label["drawn"] for label in read_lines(out)] == [2, 3]
+
+
+def test_labels_of_items_that_were_changed_since_are_refused(items: Path, out: Path) -> None:
+    site = open_site(items, out)
+    post(site, 1, do="1", note="")
+    post(site, 2, do="1", note="")
+    site.close()
+    renamed = [{**item, "group": "another"} for item in made_up_items(4)]
+    open_site(write_lines(items, renamed), out).close()  # a group is not shown
+    changed = [made_up_items(1)[0], {**made_up_items(2)[1], "text": "Another text."}, *made_up_items(4)[2:]]
+    with pytest.raises(GoldgateError) as caught:
+        open_site(write_lines(items, changed), out)
+    assert caught.value.code == "label.other_item"
+    assert (caught.value.place.line, caught.value.place.field) == (2, "item_sha256")
+    assert "take the line out" in str(caught.value.advice)
+    write_lines(out, read_lines(out)[:1])
+    open_site(items, out).close()
+    write_lines(out, [LABEL])  # written by hand: it does not say what was shown
+    open_site(items, out).close()

@@ -16,9 +16,9 @@ from goldgate.suites.judged.label_page import QuoteSearch, split_item
 from goldgate.viewer.access import HttpRequest
 from tests.viewer.stored import require_harmless
 
-from .labelling import made_up_items, open_site, post, read_lines, see, write_lines
+from .labelling import made_up_items, open_site, post, read_lines, see, shown_sha256, write_lines
 
-HEADER = {"goldgate_draw": 1, "items": 9, "n": 3, "by": "judge", "strata": [{"name": "WONDERFUL"}], "signature": "x"}
+HEADER = {"goldgate_draw": 2, "items": 9, "n": 3, "by": "judge", "strata": [{"name": "WONDERFUL"}], "signature": "x"}
 
 
 @pytest.fixture
@@ -160,7 +160,8 @@ def test_back_and_on_keep_the_note(items: Path, out: Path) -> None:
     post(site, 1, do="2", note="for later")
     assert post(site, 1, do="back", note="now another").headers["Location"] == "/items/1"
     assert read_lines(out)[0] == {
-        "id": "claim-0", "label": "unsupported", "by": "ann", "kind": "human", "group": "run-0", "note": "now another"
+        "id": "claim-0", "label": "unsupported", "by": "ann", "kind": "human", "group": "run-0", "note": "now another",
+        "item_sha256": shown_sha256(made_up_items(1)[0]),
     }  # fmt: skip
     assert post(site, 3, do="next", note="").headers["Location"] == "/done"
     assert "Go on with item 2" in see(site, "/done").text

@@ -14,6 +14,8 @@ from click.testing import CliRunner, Result
 from goldgate.cli.main import goldgate
 from goldgate.readers.draw import assign_strata, judge_strata, load_draw, open_items
 
+from .labelling import shown_sha256
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 ITEMS = [{"id": f"i{number}", "group": f"g{number % 3}", "text": "…"} for number in range(60)]
@@ -46,7 +48,7 @@ def test_a_draw_holds_whole_items_and_says_what_to_do_next(tmp_path: Path) -> No
     draw = load_draw(str(out))
     assert all(item in ITEMS for item in draw.items.values())
     with open_items(str(items)) as population:
-        draw.check(assign_strata(population.items(), None))
+        draw.check(assign_strata(population.items(), None), {key: shown_sha256(population[key]) for key in population})
 
 
 def test_the_order_of_the_items_and_an_array_change_no_byte(tmp_path: Path) -> None:
@@ -69,7 +71,7 @@ def test_strata_of_a_judge_have_the_digest_of_its_labels(tmp_path: Path) -> None
     draw = load_draw(str(out))
     assert draw.header["labels_sha256"] == hashlib.sha256(judge.read_bytes()).hexdigest()
     with open_items(str(items)) as population:
-        draw.check(assign_strata(population.items(), "judge", judge_strata(str(judge))))
+        draw.check(assign_strata(population.items(), "judge", judge_strata(str(judge))), None)
 
 
 def test_question_and_template_are_fixed_with_the_draw(tmp_path: Path) -> None:

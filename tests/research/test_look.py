@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from goldgate.core.page import FindingList, LabelList, Paragraph, Table
 from goldgate.core.unit_page import MarkedText, UnitPage
 from goldgate.suites.plan import load_plan
-from goldgate.suites.research.explain import QuoteFinder, TextRange
-from goldgate.suites.research.run.text import fold
+from goldgate.suites.research.run.text import QuoteFinder, TextRange, fold
 from goldgate.suites.research.suite import SUITE
 
 from .judged import judged

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.errors import GoldgateError
 from goldgate.pipeline import evaluate_suite
 from goldgate.suites import load_suite
+from tests.judged.labelling import shown_sha256
 
-from .trees import claim, evidence, lines, output, query, write_golden, write_run
+from .trees import SHA256, claim, evidence, lines, output, query, write_golden, write_run
 
 RATE = "claim_support_rate"
 RUNS = 12
@@ -52,6 +54,30 @@ class Study:
         path = self.write("labels.jsonl", labels)
         rules = None if protocol is None else self.write_protocol(protocol)
         return evaluate_outputs(self.golden, self.outputs, rules, labels=path, **options)
+
+    def sample(self, size: int, *more: object) -> Path:
+        """What goldgate sample draws from a result that is made now."""
+        result, draw = self.folder / "result", self.folder / "drawn.jsonl"
+        shutil.rmtree(result, ignore_errors=True)
+        cli("research", "--golden", self.golden, "--outputs", self.outputs, "--out", result, "--quiet", status=1)
+        cli("sample", "--from", result, "--n", size, *more, "--out", draw)
+        return draw
+
+    def drawn(self, draw: Path) -> list[str]:
+        return [json.loads(line)["id"] for line in draw.read_text(encoding="utf-8").splitlines()[1:]]
+
+    def labels(self, draw: Path, kind: str = "human") -> list[dict[str, Any]]:
+        """The labels of what was drawn, as goldgate label and goldgate judge write them."""
+        header, *items = map(json.loads, draw.read_text(encoding="utf-8").splitlines())
+        drawn = {"drawn": header["n"]} if kind == "human" else {}
+        return [label(each["id"], True, kind, item_sha256=shown_sha256(each), **drawn) for each in items]
+
+    def rewrite(self, runs: Iterable[Path], change: Callable[[list[Any], list[Any]], None]) -> None:
+        for run in [*runs]:
+            path = run / "research_output.json"
+            whole = json.loads(path.read_text(encoding="utf-8"))
+            change(whole["claims"], whole["evidence"])
+            path.write_text(json.dumps(whole), encoding="utf-8")
 
     def write_protocol(self, text: str) -> Path:
         path = self.folder / "protocol.yaml"
@@ -93,6 +119,7 @@ def test_the_rate_by_hand(tmp_path: Path) -> None:
         "sampling": "complete",
         "people": ["ann"],
         "judges": [],
+        "label_draws": None,
         "draw": None,
     }
     # w = √(24/12), n' = 24 + 2w, r̄' = (18 + w)/n'; share ρ = 24/30, θ = 18/24. Six of the twelve runs have labels 0 and
@@ -221,35 +248,166 @@ def test_labels_of_nice_claims_alone_are_refused_unless_trusted_which_stands_out
 
 def test_a_draw_of_other_claims_and_labels_beside_the_draw_are_refused(tmp_path: Path) -> None:
     study = Study(tmp_path, failing=0)
+    people = [label(name, True) for name in study.items]
+    assert study.refusal(people, draw=study.sample(20)).code == "labels.not_drawn"
     items, draw = tmp_path / "items.jsonl", tmp_path / "drawn.jsonl"
-    items.write_text(lines(*({"id": name} for name in study.items)), encoding="utf-8")
-    cli("sample", "--from", items, "--n", 20, "--out", draw)
-    error = study.refusal([label(name, True) for name in study.items], draw=draw)
-    assert error.code == "labels.not_drawn"
     items.write_text(lines(*({"id": name} for name in study.items[1:])), encoding="utf-8")
     cli("sample", "--from", items, "--n", 20, "--out", draw)
-    error = study.refusal([label(name, True) for name in study.items], draw=draw)
+    error = study.refusal(people, draw=draw)
     assert error.code == "draw.other_items"
     assert "goldgate sample --from RESULT" in str(error.advice)
     items.write_text(lines(*({"id": name, "group": name[:6]} for name in study.items)), encoding="utf-8")
     cli("sample", "--from", items, "--n", 24, "--by", "group", "--out", draw, status=0)
-    assert study.refusal([label(name, True) for name in study.items], draw=draw).code == "draw.strata"
-
-
-def test_old_labels_do_not_count_for_new_claims_under_the_same_ids(tmp_path: Path) -> None:
-    study, result, draw = Study(tmp_path, failing=0), tmp_path / "result", tmp_path / "drawn.jsonl"
-    cli("research", "--golden", study.golden, "--outputs", study.outputs, "--out", result, "--quiet", status=1)
-    cli("sample", "--from", result, "--n", 20, "--out", draw)
-    people = [label(json.loads(line)["id"], True) for line in draw.read_text(encoding="utf-8").splitlines()[1:]]
-    assert found(study.evaluate(people, draw=draw))["value"] == 1
-    stored = study.outputs / people[0]["id"].partition("/")[0] / "research_output.json"
-    text = stored.read_text(encoding="utf-8")
-    for claim_text in {json.loads(text)["claims"][n]["statement"] for n in range(2)}:
-        text = text.replace(json.dumps(claim_text), json.dumps(f"Not: {claim_text}"))
-    stored.write_text(text, encoding="utf-8")
+    assert study.refusal(people, draw=draw).code == "draw.strata"
+    cli("sample", "--from", items, "--n", 20, "--out", draw)
     error = study.refusal(people, draw=draw)
-    assert error.code == "draw.other_claims"
-    assert people[0]["id"] in str(error.found)
+    assert error.code == "draw.items_changed"
+    assert "20 of the 20 drawn items" in str(error.found)
+    assert "goldgate sample --from RESULT" in str(error.advice)
+
+
+def reverse(claims: list[dict[str, Any]], records: list[dict[str, Any]]) -> None:
+    for each in claims:
+        each["statement"] = f"It is not so: {each['statement']}"
+
+
+def quote_less(claims: list[dict[str, Any]], records: list[dict[str, Any]]) -> None:
+    records[:] = [evidence(quote="froze")]
+
+
+def quote_elsewhere(claims: list[dict[str, Any]], records: list[dict[str, Any]]) -> None:
+    records.append(evidence("e2", quote="harbour of Oldwick"))
+    for each in claims:
+        each["evidence_ids"] = ["e2"]
+
+
+@pytest.mark.parametrize("change", [reverse, quote_less, quote_elsewhere])
+def test_old_labels_do_not_count_for_new_claims_under_the_same_ids(change: Any, tmp_path: Path) -> None:
+    """The ids give the same draw, so that the old labels fit it."""
+    study = Study(tmp_path, failing=0)
+    draw = study.sample(20)
+    people, before = study.labels(draw), draw.read_bytes()
+    assert found(study.evaluate(people, draw=draw))["value"] == 1
+    assert study.sample(20).read_bytes() == before
+    assert codes(study.evaluate(people, draw=draw)).count("unknown_items") == 0
+    study.rewrite(study.outputs.iterdir(), change)
+    error = study.refusal(people, draw=draw)
+    assert error.code == "draw.items_changed"
+    assert "20 of the 20 drawn items" in str(error.found)
+    assert study.drawn(study.sample(20)) == [each["id"] for each in people]
+    error = study.refusal(people, draw=draw)
+    assert error.code == "labels.other_item"
+    first = min(range(20), key=lambda n: people[n]["id"])
+    assert (error.place.line, error.place.field) == (first + 1, "item_sha256")
+    assert "goldgate label" in str(error.advice)
+
+
+def test_labels_do_not_count_if_the_source_around_a_quote_was_changed(tmp_path: Path) -> None:
+    study = Study(tmp_path, failing=0)
+    draw = study.sample(20)
+    people = study.labels(draw)
+    for chunks in study.outputs.glob("*/chunks.jsonl"):
+        text = chunks.read_text(encoding="utf-8")
+        chunks.write_text(text.replace("froze in 1871.", "froze in 1871, or so they say."), encoding="utf-8")
+    assert study.refusal(people, draw=draw).code == "draw.items_changed"
+    study.sample(20)
+    assert study.refusal(people, draw=draw).code == "labels.other_item"
+
+
+def test_claims_that_were_not_drawn_cannot_be_rewritten(tmp_path: Path) -> None:
+    study = Study(tmp_path, failing=0)
+    draw = study.sample(20)
+    people = study.labels(draw)
+    undrawn = next(name for name in study.items if name not in study.drawn(draw))
+    run, _, name = undrawn.partition("/")
+
+    def ease(claims: list[dict[str, Any]], records: list[dict[str, Any]]) -> None:
+        for each in claims:
+            each["statement"] = "Ships." if each["claim_id"] == name else each["statement"]
+
+    study.rewrite([study.outputs / run], ease)
+    error = study.refusal(people, draw=draw)
+    assert (error.code, error.found) == ("draw.items_changed", "other content in items that were not drawn")
+
+
+def test_labels_of_a_judge_for_other_claims_are_refused(tmp_path: Path) -> None:
+    study = Study(tmp_path, failing=0)
+    draw = study.sample(24)
+    judged = study.labels(draw, "judge")
+    study.rewrite(study.outputs.iterdir(), reverse)
+    people = study.labels(study.sample(24))
+    assert study.refusal([*people, *judged], draw=draw).code == "labels.two_items"
+    assert study.refusal(judged, draw=draw).code == "labels.other_item"
+
+
+def test_labels_that_do_not_say_what_was_shown_stand_out(tmp_path: Path) -> None:
+    study = Study(tmp_path, failing=0)
+    people = [label(name, True) for name in study.items]
+    judged = [label(name, n % 3 > 0, "judge") for n, name in enumerate(study.items)]
+    remarks = study.evaluate([*people, *judged]).report["stands_out"]
+    [remark] = [each for each in remarks if each["code"] == "unknown_items"]
+    assert remark["counts"] == {"people": 24, "judges": 24}
+
+
+def test_labels_taken_off_the_end_of_a_draw_stand_out(tmp_path: Path) -> None:
+    study = Study(tmp_path, failing=0)
+    people = study.labels(study.sample(24))
+    draw = study.sample(20)
+    kept = people[:20]
+    assert [each["id"] for each in kept] == study.drawn(draw)
+    judged = study.labels(draw, "judge")[:10]
+    result = study.evaluate([*kept, *judged], draw=draw)
+    assert "other_draw_size" in codes(result)
+    assert result.report["support"]["label_draws"]["sizes"] == [24]
+    later = [{**each, "drawn": 20} for each in kept[:12]] + kept[12:]
+    judged = [{**each, "label": n < 15} for n, each in enumerate(study.labels(draw, "judge"))]
+    draws = study.evaluate([*later, *judged], draw=draw).report["support"]["label_draws"]
+    assert (draws["first_agreed"], draws["first_compared"]) == (12, 12)
+    assert (draws["later_agreed"], draws["later_compared"]) == (3, 8)
+
+
+def test_judging_sees_the_items_that_goldgate_sample_makes_of_odd_runs(tmp_path: Path) -> None:
+    """Quotes that need folding, spans alone, two records under one id, sources that are artifacts or not stored."""
+    study = Study(tmp_path, failing=0)
+    curly = evidence("e1", "c3", quote=None) | {"quote": 'mayor "thanked" the  crews', "span": None}
+    span = {**evidence("e1", quote=None), "span": {"start": 4, "end": 22}}
+    other, source = evidence("e2", quote="froze"), {"source_id": "annals", "content_hash": SHA256}
+    odd: list[tuple[list[Any], dict[str, Any]]] = [
+        ([curly], {}),
+        ([span], {}),
+        ([evidence(), other, {**other, "quote": "harbour"}], {}),
+        ([evidence("e1", "c1", quote="Ships waited", provenance=source)], {"chunks": [], "artifact": True}),
+        ([evidence("e1", "c1", quote="of no text")], {"chunks": []}),
+    ]
+    for number, (records, more) in enumerate(odd):
+        path = study.outputs / f"run_{number:02}" / "research_output.json"
+        whole = json.loads(path.read_text(encoding="utf-8"))
+        for each in whole["claims"]:
+            each["evidence_ids"] = ["e1", "e2", "e1"]
+        shutil.rmtree(path.parent)
+        write_run(study.outputs, path.parent.name, {**whole, "evidence": records}, **more)
+    draw = study.sample(24)
+    assert {*study.drawn(draw)} == {*study.items}
+    assert found(study.evaluate(study.labels(draw), draw=draw))["value"] == 1
+    quotes = {item["id"]: item["quotes"] for item in map(json.loads, draw.read_text(encoding="utf-8").splitlines()[1:])}
+    assert quotes["run_00/k1"][0]["text"] == "mayor “thanked” the crews"
+    assert [quote["text"] for quote in quotes["run_02/k1"]] == ["froze in 1871"]
+    assert "froze in 1871" in quotes["run_03/k1"][0]["source"]
+    assert quotes["run_04/k1"] == [{"text": "of no text"}]
+
+
+def test_what_stands_out_in_the_labels_of_judged_items_stands_out_here(tmp_path: Path) -> None:
+    study = Study(tmp_path, runs=30, failing=0)
+    draw = study.sample(30)
+    names = study.drawn(draw)
+    judged = [label(name, name not in names[:25], "judge") for name in study.items]
+    people = [label(name, "unsure" if n == 0 else n % 5 > 0) for n, name in enumerate(names)]
+    again = [{**label(names[0], True), "by": "Ann"}]
+    result = study.evaluate([*people, *again, *judged], draw=draw)
+    assert {"uneven_judge", "alike_names", "unsure_overruled"} <= {*codes(result)}
+    before = study.write("before.jsonl", [label(name, True, "judge") for name in study.items])
+    draw = study.sample(30, "--labels", before)
+    assert "other_judge_labels" in codes(study.evaluate([*people, *judged], draw=draw))
 
 
 def test_copied_labels_stand_out(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 The order of the items comes from a hash of each one's id and question, keyed with a seed that is made from all ids,
 the question's text, the template and the number of the draw. So every machine and every order of the items file give
-the same draw, and a larger draw without strata begins with the smaller one.
+the same draw, and a larger draw without strata begins with the smaller one. What the items show is in the header and
+not in the seed: a blank more in one of them must not draw anew.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict, cast
 import orjson
 
 from goldgate.core.finding import record_id
+from goldgate.core.page import count_text
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.readers.guess import describe_keys
 from goldgate.readers.records import RecordStore, open_records
@@ -27,11 +29,15 @@ from goldgate.shape.kinds import AtLeast
 DEFAULT_QUESTION = "default"
 LEAST_IN_STRATUM = 5  # the specification's; also a tenth of the draw
 MAX_DRAW = 1_000_000_000
+SHOWN_IDS = 5  # in a message
 BY_JUDGE, NO_LABEL = "judge", "no label"
 _HEADER_KEY = "goldgate_draw"
+_VERSION = 2
 _FEW_BRACKETS = 200  # with no more, an item is not too deep
 
 Item = Mapping[str, Any]  # an id, maybe a group and the key of its question, and anything else that is shown
+Digests = Mapping["ItemKey", str]  # of what each item shows: item_sha256
+NOT_SHOWN = frozenset({"id", "group", "question"})  # what names an item says nothing about it
 
 
 class ItemKey(NamedTuple):
@@ -60,6 +66,25 @@ def item_key(item: Item, kind: str = "an item") -> ItemKey:
     return ItemKey(identity, question)
 
 
+def shown_fields(item: Item) -> dict[str, Any]:
+    """What people and judges see of an item."""
+    return {name: value for name, value in item.items() if name not in NOT_SHOWN}
+
+
+def item_sha256(item: Item) -> str:
+    """The digest of what an item shows: of its JSON with sorted keys and without blanks, without what names it."""
+    try:
+        return hashlib.sha256(_canonical(shown_fields(item))).hexdigest()
+    except TypeError:  # more than 254 levels
+        raise _too_deep() from None
+
+
+def items_sha256(digests: Digests) -> str:
+    """The digest of what all items show, each under its key, in the order of the bytes of their keys."""
+    lines = sorted(key.as_bytes() + b" " + digest.encode() + b"\n" for key, digest in digests.items())
+    return hashlib.sha256(b"".join(lines)).hexdigest()
+
+
 class Stratum(TypedDict):
     """A part of the items that is drawn from separately."""
 
@@ -74,6 +99,7 @@ class DrawHeader(TypedDict):
     goldgate_draw: int
     items: int  # that were drawn from
     ids_sha256: str
+    items_sha256: str  # of what all of them show
     question_sha256: str | None  # of the question's text
     template_sha256: str | None
     labels_sha256: str | None  # of the judge's label file, which is then older than the labels of people
@@ -88,6 +114,7 @@ class DrawSettings(NamedTuple):
     """How many items are drawn, and what is fixed with the draw."""
 
     n: int
+    items_sha256: str
     by: str | None = None
     question_sha256: str | None = None
     template_sha256: str | None = None
@@ -120,7 +147,7 @@ def draw_items(population: Population, settings: DrawSettings) -> DrawnKeys:
             left[strata[key]] -= 1
             drawn.append(key)
     unsigned = {
-        "goldgate_draw": 1,
+        _HEADER_KEY: _VERSION,
         "items": len(population),
         "ids_sha256": ids,
         **settings._replace(n=n)._asdict(),
@@ -173,10 +200,15 @@ class Draw:
     items: Mapping[ItemKey, Item]
     file: str
 
-    def check(self, population: Population) -> None:
-        """Draw again from the items, and raise an InputError unless the same items come out.
+    def digests(self) -> dict[ItemKey, str]:
+        """What each drawn item shows."""
+        return {key: item_sha256(item) for key, item in self.items.items()}
 
-        The strata of the population (`assign_strata`) matter only if it was drawn by strata.
+    def check(self, population: Population, digests: Digests | None) -> None:
+        """Draw again from the items, and raise an InputError unless the same items come out and show the same.
+
+        The strata of the population (`assign_strata`) matter only if it was drawn by strata. `digests`: what all items
+        show, or None where that is not known.
         """
         header = self.header
         if header["ids_sha256"] != _ids_sha256(population):
@@ -188,6 +220,8 @@ class Draw:
                 found=f"{len(population)} items" + (" with other ids" if len(population) == header["items"] else ""),
                 advice="give the items file that `goldgate sample --from` was given",
             )
+        if digests is not None:
+            self._require_same_content(digests)
         values: dict[str, Any] = {name: value for name, value in header.items() if name in DrawSettings._fields}
         try:
             again = draw_items(population, DrawSettings(**values))
@@ -199,6 +233,23 @@ class Draw:
             raise self.changed(f"a header with another value of {', '.join(names)}")
         if again.keys != [*self.items]:
             raise self.changed("other items, or the same in another order")
+
+    def _require_same_content(self, digests: Digests) -> None:
+        """Refuse items that show something else than those that were drawn from, and drawn items that were edited."""
+        others = [key for key, digest in self.digests().items() if digests.get(key) != digest]
+        if self.header["items_sha256"] == items_sha256(digests):
+            if others:
+                raise self.changed(f"{count_text(len(others), 'item')} with another text: {first_ids(others)}")
+            return
+        drawn = f"{len(others)} of the {len(self.items)} drawn items: {first_ids(others)}"
+        raise InputError(
+            "draw.items_changed",
+            "the items have the ids of those that were drawn from, and show something else",
+            place=Place(self.file),
+            expected=f"what all {self.header['items']} items showed when they were drawn",
+            found=f"other content in {drawn if others else 'items that were not drawn'}",
+            advice="these items need a draw and labels of their own: goldgate sample, then goldgate label",
+        )
 
     def changed(self, found: str) -> InputError:
         """The error for a draw that is not as goldgate sample wrote it."""
@@ -228,14 +279,29 @@ def load_draw(path: str) -> Draw:
                 "draw.no_header",
                 "this is not a draw",
                 place=Place(items.name, 1),
-                expected='a file of `goldgate sample`, which begins with {"goldgate_draw": 1, …}',
+                expected=f'a file of `goldgate sample`, which begins with {{"{_HEADER_KEY}": {_VERSION}, …}}',
                 advice="draw first: goldgate sample --from ITEMS --n 100 --out drawn.jsonl",
             )
+        require_version(header, items.name)
         require_type(header, DrawHeader, "draw", items.name)
         draw = Draw(cast(DrawHeader, header), dict(items), items.name)
-    if header["goldgate_draw"] != 1 or _signature(header) != header["signature"]:
+    if _signature(header) != header["signature"]:
         raise draw.changed("a header whose signature does not fit")
     return draw
+
+
+def require_version(header: Item, file: str) -> None:
+    """Refuse a draw of another version."""
+    version = header[_HEADER_KEY]
+    if version != _VERSION or type(version) is not int:
+        raise InputError(
+            "draw.other_version",
+            "this draw does not say what its items showed" if version == 1 else "this is not a draw of this version",
+            place=Place(file, 1, _HEADER_KEY),
+            expected=str(_VERSION),
+            found=describe_value(version),
+            advice="draw again with the same goldgate sample command: the drawn items are the same",
+        )
 
 
 @contextmanager
@@ -302,7 +368,11 @@ def _require_shallow(item: Item) -> None:
     try:
         orjson.dumps(item, option=orjson.OPT_INDENT_2)
     except TypeError:  # more than 254 levels
-        raise InputError("items.too_deep", "an item is nested too deeply", expected="at most 250 levels") from None
+        raise _too_deep() from None
+
+
+def _too_deep() -> InputError:
+    return InputError("items.too_deep", "an item is nested too deeply", expected="at most 250 levels")
 
 
 def assign_strata(
@@ -359,6 +429,12 @@ def label_stratum(label: object) -> str:
 
 def _field_error(code: str, message: str, name: str, expected: str, found: object) -> InputError:
     return InputError(f"items.{code}", message, place=Place(field=name), expected=expected, found=describe_value(found))
+
+
+def first_ids(keys: Iterable[ItemKey]) -> str:
+    """The first of the ids, for a message."""
+    first = sorted(key.id for key in keys)
+    return ", ".join(first[:SHOWN_IDS]) + (", …" if len(first) > SHOWN_IDS else "")
 
 
 def _ids_sha256(keys: Collection[ItemKey]) -> str:

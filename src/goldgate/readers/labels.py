@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,14 +14,15 @@ from goldgate.core.contracts import StandsOut
 from goldgate.core.finding import remark
 from goldgate.core.page import count_text
 from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
-from goldgate.readers.draw import DEFAULT_QUESTION, Draw, DrawHeader, ItemKey, item_key
+from goldgate.readers.draw import DEFAULT_QUESTION, Digests, Draw, ItemKey, first_ids, item_key
 from goldgate.readers.id_index import open_store
 from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, decode_record, record_group
 
 UNSURE: Literal["unsure"] = "unsure"
 HUMAN, JUDGE = "human", "judge"
-SHOWN_IDS = 5  # in a message
+ITEM_SHA256, DRAWN = "item_sha256", "drawn"  # what was shown, and the size of the draw, in a label
 _MAX_NAMED = 3
+_SHA256 = re.compile("[0-9a-f]{64}")
 Label = Fraction | Literal["unsure"] | None  # None: a judge whose answer had no label
 
 
@@ -37,6 +40,8 @@ class ItemLabels:
     people: dict[str, Label] = field(default_factory=dict)
     judges: dict[str, Label] = field(default_factory=dict)
     group: str | None = None
+    item_sha256: str | None = None  # of what was shown; None: no label says
+    drawn: int | None = None  # items of the smallest draw that a label of a person names
 
     @property
     def human(self) -> Fraction | None:
@@ -81,10 +86,14 @@ class LocatedRecords:
     def add(self, key: ItemKey, record: LocatedRecord) -> None:
         self._places.setdefault(key, []).append((record.file, record.offset, len(record.data)))
 
-    def records(self, key: ItemKey) -> list[dict[str, Any]]:
+    def located(self, key: ItemKey) -> Iterator[LocatedRecord]:
         """The records about an item, in the order of the files."""
-        places = self._places.get(key, ())
-        return [decode_record(file, offset, file.plain.read(offset, size)).value for file, offset, size in places]
+        for file, offset, size in self._places.get(key, ()):
+            yield decode_record(file, offset, file.plain.read(offset, size))
+
+    def records(self, key: ItemKey) -> list[dict[str, Any]]:
+        """The same without their places."""
+        return [record.value for record in self.located(key)]
 
 
 @dataclass(slots=True)
@@ -99,6 +108,9 @@ class LabelBook:
     judge_seen: int = 0  # labels that people changed after they had seen the judge's
     unread: int = 0  # labels of judges that are neither a number from 0 to 1 nor a word of the protocol
     unread_example: str | None = None  # one of these, whatever the order of the lines
+    undigested: Counter[str] = field(default_factory=Counter)  # labels that do not say what was shown, by kind
+    # Labels of people that say what was shown, by the size of the draw; None: they do not say that they were drawn.
+    sizes: Counter[int | None] = field(default_factory=Counter)
 
     @property
     def labelled(self) -> Iterator[ItemKey]:
@@ -147,6 +159,7 @@ def read_labels(
                 text = describe_value(record.value["label"])
                 book.unread_example = min(text, book.unread_example or text)
             _add_group(book.items[key], record.value)
+            _add_shown(book, key, kind, record.value)
             book.judge_seen += kind == HUMAN and record.value.get("judge_seen") is True
         except InputError as error:
             error.code = error.code.replace("items.", "labels.", 1).replace("gold.", "labels.", 1)
@@ -236,6 +249,30 @@ def _add_group(item: ItemLabels, record: dict[str, Any]) -> None:
     item.group = item.group or group
 
 
+def _add_shown(book: LabelBook, key: ItemKey, kind: str, record: dict[str, Any]) -> None:
+    """What the person or judge was shown, and of what size the draw was then."""
+    item, digest, drawn = book.items[key], record.get(ITEM_SHA256), record.get(DRAWN)
+    if digest is None:
+        book.undigested[kind] += 1
+    elif type(digest) is not str or _SHA256.fullmatch(digest) is None:
+        raise _wrong("bad_item_sha256", "this is not the digest of an item", ITEM_SHA256, "64 hex digits", digest)
+    elif item.item_sha256 not in (None, digest):
+        raise InputError(
+            "labels.two_items",
+            "labels of this id were given to items that show different things",
+            place=Place(field=ITEM_SHA256),
+            expected=f"{item.item_sha256}, as in another label of {key.id}",
+            found=digest,
+            advice="keep the labels of the items that are judged",
+        )
+    item.item_sha256 = item.item_sha256 or digest
+    if drawn is not None and (type(drawn) is not int or drawn < 1):
+        raise _wrong("bad_drawn", "this is not the size of a draw", DRAWN, "a whole number from 1", drawn)
+    if kind == HUMAN and (digest is not None or drawn is not None):
+        book.sizes[drawn] += 1
+        item.drawn = drawn if item.drawn is None else min(item.drawn, drawn or item.drawn)
+
+
 def _describe(label: Label) -> str:
     return str(float(label)) if isinstance(label, Fraction) else str(label)
 
@@ -268,6 +305,24 @@ def require_drawn(draw: Draw, book: LabelBook, population: Collection[ItemKey]) 
         )
 
 
+def require_shown(book: LabelBook, digests: Digests) -> None:
+    """A label that was given to something else than what the item shows is an error."""
+    others = {key: digests[key] for key, labels in book.items.items() if labels.item_sha256 and key in digests}
+    others = {key: digest for key, digest in others.items() if book.items[key].item_sha256 != digest}
+    if others:
+        first = min(others)
+        records = [*book.located.located(first)]
+        record = next(each for each in records if each.value.get(ITEM_SHA256) not in (None, others[first]))
+        raise InputError(
+            "labels.other_item",
+            "labels were given to other items than these, under the same ids",
+            place=record.place(ITEM_SHA256),
+            expected=f"{others[first]}: what {first.id} shows now",
+            found=f"{count_text(len(others), 'item')} that showed something else: {first_ids(others)}",
+            advice="these items need labels of their own: goldgate label for people, goldgate judge for a judge",
+        )
+
+
 Sampling = Literal["drawn", "complete", "trusted"]
 
 
@@ -295,25 +350,120 @@ def find_sampling(
     )
 
 
+class LabelDraws(TypedDict):
+    """Labels of people that were not given under this draw, and whether the judge does as well on later ones.
+
+    `compared` items have labels of people and judge, who agree on `agreed` of them: `first` are items of the smallest
+    draw that labels name, `later` those that only a larger one has.
+    """
+
+    sizes: list[int]  # of the draws that labels name
+    other_labels: int  # labels that name another size than the draw's, or none
+    first_agreed: int
+    first_compared: int
+    later_agreed: int
+    later_compared: int
+
+
+def find_label_draws(book: LabelBook, draw: Draw | None, agreed: Mapping[ItemKey, bool]) -> LabelDraws | None:
+    """The labels of other draws; None where there are none. `agreed`: the items that have both labels."""
+    if draw is None or {*book.sizes} <= {draw.header["n"]}:
+        return None
+    sizes = sorted(size for size in book.sizes if size is not None)
+    first = {key: is_agreed for key, is_agreed in agreed.items() if sizes and book.items[key].drawn == sizes[0]}
+    later = {key: is_agreed for key, is_agreed in agreed.items() if (book.items[key].drawn or 0) > (sizes or [0])[0]}
+    return {
+        "sizes": sizes,
+        "other_labels": book.sizes.total() - book.sizes[draw.header["n"]],
+        "first_agreed": sum(first.values()),
+        "first_compared": len(first),
+        "later_agreed": sum(later.values()),
+        "later_compared": len(later),
+    }
+
+
 def sampling_remarks(
-    sampling: str, header: DrawHeader | None, people: Collection[str], judges: Collection[str], judge_seen: int
+    book: LabelBook, draw: Draw | None, sampling: Sampling, draws: LabelDraws | None
 ) -> Iterator[StandsOut]:
-    """What stands out in how items were chosen and labelled."""
+    """What stands out in how items were chosen and shown."""
     if sampling == "trusted":
         yield remark(
             "trusted_sampling",
             "the labelled items were not drawn by goldgate sample: who chose them may have chosen the result",
         )
-    if header is not None and header["draw"] > 1:
-        number = header["draw"]
+    if draw is not None and draw.header["draw"] > 1:
+        number = draw.header["draw"]
         yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
-    if judge_seen:
-        labels = count_text(judge_seen, "label")
-        yield remark("judge_seen", f"{labels} changed by people after they had seen the judge's", labels=judge_seen)
-    folded = {*map(fold_name, judges)}
-    both = sorted(name for name in people if fold_name(name) in folded)
+    if draws is not None and draw is not None:
+        yield _other_sizes(draws, draw.header["n"])
+    if book.undigested:
+        people, judge = book.undigested[HUMAN], book.undigested[JUDGE]
+        message = (
+            f"{count_text(people, 'label')} of people and {judge} of judges do not say what was shown: whether an "
+            "item was changed since is not known"
+        )
+        yield remark("unknown_items", message, people=people, judges=judge)
+
+
+def _other_sizes(draws: LabelDraws, n: int) -> StandsOut:
+    sizes = ", ".join(str(size) for size in draws["sizes"] if size != n) or "no size"
+    labels = count_text(draws["other_labels"], "label")
+    message = (
+        f"{labels} of people not given under this draw of {n} items (named: {sizes}): labelling was stopped, "
+        "or the draw made larger, when the result could be known"
+    )
+    numbers = {name: value for name, value in draws.items() if isinstance(value, int)}
+    if draws["first_compared"] and draws["later_compared"]:
+        message += (
+            f"; judge and people agree on {draws['first_agreed']}/{draws['first_compared']} items of the smallest "
+            f"draw, and on {draws['later_agreed']}/{draws['later_compared']} later ones"
+        )
+    return remark("other_draw_size", message, **numbers)
+
+
+def people_remarks(book: LabelBook, labels: Collection[ItemLabels], noun: str) -> Iterator[StandsOut]:
+    """What stands out in who labelled; `labels` are those of everything that is judged, each of it a `noun`."""
+    if book.judge_seen:
+        changed = count_text(book.judge_seen, "label")
+        message = f"{changed} changed by people after they had seen the judge's"
+        yield remark("judge_seen", message, labels=book.judge_seen)
+    judges = {*map(fold_name, book.judges)}
+    both = sorted(name for name in book.people if fold_name(name) in judges)
     if both:
         yield remark("same_name", f"{first_names(both)}: labels as a person and as a judge", names=len(both))
+    if all(item.human is None for item in labels):
+        return
+    folded = Counter(map(fold_name, book.people))
+    alike = sorted(name for name in book.people if folded[fold_name(name)] > 1)
+    if alike:
+        yield remark("alike_names", f"{first_names([*map(repr, alike)])}: are they one person?", names=len(alike))
+    overruled = sum(item.human is not None and UNSURE in item.people.values() for item in labels)
+    if overruled:
+        message = f"{count_text(overruled, noun)} that one person was unsure of, counted with the label of another"
+        yield remark("unsure_overruled", message, items=overruled)
+    advice = f"have a second person label a fifth of the {noun}s, to see whether people agree"
+    if len(book.people) == 1:
+        yield remark("one_person", f"one person gave every label: {advice}", people=1)
+    elif all(len(item.people) < 2 for item in labels):
+        yield remark("labelled_once", f"no {noun} has labels of two people: {advice}", people=len(book.people))
+
+
+def judge_remarks(book: LabelBook, draw: Draw | None, missing: int, noun: str) -> Iterator[StandsOut]:
+    """What stands out in the labels of judges; they gave no label to as many as are `missing`, each of it a `noun`."""
+    if missing:
+        message = f"{count_text(missing, noun)} without a label of the judge, counted as one half"
+        if book.unread:
+            unread = count_text(book.unread, "label")
+            message += f": {unread} neither from 0 to 1 nor a word of the protocol, such as {book.unread_example}"
+        yield remark("no_judge_label", message, items=missing)
+    if book.judges and draw is not None and draw.header["labels_sha256"] and not judge_is_older(book, draw):
+        yield remark("other_judge_labels", "the draw names the judge's labels, and they are not among these files")
+
+
+def judge_is_older(book: LabelBook, draw: Draw | None) -> bool:
+    """Whether the draw names the digest of one of the label files."""
+    digest = None if draw is None else draw.header["labels_sha256"]
+    return digest is not None and digest in book.located.store.sha256s()
 
 
 def fold_name(name: str) -> str:
@@ -346,9 +496,3 @@ def file_digests(located: LocatedRecords, things: str) -> list[dict[str, object]
 def file_names(located: LocatedRecords) -> str:
     """The names of the files, for a message."""
     return ", ".join(file.name for file in located.store.files)
-
-
-def first_ids(keys: Sequence[ItemKey]) -> str:
-    """The first of the ids, for a message."""
-    first = sorted(key.id for key in keys)
-    return ", ".join(first[:SHOWN_IDS]) + (", …" if len(first) > SHOWN_IDS else "")

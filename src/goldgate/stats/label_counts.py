@@ -5,14 +5,16 @@ Whatever is judged by labels counts these columns: an item of its own, or all it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
-from math import lcm
+from math import exp, fsum, lcm, lgamma
 from operator import add
 from typing import NamedTuple
 
+from goldgate.core.contracts import StandsOut
+from goldgate.core.finding import remark
 from goldgate.core.measure import product_name
 from goldgate.core.metric import Estimate
 from goldgate.core.sums import Counts, RatioSums, UnitSums
@@ -41,6 +43,7 @@ ZEROS = "zeros"  # a column of what is 0 beside the items, which has no label
 _MULTIPLIED = (*PRODUCT_COLUMNS, ZEROS)
 
 GATE_CONFIDENCE = Decimal("0.95")  # of a gate on a corrected rate that sets none: its value alone must not decide
+UNLIKELY = 0.001  # p-value from which on a remark is made
 NO_LABELS = "no item has a label of a person"
 TOO_FEW = "a rate needs at least {1} labels of people (found {0})"
 TOO_FEW_GROUPS = "a rate needs labels of people in at least {2} {1} (found {0})"
@@ -212,3 +215,54 @@ def find_rate(column: LabelColumns, strata: Sequence[LabelColumns] = (), groups:
     kept = len(sides[0][1])
     gate = RateEnds(gate_low, gate_high, units) if column.is_grouped else None
     return FoundRate(RateEnds(low, high, units), gate, worth, max(kept, 1), len(strata) - kept)
+
+
+class JudgeSplit(NamedTuple):
+    """How many items there are, how many of them were drawn, and how many of each the judge has above its mean."""
+
+    items: int
+    drawn: int
+    above: int
+    drawn_above: int
+
+
+def split_judge(labels: Sequence[tuple[bool, Fraction]]) -> JudgeSplit:
+    """The judge's labels of items, each with whether it was drawn."""
+    total, size = sum(label for _, label in labels), len(labels)
+    above = [drawn for drawn, label in labels if label * size > total]
+    return JudgeSplit(size, sum(drawn for drawn, _ in labels), len(above), sum(above))
+
+
+def uneven_judge(splits: Iterable[JudgeSplit]) -> Iterator[StandsOut]:
+    """Whether the judge's labels on drawn items differ from those on the others by more than a random draw explains.
+
+    The rate follows the judge from the drawn items to the others, so labels that were raised there would raise it.
+    """
+    p_values = [(2 * min(_tails(split)), split) for split in splits if 0 < split.drawn < split.items]
+    if not p_values:
+        return
+    smallest, split = min(p_values)
+    if smallest * len(p_values) < UNLIKELY:
+        change = "higher" if split.drawn_above * split.items < split.above * split.drawn else "lower"
+        message = (
+            f"the judge has {change} labels for items that were not drawn, by more than chance "
+            f"(p {smallest * len(p_values):.1g}): were its labels changed after the draw, or the items chosen by them?"
+        )
+        yield remark("uneven_judge", message, drawn=split.drawn, items=split.items)
+
+
+def _tails(split: JudgeSplit) -> tuple[float, float]:
+    """The probabilities of at most, and of at least, this number above the mean in a random draw (hypergeometric)."""
+    least, most = max(0, split.drawn - split.items + split.above), min(split.drawn, split.above)
+    every = _log_choices(split.items, split.drawn)
+
+    def chance(above: int) -> float:
+        ways = _log_choices(split.above, above) + _log_choices(split.items - split.above, split.drawn - above)
+        return exp(ways - every)
+
+    few, many = range(least, split.drawn_above + 1), range(split.drawn_above, most + 1)
+    return fsum(map(chance, few)), fsum(map(chance, many))
+
+
+def _log_choices(items: int, chosen: int) -> float:
+    return lgamma(items + 1) - lgamma(chosen + 1) - lgamma(items - chosen + 1)

@@ -23,14 +23,13 @@ from goldgate.core.task import AnswerFormat, AnswerSchema, Question
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.reading import read_text_file
 from goldgate.generation.prompt import PARTS, Parts, Template, find_template, prompt_messages, require_room
-from goldgate.readers.draw import ItemFile, ItemKey, open_items
+from goldgate.readers.draw import ItemFile, ItemKey, item_sha256, open_items, shown_fields
 from goldgate.response import DEFAULT_THOUGHT_TAGS, Status, read_answer
 from goldgate.response.form import JsonForm
 from goldgate.suites.judged.abilities import TEMPLATES
 
 _OWN = {"question": False, "labels": False}
 JUDGE_PARTS: Parts = {"system": _OWN, "user": {"text": PARTS["user"]["text"], "tag": False, **_OWN}}
-NOT_SHOWN = frozenset({"id", "group", "question"})  # what names an item says nothing about it
 MAX_REASON = 2_000  # characters of a reason that are kept
 _FORM = JsonForm(keys=frozenset({"label", "reason"}))
 _TRUE, _FALSE = frozenset({"true", "yes", "是", "1"}), frozenset({"false", "no", "否", "0"})
@@ -115,10 +114,9 @@ class JudgeTask:
 
     def question(self, position: int, seed: int | None) -> Question:
         key = self.keys[position]
-        item = {name: value for name, value in self.items[key].items() if name not in NOT_SHOWN}
         labels = ", ".join(f'"{word}"' for word in self.words) or "true, false"
         shared = {"question": self.question_text, "labels": labels}
-        text = orjson.dumps(item, option=orjson.OPT_INDENT_2).decode()
+        text = orjson.dumps(shown_fields(self.items[key]), option=orjson.OPT_INDENT_2).decode()
         return Question(key.id, prompt_messages(self.template, shared, text))
 
     def prediction(self, document_id: str, response: str) -> dict[str, Any]:
@@ -131,6 +129,7 @@ class JudgeTask:
             answer = answers.get(key.id, JudgeAnswer(None, problem="the model did not answer"))
             names = {name: item[name] for name in ("group", "question") if item.get(name) is not None}
             record = {"id": key.id, "label": answer.label, "by": model, "kind": "judge", **names}
+            record["item_sha256"] = item_sha256(item)
             yield record | {name: value for name, value in answer._asdict().items() if value is not None}
 
     def close(self) -> None:

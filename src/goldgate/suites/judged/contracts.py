@@ -4,7 +4,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from goldgate.core.contracts import CountedRecord, ErrorReport, EstimateValue, RateValue, SuiteReport
 from goldgate.readers.draw import DrawHeader
-from goldgate.readers.labels import LabelDigest
+from goldgate.readers.labels import LabelDigest, LabelDraws
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 
@@ -19,6 +19,8 @@ class LabelRecord(TypedDict):
     group: NotRequired[str | int | None]
     question: NotRequired[str | None]
     note: NotRequired[str | None]
+    item_sha256: NotRequired[str | None]  # of what was shown
+    drawn: NotRequired[int | None]  # items of the draw that a person labelled
 
 
 class ItemRecord(TypedDict):
@@ -67,6 +69,7 @@ class LabellingValue(TypedDict):
     judge_labels_outside: int
     stretched: list[str]
     judge_is_older: bool
+    label_draws: LabelDraws | None
     draw: DrawHeader | None
 
 

@@ -10,11 +10,11 @@ import orjson
 from goldgate.core.finding import limit_length
 from goldgate.core.page import Column, Paragraph, Table
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, UnitSummary, marked_text
+from goldgate.readers.draw import shown_fields
 
 if TYPE_CHECKING:
     from goldgate.suites.judged.contracts import ItemLabelsRecord
 
-_NOT_SHOWN = ("id", "group", "question")
 _MAX_FIELDS = 40
 _HALF = 0.5
 
@@ -48,7 +48,7 @@ def item_snippet(record: ItemLabelsRecord, inputs: Mapping[str, Any]) -> str:
         return ""
     if isinstance(item.get("claim"), str):
         return str(item["claim"])
-    texts = (value for name, value in item.items() if isinstance(value, str) and name not in _NOT_SHOWN)
+    texts = (value for value in shown_fields(item).values() if isinstance(value, str))
     return max(texts, key=len, default="")
 
 
@@ -58,7 +58,7 @@ def item_page(record: ItemLabelsRecord, inputs: Mapping[str, Any]) -> UnitPage:
     sections = [UnitSection("Result", (Paragraph(summary.word or "Nothing stands out."), Paragraph(_result(record))))]
     item = inputs.get("items")
     if isinstance(item, Mapping):
-        fields = [(name, value) for name, value in item.items() if name not in _NOT_SHOWN][:_MAX_FIELDS]
+        fields = [*shown_fields(item).items()][:_MAX_FIELDS]
         sections += [UnitSection(str(name), (_field(name, value, item),)) for name, value in fields]
     sections.append(UnitSection("Labels", (_label_table(record, inputs.get("labels")),)))
     return UnitPage(record["id"], tuple(sections))

@@ -16,6 +16,7 @@ import orjson
 
 from goldgate.core.page import LabelList, LabelRow, Paragraph, count_text
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection
+from goldgate.readers.draw import shown_fields
 from goldgate.readers.labels import UNSURE
 from goldgate.report.element import Content, Markup, element
 from goldgate.report.html import whole_page
@@ -276,9 +277,6 @@ class QuotedSource(NamedTuple):
     quote: int | None = None
 
 
-_OWN_FIELDS = ("id", "group", "question")  # they name the item and are not shown
-
-
 class ItemParts(NamedTuple):
     """What is judged, the texts that it quotes, and the other fields of an item."""
 
@@ -289,7 +287,7 @@ class ItemParts(NamedTuple):
 
 def split_item(item: Mapping[str, Any]) -> ItemParts:
     """The parts of an item, with its quotes marked in their sources."""
-    rest = {name: value for name, value in item.items() if name not in _OWN_FIELDS}
+    rest = shown_fields(item)
     claim = rest.pop("claim") if isinstance(rest.get("claim"), str) else None
     quotes, notes = _take_quotes(rest)
     sources = _take_sources(rest, quotes)

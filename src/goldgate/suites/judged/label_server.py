@@ -26,8 +26,8 @@ from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value
 from goldgate.files.address import is_url
 from goldgate.files.writing import FolderLock, atomic_file, write_failure
-from goldgate.readers.draw import DEFAULT_QUESTION, ItemFile, ItemKey, item_key
-from goldgate.readers.labels import HUMAN, JUDGE, UNSURE
+from goldgate.readers.draw import DEFAULT_QUESTION, ItemFile, ItemKey, item_key, item_sha256, require_version
+from goldgate.readers.labels import DRAWN, HUMAN, ITEM_SHA256, JUDGE, UNSURE
 from goldgate.readers.records import (
     RecordStore,
     bounded_lines,
@@ -71,7 +71,8 @@ def open_label_site(items: str, out: str, options: Options) -> LabelSite:
     try:
         to_label = _open_items(items, store, question)
         judge = {} if judges is None else _read_judges(judges, to_label)
-        labels = LabelFile(out, options.get("by"), to_label, [choice.value for choice in choices])
+        drawn = None if to_label.header is None else to_label.header["n"]
+        labels = LabelFile(out, options.get("by"), to_label, [choice.value for choice in choices], drawn)
     except BaseException:
         store.close()
         raise
@@ -248,9 +249,15 @@ class LabelFile:
     """One person's labels of some items, locked while it is open. What `give` returns from is on disk."""
 
     def __init__(
-        self, path: str, by: str | None, items: Mapping[ItemKey, object], values: Sequence[str | bool]
+        self,
+        path: str,
+        by: str | None,
+        items: Mapping[ItemKey, Mapping[str, Any]],
+        values: Sequence[str | bool],
+        drawn: int | None = None,
     ) -> None:
         self.path = path
+        self._drawn = drawn  # the size of the draw, if the items are one
         _require_file(path)
         self._file = os.path.realpath(path)
         self._lock = _lock(self._file, path)
@@ -295,6 +302,8 @@ class LabelFile:
             **({} if item.get("question") is None else {"question": key.question}),
             **({"note": answer.note} if answer.note else {}),
             **({"judge_seen": True} if seen else {}),
+            ITEM_SHA256: item_sha256(item),
+            **({} if self._drawn is None else {DRAWN: self._drawn}),
         }
         labels = {**self._labels, key: _StoredLabel(orjson.dumps(record), answer, seen)}
         self._write(labels)
@@ -346,7 +355,7 @@ def _lock(file: str, path: str) -> FolderLock:
 
 
 def _read_person(
-    file: str, path: str, by: str | None, items: Mapping[ItemKey, object], values: Sequence[str | bool]
+    file: str, path: str, by: str | None, items: Mapping[ItemKey, Mapping[str, Any]], values: Sequence[str | bool]
 ) -> dict[ItemKey, _StoredLabel]:
     """The labels of an earlier sitting; any that this one cannot go on with is an InputError with its line.
 
@@ -362,6 +371,7 @@ def _read_person(
                     continue
                 key, stored = _parse_line(record, line.rstrip(b"\r\n"), Place(path, number), by, questions, values)
                 _require_fitting(key, stored, labels.get(key), items, Place(path, number))
+                _require_same_item(record, items[key], Place(path, number, ITEM_SHA256))
                 by = record["by"]
                 labels[key] = stored
     except FileNotFoundError:
@@ -453,6 +463,20 @@ def _require_fitting(
         )
 
 
+def _require_same_item(record: Mapping[str, Any], item: Mapping[str, Any], place: Place) -> None:
+    """Refuse a label that was given when the item showed something else."""
+    if record.get(ITEM_SHA256) not in (None, digest := item_sha256(item)):
+        raise InputError(
+            "label.other_item",
+            "the item was changed since it was labelled",
+            place=place,
+            expected=f"{digest}: what {describe_value(record['id'])} shows now",
+            found=describe_value(record[ITEM_SHA256]),
+            advice=f"give the items that the file was begun with, take the line out to label the item again, or "
+            f"{_OTHER_OUT}",
+        )
+
+
 def _choose_name(labels: Mapping[ItemKey, _StoredLabel], by: str | None) -> str:
     if by is not None and by.strip():
         return by
@@ -507,6 +531,7 @@ def _open_items(path: str, store: RecordStore, question: str | None) -> ItemFile
     if not items:
         raise InputError("items.empty", "there are no items", place=Place(path), expected="at least one item")
     if items.header is not None:
+        require_version(items.header, path)
         _require_draw(items.header, len(items), text_digest(question), Place(path))
     for key, item in items.items():
         if "label" in item and item.get("kind") in (HUMAN, JUDGE):

@@ -82,7 +82,7 @@ class ItemFacts:
         return self.drawn and self.human is None
 
 
-def _cells(facts: ItemFacts) -> tuple[int, int, int, int]:
+def count_cells(facts: ItemFacts) -> tuple[int, int, int, int]:
     """The item in the table of both labels; a judge's label counts by its half, and one half is none."""
     if facts.human is None or facts.human.denominator != 1 or facts.judge is None or facts.judge == HALF:
         return 0, 0, 0, 0
@@ -131,7 +131,7 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         return (
             *count_item(human, facts.corrected, steps, is_unsure=facts.is_unsure),
             raw, both * compared, max(bias, 0), max(-bias, 0), bias * bias,
-            *_cells(facts), int(human is not None and human.denominator != 1),
+            *count_cells(facts), int(human is not None and human.denominator != 1),
         )  # fmt: skip
 
     def count(self, facts: ItemFacts) -> UnitCounts:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, fsum, lgamma, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from math import sqrt
+from typing import TYPE_CHECKING, cast
 
 from goldgate.core.contracts import StandsOut, SuiteReport
 from goldgate.core.finding import remark
@@ -16,11 +15,22 @@ from goldgate.core.metric import Metrics, format_number
 from goldgate.core.page import count_text
 from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
-from goldgate.readers.labels import first_names, fold_name, sampling_remarks
+from goldgate.readers.draw import Draw
+from goldgate.readers.labels import (
+    ItemLabels,
+    LabelBook,
+    LabelDraws,
+    Sampling,
+    first_names,
+    judge_is_older,
+    judge_remarks,
+    people_remarks,
+    sampling_remarks,
+)
 from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
 from goldgate.stats.distributions import t_tail
 from goldgate.stats.interval import GROUP, metric_with_interval
-from goldgate.stats.label_counts import GATE_CONFIDENCE
+from goldgate.stats.label_counts import GATE_CONFIDENCE, UNLIKELY, JudgeSplit, uneven_judge
 from goldgate.stats.power import ones_needed
 from goldgate.suites.judged.measures import (
     TABLE,
@@ -33,46 +43,31 @@ from goldgate.suites.judged.measures import (
 )
 
 if TYPE_CHECKING:
-    from goldgate.readers.draw import DrawHeader
     from goldgate.suites.judged.contracts import JudgedReport, LabellingValue, QuestionRow, RateDetails
 
 ITEM = "item"
 MAX_QUESTIONS = 200  # listed
-_DRIFT_LABELS, _DRIFT_P = 20, 0.001  # labels from which on their order is looked at, and the p-value that stands out
+_DRIFT_LABELS = 20  # from which on their order is looked at
 _USUAL_BOUND = Fraction(9, 10)
-
-
-class JudgeSplit(NamedTuple):
-    """How many items there are, how many of them were drawn, and how many of each the judge has above its mean."""
-
-    items: int
-    drawn: int
-    above: int
-    drawn_above: int
 
 
 @dataclass(frozen=True, slots=True)
 class LabelFacts:
     """What is known of the labels beside their numbers."""
 
-    sampling: str
-    header: DrawHeader | None
+    book: LabelBook
+    draw: Draw | None
+    sampling: Sampling
+    labels: list[ItemLabels]  # of each item
     has_items: bool  # whether a file says what is to be judged
-    people: list[str]
-    judges: list[str]
-    left_out: list[str]  # judges that --judge did not take
-    twice: int  # items with labels of several people
-    overruled: int  # items that one person was unsure of, and another labelled
     no_judge_label: int
+    silent: frozenset[str]  # questions of which no label of the judge could be read
     outside: int  # labels of judges for what is not among the items
-    judge_seen: int  # labels that people changed after they had seen the judge's
-    unread: int  # labels of judges that are neither a number from 0 to 1 nor a word of the protocol
-    unread_example: str | None
     steps: tuple[int, int]  # in which labels of people, and of judges, are counted
     stretched: list[str]  # questions whose judge's labels were stretched
     order: list[tuple[int, Fraction]]  # the place of an item in the draw, and its h - j
     splits: list[JudgeSplit]  # of each question, or of each stratum of one
-    judge_is_older: bool
+    draws: LabelDraws | None
 
 
 @dataclass
@@ -90,37 +85,39 @@ class JudgedOutcome(Outcome):
             "items": 0 if whole is None else ColumnSums(whole)["items"],
             "human_steps": facts.steps[0],
             "judge_steps": facts.steps[1],
-            "sampling": cast(Any, facts.sampling),
-            "people": facts.people,
-            "judges": facts.judges,
-            "labelled_by_several": facts.twice,
+            "sampling": facts.sampling,
+            "people": sorted(facts.book.people),
+            "judges": sorted(facts.book.judges),
+            "labelled_by_several": sum(len(each.people) > 1 for each in facts.labels),
             "without_judge_label": facts.no_judge_label,
             "judge_labels_outside": facts.outside,
             "stretched": facts.stretched[:MAX_QUESTIONS],
-            "judge_is_older": facts.judge_is_older,
-            "draw": facts.header,
+            "judge_is_older": judge_is_older(facts.book, facts.draw),
+            "label_draws": facts.draws,
+            "draw": None if facts.draw is None else facts.draw.header,
         }
-        rows = [_question_row(tally, key[1], has_judge=bool(facts.judges)) for key in keys[:MAX_QUESTIONS]]
+        rows = [_question_row(tally, key[1], has_judge=bool(facts.book.judges)) for key in keys[:MAX_QUESTIONS]]
         return {"labelling": labelling, "questions": {"rows": rows, "left_out": len(keys) - len(rows)}}
 
     def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
         own, facts = cast("JudgedReport", report), self.label_facts
         assert facts is not None
-        yield from sampling_remarks(facts.sampling, facts.header, facts.people, facts.judges, facts.judge_seen)
-        if facts.header is not None and facts.header["by"] == GROUP:
+        yield from sampling_remarks(facts.book, facts.draw, facts.sampling, facts.draws)
+        if facts.draw is not None and facts.draw.header["by"] == GROUP:
             message = "drawn by group: the interval is about these groups, and says nothing of others of their kind"
-            yield remark("drawn_by_group", message, groups=len(facts.header["strata"]))
-        if facts.sampling == "complete" and facts.people and not facts.has_items:
+            yield remark("drawn_by_group", message, groups=len(facts.draw.header["strata"]))
+        if facts.sampling == "complete" and facts.book.people and not facts.has_items:
             yield remark(
                 "no_items", "no items file: whatever has no label is not known, so labels may have been left out"
             )
-        yield from _people_remarks(own, facts)
+        yield from people_remarks(facts.book, facts.labels, ITEM)
         for row in own["questions"]["rows"]:
             yield from _rate_remarks(row, facts, several=len(own["questions"]["rows"]) > 1)
             yield from _few_ones(row, report)
-        yield from _judge_remarks(own, facts)
+        yield from judge_remarks(facts.book, facts.draw, facts.no_judge_label, ITEM)
+        yield from _other_judge_remarks(facts)
         yield from _drift(facts.order)
-        yield from _uneven_judge(facts.splits)
+        yield from uneven_judge(facts.splits)
 
 
 def _question_row(tally: Tally, question: str, *, has_judge: bool) -> QuestionRow:
@@ -162,36 +159,19 @@ def _rate_details(rate: CorrectedRate) -> RateDetails:
     }
 
 
-def _people_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOut]:
-    labelled = sum(row["labelled"] for row in report["questions"]["rows"])
-    if not labelled:
-        return
-    folded = Counter(map(fold_name, facts.people))
-    alike = [name for name in facts.people if folded[fold_name(name)] > 1]
-    if alike:
-        yield remark("alike_names", f"{first_names([*map(repr, alike)])}: are they one person?", names=len(alike))
-    if facts.overruled:
-        items = count_text(facts.overruled, "item")
-        message = f"{items} that one person was unsure of, counted with the label of another"
-        yield remark("unsure_overruled", message, items=facts.overruled)
-    advice = "have a second person label a fifth of the items, to see whether people agree"
-    if len(facts.people) == 1:
-        yield remark("one_person", f"one person gave every label: {advice}", people=1)
-    elif not facts.twice:
-        yield remark("labelled_once", f"no item has labels of two people: {advice}", people=len(facts.people))
-
-
 def _rate_remarks(row: QuestionRow, facts: LabelFacts, *, several: bool) -> Iterator[StandsOut]:
     where = f"{row['question']}: " if several else ""
     if row["unsure"]:
-        message = f"{where}{count_text(row['unsure'], 'drawn item')} without a label of a person"
+        message = f"{where}{count_text(row['unsure'], 'drawn item')} unsure or without a label of a person"
         if row["ends"] is not None:
             low, high = (format_number(end["value"]) for end in (row["ends"]["all_0"], row["ends"]["all_1"]))
             message += f": the rate is {low} if all of them are 0, and {high} if all are 1"
         yield remark("unsure", message, unsure=row["unsure"])
-    if row["judge_is_constant"]:
+    if row["question"] in facts.silent:
+        yield remark("unread_judge", f"{where}no label of the judge could be read: it says nothing")
+    elif row["judge_is_constant"]:
         yield remark("constant_judge", f"{where}the judge gives every item the same label: it says nothing")
-    elif row["ends"] is not None and facts.judges and row["others"] and not any(row["ends"]["all_0"]["lambdas"]):
+    elif row["ends"] is not None and facts.book.judges and row["others"] and not any(row["ends"]["all_0"]["lambdas"]):
         yield remark("useless_judge", f"{where}λ is 0: the judge does not go with people, and its labels are not used")
     agreement = row["metrics"]["agreement"]
     if agreement["value"] == 1 and "denominator" in agreement and agreement["denominator"] >= LEAST_LABELS:
@@ -205,19 +185,11 @@ def _rate_remarks(row: QuestionRow, facts: LabelFacts, *, several: bool) -> Iter
         yield remark("merged_strata", message, strata=row["merged_strata"])
 
 
-def _judge_remarks(report: JudgedReport, facts: LabelFacts) -> Iterator[StandsOut]:
-    if facts.no_judge_label:
-        items = count_text(facts.no_judge_label, "item")
-        message = f"{items} without a label of the judge, counted as one half"
-        if facts.unread:
-            unread = count_text(facts.unread, "label")
-            message += f": {unread} neither from 0 to 1 nor a word of the protocol, such as {facts.unread_example}"
-        yield remark("no_judge_label", message, items=facts.no_judge_label)
-    if facts.left_out:
-        message = f"labels of other judges are not used: {first_names(facts.left_out)}"
-        yield remark("judges_left_out", message, judges=len(facts.left_out))
-    if facts.judges and facts.header is not None and facts.header["labels_sha256"] and not facts.judge_is_older:
-        yield remark("other_judge_labels", "the draw names the judge's labels, and they are not among these files")
+def _other_judge_remarks(facts: LabelFacts) -> Iterator[StandsOut]:
+    left_out = sorted(facts.book.left_out)
+    if left_out:
+        message = f"labels of other judges are not used: {first_names(left_out)}"
+        yield remark("judges_left_out", message, judges=len(left_out))
     if facts.outside:
         labels = count_text(facts.outside, "label")
         yield remark("labels_outside", f"{labels} of judges for what is not among the items", labels=facts.outside)
@@ -254,45 +226,10 @@ def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[StandsOut]:
         return
     share = joint * joint / squares
     p = 0.0 if share == 1 else 2 * t_tail(sqrt(share * (n - 2) / (1 - share)), n - 2)
-    if p < _DRIFT_P:
+    if p < UNLIKELY:
         change = "higher" if joint > 0 else "lower"
         message = (
             f"the later items of the draw have {change} labels of people beside the judge's (p {p:.1g}): did the "
             "labelling change on the way?"
         )
         yield remark("labelling_order", message, labels=n)
-
-
-def _uneven_judge(splits: Sequence[JudgeSplit]) -> Iterator[StandsOut]:
-    """Whether the judge's labels on drawn items differ from those on the others by more than a random draw explains.
-
-    The rate follows the judge from the drawn items to the others, so labels that were raised there would raise it.
-    """
-    p_values = [(2 * min(_tails(split)), split) for split in splits if 0 < split.drawn < split.items]
-    if not p_values:
-        return
-    smallest, split = min(p_values)
-    if smallest * len(p_values) < _DRIFT_P:
-        change = "higher" if split.drawn_above * split.items < split.above * split.drawn else "lower"
-        message = (
-            f"the judge has {change} labels for items that were not drawn, by more than chance "
-            f"(p {smallest * len(p_values):.1g}): were its labels changed after the draw, or the items chosen by them?"
-        )
-        yield remark("uneven_judge", message, drawn=split.drawn, items=split.items)
-
-
-def _tails(split: JudgeSplit) -> tuple[float, float]:
-    """The probabilities of at most, and of at least, this number above the mean in a random draw (hypergeometric)."""
-    least, most = max(0, split.drawn - split.items + split.above), min(split.drawn, split.above)
-    every = _log_choices(split.items, split.drawn)
-
-    def chance(above: int) -> float:
-        ways = _log_choices(split.above, above) + _log_choices(split.items - split.above, split.drawn - above)
-        return exp(ways - every)
-
-    few, many = range(least, split.drawn_above + 1), range(split.drawn_above, most + 1)
-    return fsum(map(chance, few)), fsum(map(chance, many))
-
-
-def _log_choices(items: int, chosen: int) -> float:
-    return lgamma(items + 1) - lgamma(chosen + 1) - lgamma(items - chosen + 1)

@@ -16,33 +16,36 @@ from goldgate.core.unit_page import InputLookup
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.draw import (
     BY_JUDGE,
+    Digests,
     Draw,
     ItemKey,
     StoredDraw,
     assign_strata,
+    first_ids,
+    item_sha256,
     judge_strata,
     load_draw,
     new_item_key,
 )
 from goldgate.readers.labels import (
-    UNSURE,
     ItemLabels,
     LabelBook,
     LocatedRecords,
     NamedLabel,
     file_digests,
     file_names,
+    find_label_draws,
     find_sampling,
-    first_ids,
     human_numbers,
     open_labels,
     read_labels,
     require_drawn,
+    require_shown,
 )
 from goldgate.readers.records import record_group, require_unchanged_files
-from goldgate.stats.label_counts import HALF, Steps, Stretch, find_steps, find_stretch
-from goldgate.suites.judged.measures import ItemFacts, judged_measures
-from goldgate.suites.judged.report import JudgedOutcome, JudgeSplit, LabelFacts
+from goldgate.stats.label_counts import HALF, JudgeSplit, Steps, Stretch, find_steps, find_stretch, split_judge
+from goldgate.suites.judged.measures import ItemFacts, count_cells, judged_measures
+from goldgate.suites.judged.report import JudgedOutcome, LabelFacts
 from goldgate.suites.judged.settings import JudgedSettings
 
 SHARD_ITEMS = 1_000
@@ -52,20 +55,20 @@ Items = dict[ItemKey, str | None]  # every item that is to be judged, with its g
 UnitFacts = tuple[ItemFacts, str | None]
 
 
-def read_items(located: LocatedRecords) -> Items:
-    """The items of all files; one that is there twice is an error with its line."""
-    items: Items = {}
+def read_items(located: LocatedRecords) -> tuple[Items, Digests]:
+    """The items of all files, and what each shows; one that is there twice is an error with its line."""
+    items, digests = Items(), dict[ItemKey, str]()
     for record in located:
         try:
             key = new_item_key(record.value, items)
-            items[key] = record_group(record.value)
+            items[key], digests[key] = record_group(record.value), item_sha256(record.value)
         except InputError as error:
             error.code = error.code.replace("gold.", "items.", 1)
             raise record.at(error) from None
         located.add(key, record)
     if not items:
         raise InputError("items.empty", "there are no items", place=Place(file_names(located)), expected="at least one")
-    return items
+    return items, digests
 
 
 def questions_by_id(items: Iterable[ItemKey]) -> dict[str, str | None]:
@@ -83,6 +86,7 @@ class OpenedFiles(NamedTuple):
     book: LabelBook
     items: LocatedRecords | None
     population: Items
+    digests: Digests  # of what each item shows; none without --items
     outside: int  # labels of judges for what is not among the items
 
     def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
@@ -97,10 +101,11 @@ class OpenedFiles(NamedTuple):
 def open_files(stack: ExitStack, inputs: Inputs, settings: JudgedSettings) -> OpenedFiles:
     """The files, read. Without items, they are what the judge labelled; without a judge, what people did."""
     items, population = None, Items()
+    digests: Digests = {}
     if inputs.get("items"):
         items = open_labels(inputs["items"], "items")
         stack.callback(items.store.close)
-        population = read_items(items)
+        population, digests = read_items(items)
     labels = open_labels(inputs.get("labels", ()))
     stack.callback(labels.store.close)
     judge = single_input(inputs, "judge")
@@ -110,7 +115,7 @@ def open_files(stack: ExitStack, inputs: Inputs, settings: JudgedSettings) -> Op
         population = {key: each.group for key, each in book.items.items() if each.judges or not book.judges}
     else:
         outside = sum(len(each.judges) for key, each in book.items.items() if key not in population)
-    return OpenedFiles(labels, book, items, population, outside)
+    return OpenedFiles(labels, book, items, population, digests, outside)
 
 
 @contextmanager
@@ -195,6 +200,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         draw = self._draw = None if stored is None else stored.draw
         self.units = len(files.population)
         self._strata = _check_draw(draw, files, paths) if draw is not None else {}
+        require_shown(files.book, files.digests)
         _require_known(files)
         self.sampling = find_sampling(files.book, draw, files.population, settings.sampling, "judged")
         drawn = {*draw.items} if draw is not None else {*files.book.labelled}
@@ -263,35 +269,31 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             yield self._stretches[key.question](judge)
 
     def _label_facts(self) -> LabelFacts:
-        book = self._files.book
+        book, draw, nothing = self._files.book, self._draw, ItemLabels()
         facts = [facts for facts, _ in self._facts]
-        order = {key: place for place, key in enumerate(self._draw.items)} if self._draw is not None else {}
+        order = {key: place for place, key in enumerate(draw.items)} if draw is not None else {}
+        cells = {each.key: count_cells(each) for each in facts}
+        agreed = {key: bool(both_1 + both_0) for key, (both_1, *apart, both_0) in cells.items() if any(cells[key])}
         return LabelFacts(
-            sampling=self.sampling,
-            header=None if self._draw is None else self._draw.header,
+            book, draw, self.sampling, [book.items.get(each.key, nothing) for each in facts],
             has_items=self._files.items is not None,
-            people=sorted(book.people),
-            judges=sorted(book.judges),
-            left_out=sorted(book.left_out),
-            twice=sum(len(each.people) > 1 for each in facts),
-            overruled=sum(each.human is not None and (UNSURE in dict(each.people).values()) for each in facts),
             no_judge_label=sum(each.judge is None for each in facts) if book.judges else 0,
+            silent=_silent_questions(facts) if book.judges else frozenset(),
             outside=self._files.outside,
-            judge_seen=book.judge_seen,
-            unread=book.unread,
-            unread_example=book.unread_example,
             steps=self._steps,
             stretched=sorted(name for name, stretch in self._stretches.items() if stretch != Stretch()),
             order=[(order[each.key], each.human - each.judge) for each in facts
                    if each.key in order and each.human is not None and each.judge is not None],
             splits=_judge_splits(facts),
-            judge_is_older=self._judge_is_older(),
+            draws=find_label_draws(book, draw, agreed),
         )  # fmt: skip
 
-    def _judge_is_older(self) -> bool:
-        """Whether the draw names the digest of one of the label files."""
-        digest = None if self._draw is None else self._draw.header["labels_sha256"]
-        return digest is not None and digest in self._files.labels.store.sha256s()
+
+def _silent_questions(facts: Iterable[ItemFacts]) -> frozenset[str]:
+    """The questions of which the judge labelled no item."""
+    answered = {each.key.question: False for each in facts}
+    answered |= {each.key.question: True for each in facts if each.judge is not None}
+    return frozenset(question for question, is_answered in answered.items() if not is_answered)
 
 
 def _judge_splits(facts: Iterable[ItemFacts]) -> list[JudgeSplit]:
@@ -300,12 +302,7 @@ def _judge_splits(facts: Iterable[ItemFacts]) -> list[JudgeSplit]:
     for each in facts:
         if each.corrected is not None:
             tables.setdefault((each.key.question, each.stratum or ""), []).append((each.drawn, each.corrected))
-    splits = []
-    for labels in tables.values():
-        total, size = sum(label for _, label in labels), len(labels)
-        above = [drawn for drawn, label in labels if label * size > total]
-        splits.append(JudgeSplit(size, sum(drawn for drawn, _ in labels), len(above), sum(above)))
-    return splits
+    return [*map(split_judge, tables.values())]
 
 
 def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[ItemKey, str]:
@@ -331,27 +328,36 @@ def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[It
             advice="add --items FILE: the items that `goldgate sample --from` was given",
         )
     strata = assign_strata(_whole_items(files), by, judge)
-    draw.check(strata)
-    _require_same_items(draw, files)
+    draw.check(strata, files.digests or _digests_of_labels(draw, files))
+    require_shown(files.book, draw.digests())
+    _require_same_groups(draw, files)
     require_drawn(draw, files.book, files.population)
     return strata if by is not None else {}
 
 
-def _require_same_items(draw: Draw, files: OpenedFiles) -> None:
-    """What people saw must be the items; without those, the labels must have the groups of the draw."""
+def _digests_of_labels(draw: Draw, files: OpenedFiles) -> Digests | None:
+    """What the items showed, by the draw and the labels; None where a label does not say so."""
+    labels, drawn = files.book.items, draw.digests()
+    digests = {key: drawn.get(key) or labels[key].item_sha256 or "" for key in files.population}
+    return digests if all(digests.values()) else None
+
+
+def _require_same_groups(draw: Draw, files: OpenedFiles) -> None:
+    """The drawn items must have the groups of the items or, without those, of the labels."""
     for key, item in draw.items.items():
-        if files.items is not None and files.items.records(key)[0] != item:
+        group, today = item.get(GROUP), files.population[key]
+        if today == (None if group is None else str(group)):
+            continue
+        if files.items is not None:
             raise draw.changed(f"an item that is not as in {file_names(files.items)}: {key.id}")
-        group = item.get(GROUP)
-        if files.items is None and files.population[key] != (None if group is None else str(group)):
-            raise InputError(
-                "draw.other_groups",
-                "the labels do not have the groups of the items that were drawn",
-                place=Place(draw.file),
-                expected=f"{key.id} in {describe_value(group) if group is not None else 'no group'}",
-                found=files.population[key] or "no group",
-                advice="add --items FILE: the items that `goldgate sample --from` was given",
-            )
+        raise InputError(
+            "draw.other_groups",
+            "the labels do not have the groups of the items that were drawn",
+            place=Place(draw.file),
+            expected=f"{key.id} in {describe_value(group) if group is not None else 'no group'}",
+            found=today or "no group",
+            advice="add --items FILE: the items that `goldgate sample --from` was given",
+        )
 
 
 def _whole_items(files: OpenedFiles) -> Iterator[tuple[ItemKey, Mapping[str, Any]]]:

@@ -16,7 +16,7 @@ from goldgate.core.contracts import (
     SuiteReport,
 )
 from goldgate.readers.draw import DrawHeader
-from goldgate.readers.labels import LabelDigest
+from goldgate.readers.labels import LabelDigest, LabelDraws
 from goldgate.shape.kinds import AtLeast, Matching, NotEmpty
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
@@ -237,6 +237,7 @@ class SupportValue(TypedDict):
     sampling: Literal["drawn", "complete", "trusted"]
     people: list[str]
     judges: list[str]
+    label_draws: LabelDraws | None
     draw: DrawHeader | None
 
 

@@ -6,13 +6,10 @@ space, quotation marks and dashes are normalized.
 
 from __future__ import annotations
 
-import re
-from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import islice, pairwise
-from typing import Any, NamedTuple, NotRequired, TypedDict, cast
+from typing import Any, cast
 
 from goldgate.core.finding import Finding, RunFindings, limit_length
 from goldgate.core.page import (
@@ -30,7 +27,6 @@ from goldgate.core.page import (
 )
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Options
-from goldgate.core.text import segment_starts
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, marked_text
 from goldgate.errors import InputError, Place
 from goldgate.files.writing import escape_name
@@ -41,18 +37,21 @@ from goldgate.suites.research.golden import Golden, Query, load_corpus, load_gol
 from goldgate.suites.research.outputs import OutputsListing, list_outputs
 from goldgate.suites.research.report import run_summary
 from goldgate.suites.research.run.claims import (
+    CheckedClaims,
+    ClaimItem,
     Ledger,
     check_claims,
     check_ledger,
     cited_ids,
     evidence_records,
+    make_claim_items,
     read_sources,
 )
 from goldgate.suites.research.run.evidence import LEVELS, EvidenceCheck, Sources, check_evidence
 from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run, parse_output
 from goldgate.suites.research.run.files import RunFiles, decode_lines, decode_unambiguous, read_run
 from goldgate.suites.research.run.log import parse_log
-from goldgate.suites.research.run.text import fold, plain_fold
+from goldgate.suites.research.run.text import QuoteFinder, fold, text_range
 from goldgate.suites.research.source import run_settings
 from goldgate.suites.research.suite import ResearchSettings
 from goldgate.suites.research.support import labels_by_claim
@@ -90,7 +89,7 @@ class RunView:
     evidence: list[CheckedRecord]
     sources: Sources
     manifests: list[Manifest]
-    covered: list[int]  # places of the verified claims with a valid evidence record
+    checked: CheckedClaims
 
 
 _manifest_fits = type_test(Manifest)
@@ -112,16 +111,20 @@ def load_run_view(root: str, name: str, golden: Golden | None, settings: RunSett
     stored = [decode_unambiguous(data) for _, data in files.manifests]
     stored += [value for _, value in decode_lines(files.manifest_lines or b"")]
     manifests = sorted((value for value in stored if _manifest_fits(value)), key=lambda value: value["step_id"])
-    covered = _covered_claims(files, output, sources, settings)
-    return RunView(files.digest.hex(), result.facts, result.findings, output, evidence, sources, manifests, covered)
+    checked = _check_run(files, output, settings)
+    return RunView(files.digest.hex(), result.facts, result.findings, output, evidence, sources, manifests, checked)
 
 
-def _covered_claims(files: RunFiles, output: dict[str, Any], sources: Sources, settings: RunSettings) -> list[int]:
-    """The claims that judging counts as covered; what is found on the way is in the findings of the run already."""
+def _check_run(files: RunFiles, output: dict[str, Any], settings: RunSettings) -> CheckedClaims:
+    """Ledger and claims as judging has them; what is found on the way is in the findings of the run already.
+
+    The sources are read anew, because what may be searched in them is counted.
+    """
     findings = RunFindings("")
+    sources = read_sources(files, settings.anchors, findings)
     log = None if files.events is None else parse_log(files.events, output.get("run_id"), findings)
     ledger = check_ledger(output, sources, settings.demands, findings) if output else Ledger()
-    return check_claims(output.get("claims", []), log, ledger, findings).covered_numbers
+    return CheckedClaims(ledger, check_claims(output.get("claims", []), log, ledger, findings).covered_numbers)
 
 
 class RunInputs:
@@ -183,61 +186,6 @@ def open_run_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[RunInputs]:
         yield RunInputs(None if outputs is None else list_outputs(outputs), queries, settings, book)
 
 
-MAX_PLACES = 20  # of one quote in one source
-
-
-class TextRange(NamedTuple):
-    """Characters of the source, the end exclusive."""
-
-    start: int
-    end: int
-
-
-class QuoteFinder:
-    """A source that is folded once, and only if a quote does not stand in it letter for letter."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._folded: tuple[str, array[int], array[int]] | None = None
-
-    def places(self, quote: str | None, span: TextRange | None) -> list[TextRange]:
-        """Where a quote stands: at its span if that is right, else wherever it is; none if it is nowhere."""
-        inside = span is not None and 0 <= span.start < span.end <= len(self.text)
-        if quote is None:
-            return [span] if span is not None and inside else []
-        if span is not None and inside and fold(self.text[span.start : span.end]) == fold(quote):
-            return [span]
-        exact = _all_ranges(self.text, quote)
-        if exact:
-            return exact
-        if self._folded is None:
-            self._folded = _fold_with_offsets(self.text)
-        folded, starts, ends = self._folded
-        return [TextRange(starts[at], ends[end - 1]) for at, end in _all_ranges(folded, fold(quote))]
-
-
-def _all_ranges(text: str, part: str) -> list[TextRange]:
-    matches = islice(re.finditer(re.escape(part), text), MAX_PLACES) if part else ()
-    return [TextRange(*match.span()) for match in matches]
-
-
-def _fold_with_offsets(text: str) -> tuple[str, array[int], array[int]]:
-    """The folded text, and for each of its characters where the piece begins and ends that it comes from."""
-    characters: list[str] = []
-    starts, ends = array("q"), array("q")
-    for start, end in pairwise([*segment_starts(text), len(text)]):
-        for character in plain_fold(text[start:end]):  # a mark may be on white space: `\n\u0301` is one piece
-            if character.isspace():
-                if characters[-1:] == [" "]:
-                    ends[-1] = end
-                    continue
-                character = " "
-            characters.append(character)
-            starts.append(start)
-            ends.append(end)
-    return "".join(characters), starts, ends
-
-
 QUOTE_MARK = "quote"
 MAX_SOURCES = 50
 _MAX_SOURCE_CHARACTERS = 4_000  # of one source: a run may cite many
@@ -277,24 +225,17 @@ def _source_text(run: RunView, chunk_id: str, cited: list[CheckedRecord]) -> tup
     if chunk is not None:
         return f"Chunk {limit_length(chunk_id, 100)} of source {limit_length(chunk['source_id'], 100)}", chunk["text"]
     for each in cited:
-        for name in _artifact_names(each.record.get("provenance")):
-            stored = run.sources.artifacts.get(run.sources.hash_in(name) or name)
-            if stored is not None and (text := stored.text()) is not None:
-                missing, artifact = limit_length(chunk_id, 100), limit_length(name, 100)
-                return f"Chunk {missing} is not stored; this is the artifact {artifact}", text
+        artifact = run.sources.named_artifact(each.record.get("provenance"))
+        if artifact is not None:
+            missing, name = limit_length(chunk_id, 100), limit_length(artifact.name, 100)
+            return f"Chunk {missing} is not stored; this is the artifact {name}", artifact.text
     return f"Chunk {limit_length(chunk_id, 100)} is not stored: its quotes cannot be looked up", None
-
-
-def _artifact_names(provenance: Any) -> list[str]:
-    if type(provenance) is not dict:
-        return []
-    return [name for key in ("content_hash", "artifact_id") if type(name := provenance.get(key)) is str]
 
 
 def _mark_quotes(text: str, cited: list[CheckedRecord]) -> MarkedText:
     source, marks, missing = QuoteFinder(text), [], []
     for each in cited:
-        places = source.places(each.quote, _text_range(each.record.get("span")))
+        places = source.places(each.quote, text_range(each.record.get("span")))
         marks += [Mark(*place, QUOTE_MARK, limit_length(each.id, 100), each.checked.failure or "") for place in places]
         if not places and each.quote is not None:
             failure = each.checked.failure or "not checked"
@@ -304,12 +245,6 @@ def _mark_quotes(text: str, cited: list[CheckedRecord]) -> MarkedText:
     more = [f"and {len(missing) - _MAX_MISSING_QUOTES} more"] if len(missing) > _MAX_MISSING_QUOTES else []
     notes = [f"Not in this text: {'; '.join([*missing[:_MAX_MISSING_QUOTES], *more])}."] if missing else []
     return marked_text(text, marks, notes, _MAX_SOURCE_CHARACTERS)
-
-
-def _text_range(span: Any) -> TextRange | None:
-    if type(span) is not dict or type(span.get("start")) is not int or type(span.get("end")) is not int:
-        return None
-    return TextRange(span["start"], span["end"])
 
 
 MAX_ROWS = 500
@@ -450,61 +385,13 @@ def _more_note(number: int, things: str) -> tuple[Block, ...]:
     return () if number <= MAX_ROWS else (Paragraph(f"And {number - MAX_ROWS:,} more {things}."),)
 
 
-MAX_QUOTES = 50  # of one item
-SOURCE_CHARACTERS = 2_000  # of a source before and after a quote
-
-
-class ClaimItem(TypedDict):
-    """A verified claim for people and judges: does what it quotes support it?"""
-
-    id: str  # run/claim
-    group: str  # the run
-    objective: str | None
-    claim: str
-    quotes: list[QuoteItem]
-
-
-class QuoteItem(TypedDict):
-    """A quote of a valid evidence record; where its source is stored, the text around it and the source's id."""
-
-    text: str
-    source: NotRequired[str]
-    source_id: NotRequired[str]
-
-
 def claim_items(record: TrialRecord, inputs: Mapping[str, Any], options: Options) -> Iterator[ClaimItem]:
     """The verified claims of a run that have valid evidence; any other is not supported, whatever people say."""
     if record["run"] is None:
-        return
+        return iter(())
     run: RunView | None = inputs.get("outputs")
     if run is None:
         raise InputError(
             "items.no_inputs", _NO_FILES_NOTE, place=Place(record["run"]), advice="put them back, or score again"
         )
-    evidence: dict[str, CheckedRecord] = {}
-    for each in run.evidence:
-        if each.checked.level is not None:
-            evidence.setdefault(each.id, each)
-    for claim in (run.output["claims"][number] for number in run.covered):
-        cited = [evidence[name] for name in cited_ids(claim) if name in evidence]
-        yield {
-            "id": f"{record['run']}/{claim['claim_id']}",
-            "group": record["run"],
-            "objective": run.output.get("objective"),
-            "claim": str(claim.get("statement")),
-            "quotes": [_quote_item(run, each) for each in cited[:MAX_QUOTES]],
-        }
-
-
-def _quote_item(run: RunView, each: CheckedRecord) -> QuoteItem:
-    chunk_id = str(each.record.get("chunk_id"))
-    _, text = _source_text(run, chunk_id, [each])
-    if text is None:
-        return {"text": each.quote or ""}
-    places = QuoteFinder(text).places(each.quote, _text_range(each.record.get("span")))
-    start, end = places[0] if places else (0, 0)
-    begin, stop = max(0, start - SOURCE_CHARACTERS), min(len(text), end + SOURCE_CHARACTERS)
-    around = f"{'…' if begin else ''}{text[begin:stop]}{'…' if stop < len(text) else ''}"
-    item: QuoteItem = {"text": text[start:end] or each.quote or "", "source": around}
-    chunk = run.sources.chunks.get(chunk_id)
-    return item if chunk is None else {**item, "source_id": chunk["source_id"]}
+    return make_claim_items(record["run"], run.output, run.checked, run.sources)

@@ -246,7 +246,7 @@ class ResearchOutcome(Outcome):
     def remarks(self, report: SuiteReport) -> Iterable[StandsOut]:
         yield from research_remarks(cast(ResearchReport, report))
         if self._labelling is not None:
-            yield from self._labelling.counted.remarks()
+            yield from self._labelling.counted.remarks
 
 
 def copy_readings(collected: RunCollection, measures: Sequence[Measure[Trial]]) -> dict[str, frozenset[str]]:

@@ -18,34 +18,42 @@ from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs
 from goldgate.core.sums import Counts
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.readers.draw import Draw, ItemKey, StoredDraw, load_draw
+from goldgate.readers.draw import Digests, Draw, ItemKey, StoredDraw, first_ids, load_draw
 from goldgate.readers.labels import (
     ItemLabels,
     LabelBook,
     LabelDigest,
+    LabelDraws,
     Sampling,
     file_digests,
     file_names,
+    find_label_draws,
     find_sampling,
-    first_ids,
     human_numbers,
+    judge_remarks,
     open_labels,
+    people_remarks,
     read_labels,
     require_drawn,
+    require_shown,
     sampling_remarks,
 )
 from goldgate.readers.records import require_unchanged_files
 from goldgate.stats.corrected_rate import LEAST_LABELS
 from goldgate.stats.label_counts import (
     COLUMNS,
+    JudgeSplit,
     Steps,
+    Stretch,
     count_item,
     find_steps,
     find_stretch,
+    split_judge,
+    uneven_judge,
 )
 from goldgate.suites.research.contracts import SupportValue
 from goldgate.suites.research.measures import SUPPORT_METRIC
-from goldgate.suites.research.run.facts import RunFacts, statement_digest
+from goldgate.suites.research.run.facts import RunFacts
 from goldgate.suites.research.suite import ResearchSettings
 from goldgate.suites.research.trials import RunCollection
 
@@ -107,65 +115,81 @@ class ClaimFacts(NamedTuple):
 
 
 class CountedLabels(NamedTuple):
-    """The labels of all runs: what each run counts, and what the report says of them."""
+    """The labels of all runs: what each run counts, what the report says of them, and what stands out."""
 
     by_run: Mapping[str, Counts]
     value: SupportValue
-    sampling: Sampling
-    judge_seen: int
-    compared: int  # claims with a label of a person and one of a judge
-    agreed: int
-
-    def remarks(self) -> Iterator[StandsOut]:
-        """What stands out in the labels."""
-        value = self.value
-        yield from sampling_remarks(self.sampling, value["draw"], value["people"], value["judges"], self.judge_seen)
-        if len(value["people"]) == 1:
-            advice = "have a second person label a fifth of the claims, to see whether people agree"
-            yield remark("one_person", f"one person gave every label: {advice}", people=1)
-        if value["unsure"]:
-            claims = count_text(value["unsure"], "drawn claim")
-            message = f"{claims} without a label of a person: counted as not supported, and as supported, for the ends"
-            yield remark("unsure", message, unsure=value["unsure"])
-        if value["without_judge_label"]:
-            claims = count_text(value["without_judge_label"], "claim")
-            message = f"{claims} without a label of the judge, counted as one half"
-            yield remark("no_judge_label", message, items=value["without_judge_label"])
-        if self.agreed == self.compared >= LEAST_LABELS:
-            message = f"judge and people agree on all {self.compared} claims: has one seen the other's labels?"
-            yield remark("perfect_agreement", message, items=self.compared)
+    remarks: list[StandsOut]
 
 
 def count_claim_labels(labels: ClaimLabels, collected: RunCollection) -> CountedLabels:
     """Check the labels against the claims of all runs, and count them for each run."""
     book, draw = labels.book, None if labels.stored is None else labels.stored.draw
     population = {key: run for run in collected.runs for key in claim_keys(run)}
+    digests = {key: digest for run in collected.runs for key, digest in claim_keys(run).items()}
     _require_known(book, collected)
     if draw is not None:
-        _check_draw(draw, population)
+        _check_draw(draw, digests)
         require_drawn(draw, book, population)
-        _require_same_claims(draw, collected)
+    require_shown(book, digests)
     sampling = find_sampling(book, draw, population, labels.sampling, "research")
     drawn = {*draw.items} if draw is not None else {*book.labelled}
     nothing, facts = ItemLabels(), dict[ItemKey, ClaimFacts]()
     for key, run in population.items():
         item, failed = book.items.get(key, nothing), run.broken is not None
         facts[key] = ClaimFacts(key in drawn, item.human if key in drawn else None, item.judge(), failed)
-    both = [each for each in facts.values() if each.human is not None and each.judge is not None]
-    value: SupportValue = {
-        "claims": sum(run.verified for run in collected.runs),
-        "items": len(population),
-        "labelled": sum(each.human is not None for each in facts.values()),
-        "unsure": sum(each.drawn and each.human is None and not each.failed for each in facts.values()),
-        "without_judge_label": sum(each.judge is None for each in facts.values()) if book.judges else 0,
+    agreed = {key: each.human == each.judge for key, each in facts.items() if None not in (each.human, each.judge)}
+    draws = find_label_draws(book, draw, agreed)
+    stretch = find_stretch(_judge_labels(facts, book))
+    value = _support_value(facts, book, draw, sampling, draws, sum(run.verified for run in collected.runs))
+    remarks = [
+        *sampling_remarks(book, draw, sampling, draws),
+        *people_remarks(book, [book.items.get(key, nothing) for key in population], "claim"),
+        *_count_remarks(value, [*agreed.values()]),
+        *judge_remarks(book, draw, value["without_judge_label"], "claim"),
+        *uneven_judge([_split_claims(facts, stretch)] if book.judges else []),
+    ]
+    return CountedLabels(_count_runs(collected.runs, facts, book, stretch), value, remarks)
+
+
+def _support_value(
+    facts: Mapping[ItemKey, ClaimFacts],
+    book: LabelBook,
+    draw: Draw | None,
+    sampling: Sampling,
+    draws: LabelDraws | None,
+    claims: int,
+) -> SupportValue:
+    """What the report says of the labels; `claims` is the number of verified ones."""
+    every = facts.values()
+    return {
+        "claims": claims,
+        "items": len(facts),
+        "labelled": sum(each.human is not None for each in every),
+        "unsure": sum(each.drawn and each.human is None and not each.failed for each in every),
+        "without_judge_label": sum(each.judge is None for each in every) if book.judges else 0,
         "sampling": sampling,
         "people": sorted(book.people),
         "judges": sorted(book.judges),
+        "label_draws": draws,
         "draw": None if draw is None else draw.header,
     }
-    agreed = sum(each.human == each.judge for each in both)
-    counts = _count_runs(collected.runs, facts, book)
-    return CountedLabels(counts, value, sampling, book.judge_seen, len(both), agreed)
+
+
+def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[StandsOut]:
+    if value["unsure"]:
+        claims = count_text(value["unsure"], "drawn claim")
+        message = (
+            f"{claims} unsure or without a label of a person: counted as not supported, and as supported, for the ends"
+        )
+        yield remark("unsure", message, unsure=value["unsure"])
+    if all(agreed) and len(agreed) >= LEAST_LABELS:
+        message = f"judge and people agree on all {len(agreed)} claims: has one seen the other's labels?"
+        yield remark("perfect_agreement", message, items=len(agreed))
+
+
+def _split_claims(facts: Mapping[ItemKey, ClaimFacts], stretch: Stretch) -> JudgeSplit:
+    return split_judge([(each.drawn, stretch(each.judge)) for each in facts.values() if not each.failed])
 
 
 def claim_key(run: str, claim: str) -> ItemKey:
@@ -173,16 +197,26 @@ def claim_key(run: str, claim: str) -> ItemKey:
     return ItemKey(f"{run}/{claim}")
 
 
-def claim_keys(run: RunFacts) -> list[ItemKey]:
-    """The claims of a run that people label."""
-    return [claim_key(run.name, name) for name in run.claim_ids.covered] if run.claim_ids is not None else []
+def claim_keys(run: RunFacts) -> dict[ItemKey, str]:
+    """The claims of a run that people label, and the digest of what each shows."""
+    if run.claim_ids is None:
+        return {}
+    return {
+        claim_key(run.name, name): digest
+        for name, digest in zip(run.claim_ids.covered, run.claim_ids.items, strict=True)
+    }
 
 
-def _count_runs(runs: Sequence[RunFacts], facts: Mapping[ItemKey, ClaimFacts], book: LabelBook) -> dict[str, Counts]:
+def _judge_labels(facts: Mapping[ItemKey, ClaimFacts], book: LabelBook) -> list[Fraction | None]:
+    """The judge's labels as the correction takes them, but for stretching."""
+    return [Fraction(0) if each.failed else each.judge for each in facts.values()] if book.judges else []
+
+
+def _count_runs(
+    runs: Sequence[RunFacts], facts: Mapping[ItemKey, ClaimFacts], book: LabelBook, stretch: Stretch
+) -> dict[str, Counts]:
     has_judge = bool(book.judges)
-    judged = [Fraction(0) if each.failed else each.judge for each in facts.values()] if has_judge else []
-    stretch = find_stretch(judged)
-    judge_steps = find_steps(stretch(each) for each in judged)
+    judge_steps = find_steps(stretch(each) for each in _judge_labels(facts, book))
     steps = Steps(find_steps(human_numbers(book.items.values())), judge_steps)
     by_run = {}
     for run in runs:
@@ -214,33 +248,15 @@ def _require_known(book: LabelBook, collected: RunCollection) -> None:
         )
 
 
-def _check_draw(draw: Draw, population: Mapping[ItemKey, RunFacts]) -> None:
+def _check_draw(draw: Draw, digests: Digests) -> None:
     try:
-        draw.check(dict.fromkeys(population, ""))
+        draw.check(dict.fromkeys(digests, ""), digests)
     except InputError as error:
         if error.code == "draw.other_items":
             error.advice = "draw from the result of these outputs under this protocol: goldgate sample --from RESULT"
+        if error.code == "draw.items_changed":
+            error.advice = "these claims need a draw and labels of their own: goldgate sample --from RESULT, then label"
         raise
-
-
-def _require_same_claims(draw: Draw, collected: RunCollection) -> None:
-    """Labels are for the claims that people saw: a new claim under an old id has none."""
-    statements = {
-        claim_key(run.name, name): digest
-        for run in collected.runs
-        if run.claim_ids is not None
-        for name, digest in zip(run.claim_ids.covered, run.claim_ids.statements, strict=True)
-    }
-    others = [key for key, item in draw.items.items() if statements[key] != statement_digest(item.get("claim"))]
-    if others:
-        raise InputError(
-            "draw.other_claims",
-            "the claims that were drawn are not those of the outputs",
-            place=Place(draw.file),
-            expected="for each drawn id, the statement that the outputs have",
-            found=f"{count_text(len(others), 'other statement')}: {first_ids(others)}",
-            advice="these outputs need labels of their own: goldgate sample --from RESULT, then goldgate label",
-        )
 
 
 def labels_by_claim(book: LabelBook, run: str, output: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:

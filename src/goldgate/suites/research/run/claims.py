@@ -1,4 +1,5 @@
-"""The ledger and the claims of a run: every evidence record checked, and which verified claims a valid record covers.
+"""The ledger and the claims of a run: every evidence record checked, which verified claims a valid record covers, and
+what people and judges are shown of those.
 
 Output and log are read together. Where they contradict each other, what is worse for the run counts: a claim is
 verified if either of them ends with that, and retracted only if both do.
@@ -10,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from goldgate.core.finding import RunFindings
 from goldgate.files.writing import escape_name
@@ -22,11 +23,14 @@ from goldgate.suites.research.run.files import CHUNKS, OUTPUT, BadLine, RunFiles
 from goldgate.suites.research.run.log import EventLog, StepCounts, normalize_status
 from goldgate.suites.research.run.text import (
     MAX_EMPTY_QUOTE,
+    QuoteFinder,
+    TextRange,
     empty_claim_reason,
     empty_quote_reason,
     is_letter_or_digit,
     letters_of,
     question_words,
+    text_range,
 )
 
 _chunk_fits = type_test(Chunk)
@@ -416,3 +420,100 @@ def note_suspicions(run: JudgedRun, findings: RunFindings) -> None:
     if required and not run.claims.verified:
         message = f"{required} required id(s) are filed as evidence, and no claim is verified"
         findings.add("nothing_verified", "warning", OUTPUT, message, "/claims")
+
+
+MAX_QUOTES = 50  # of one item
+SOURCE_CHARACTERS = 2_000  # of a source before and after a quote
+_MAX_FOLDED = 1_000_000  # characters of sources that are folded to find quotes: each takes a microsecond
+_MAX_SHOWN = 100_000_000  # characters of sources in all items of a run; quotes after that are shown alone
+
+
+class CheckedClaims(NamedTuple):
+    """The ledger of a run, and the places of the verified claims with a valid evidence record."""
+
+    ledger: Ledger
+    covered: list[int]
+
+
+class ClaimItem(TypedDict):
+    """A verified claim for people and judges: does what it quotes support it?"""
+
+    id: str  # run/claim
+    group: str  # the run
+    objective: str | None
+    claim: str
+    quotes: list[QuoteItem]
+
+
+class QuoteItem(TypedDict):
+    """A quote of a valid evidence record; where its source is stored, the text around it and the source's id."""
+
+    text: str
+    source: NotRequired[str]
+    source_id: NotRequired[str]
+
+
+def make_claim_items(run: str, output: dict[str, Any], checked: CheckedClaims, sources: Sources) -> Iterator[ClaimItem]:
+    """What people and judges label: the covered claims of a run, with what they quote."""
+    records: dict[str, dict[str, Any]] = {}
+    for _, record in evidence_records(output) if checked.covered else ():
+        identity = record.get("evidence_id") if type(record) is dict else None
+        if type(identity) is str and identity in checked.ledger.valid:
+            records.setdefault(identity, record)
+    quotes, objective = _QuoteItems(sources), output.get("objective")
+    for claim in (output["claims"][number] for number in checked.covered):
+        cited = [records[name] for name in cited_ids(claim) if name in records]
+        yield {
+            "id": f"{run}/{claim['claim_id']}",
+            "group": run,
+            "objective": objective if type(objective) is str and objective.strip() else None,
+            "claim": str(claim.get("statement")),
+            "quotes": [quotes.item(record) for record in cited[:MAX_QUOTES]],
+        }
+
+
+class _QuoteItems:
+    """Quotes with the text around them, of one run; what is searched, folded and shown has an end."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._to_search, self._to_fold, self._to_show = sources.budget, _MAX_FOLDED, _MAX_SHOWN
+        self._finders: dict[str, QuoteFinder] = {}  # by their texts
+        self._places: dict[str, TextRange] = {}  # by the id of the record
+
+    def item(self, record: dict[str, Any]) -> QuoteItem:
+        chunk, quote = self._sources.chunks.get(record["chunk_id"]), record.get("quote") or ""
+        artifact = None if chunk is not None else self._sources.named_artifact(record.get("provenance"))
+        text = chunk["text"] if chunk is not None else artifact.text if artifact is not None else None
+        if text is None:
+            return {"text": quote}
+        start, end = self._place(record, text)
+        begin, stop = max(0, start - SOURCE_CHARACTERS), min(len(text), end + SOURCE_CHARACTERS)
+        self._to_show -= stop - begin
+        item: QuoteItem = {"text": text[start:end] or quote}
+        if self._to_show < 0:
+            return item
+        item["source"] = f"{'…' if begin else ''}{text[begin:stop]}{'…' if stop < len(text) else ''}"
+        return item if chunk is None else {**item, "source_id": chunk["source_id"]}
+
+    def _place(self, record: dict[str, Any], text: str) -> TextRange:
+        """Where the quote of a record is first; the beginning of the text if that is not known."""
+        name = record["evidence_id"]
+        if name not in self._places:
+            finder = self._finders.setdefault(text, QuoteFinder(text))
+            self._places[name] = next(iter(self._find(finder, record)), TextRange(0, 0))
+        return self._places[name]
+
+    def _find(self, finder: QuoteFinder, record: dict[str, Any]) -> list[TextRange]:
+        quote, size = record.get("quote"), len(finder.text)
+        if self._to_search < size:
+            return []
+        self._to_search -= size
+        places = finder.exact_places(quote, text_range(record.get("span")), 1)
+        if places or quote is None:
+            return places
+        if not finder.is_folded:
+            if self._to_fold < size:
+                return []
+            self._to_fold -= size
+        return finder.folded_places(quote, 1)

@@ -100,6 +100,13 @@ def _once(
     return remembered
 
 
+class NamedText(NamedTuple):
+    """A stored artifact that is text, by the name under which a record has it."""
+
+    name: str
+    text: str
+
+
 class Sources:
     """What a run stores, and the hashes of artifacts that the evaluator vouches for."""
 
@@ -173,13 +180,14 @@ class Sources:
 
     def may_search(self, characters: int) -> bool:
         """Whether so much text may still be searched; if so, it counts as searched."""
-        if self._searched + characters > self._budget:
+        if self._searched + characters > self.budget:
             return False
         self._searched += characters
         return True
 
     @cached_property
-    def _budget(self) -> int:
+    def budget(self) -> int:
+        """How many characters may be searched in this run."""
         stored = sum(len(chunk["text"]) for chunk in self.chunks.values())
         stored += sum(len(artifact.data) for artifact in self.artifacts.values())
         return max(_MIN_BUDGET, min(stored * _SEARCHES_PER_CHARACTER, _MAX_BUDGET))
@@ -218,6 +226,16 @@ class Sources:
     @_once
     def _artifact_text(self, name: str) -> str | None:
         return self.artifacts[name].text()
+
+    def named_artifact(self, provenance: object) -> NamedText | None:
+        """The stored artifact that a record's provenance names, if it is text."""
+        if type(provenance) is not dict:
+            return None
+        for name in (provenance.get(key) for key in ("content_hash", "artifact_id")):
+            stored = (self.hash_in(name) or name) if type(name) is str else ""
+            if stored in self.artifacts and (text := self._artifact_text(stored)) is not None:
+                return NamedText(str(name), text)
+        return None
 
     @_once
     def _folded_artifact(self, name: str) -> str:

@@ -17,17 +17,20 @@ import orjson
 
 from goldgate.core.finding import Finding, RunFindings
 from goldgate.files.writing import escape_name
+from goldgate.readers.draw import item_sha256
 from goldgate.shape.validation import problems, type_test
 from goldgate.suites.research.contracts import ResearchOutput, StopReason
 from goldgate.suites.research.golden import Golden, Query, match_key
 from goldgate.suites.research.run.claims import (
     ABSTAINED,
+    CheckedClaims,
     Claims,
     JudgedRun,
     Ledger,
     check_claims,
     check_ledger,
     evidence_records,
+    make_claim_items,
     note_empty_claims,
     note_suspicions,
     read_sources,
@@ -194,20 +197,14 @@ def _short_digest(value: object) -> bytes:
     return blake2b(repr(value).encode("utf-8", "replace"), digest_size=8).digest()
 
 
-def _claim_ids(run: JudgedRun) -> ClaimIds:
-    entries = run.output.get("claims", [])
-    names = [claim.get("claim_id") for claim in entries if type(claim) is dict]
-    covered = [entries[number] for number in run.claims.covered_numbers]
+def _claim_ids(run: JudgedRun, name: str) -> ClaimIds:
+    entries, checked = run.output.get("claims", []), CheckedClaims(run.ledger, run.claims.covered_numbers)
+    ids = [claim.get("claim_id") for claim in entries if type(claim) is dict]
     return ClaimIds(
-        tuple(claim["claim_id"] for claim in covered),
-        frozenset(name for name in names if type(name) is str),
-        tuple(statement_digest(claim.get("statement")) for claim in covered),
+        tuple(entries[number]["claim_id"] for number in checked.covered),
+        frozenset(identity for identity in ids if type(identity) is str),
+        tuple(map(item_sha256, make_claim_items(name, run.output, checked, run.sources))),
     )
-
-
-def statement_digest(statement: object) -> bytes:
-    """Eight bytes for the statement of a claim: whether it is the one that people saw."""
-    return _short_digest(str(statement))
 
 
 NO_QUERY = -1
@@ -229,11 +226,11 @@ class RunSettings(NamedTuple):
 
 
 class ClaimIds(NamedTuple):
-    """The ids of a run's claims, of those that are verified and covered, and of all; digests of the covered ones."""
+    """The ids of a run's claims: of those that are verified and covered, with what their items show, and of all."""
 
     covered: tuple[str, ...]
     every: frozenset[str]
-    statements: tuple[bytes, ...]
+    items: tuple[str, ...]  # item_sha256
 
 
 class RunFacts(NamedTuple):
@@ -386,7 +383,7 @@ class _Judge:
             suspect=suspect,
             fingerprint=fingerprint,
             content=content_of(run, files) if comparable and with_content else _NO_CONTENT,
-            claim_ids=_claim_ids(run) if self.settings.with_claim_ids else None,
+            claim_ids=_claim_ids(run, self.name) if self.settings.with_claim_ids else None,
         )
 
     def _output(self) -> dict[str, Any]:

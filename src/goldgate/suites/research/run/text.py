@@ -1,20 +1,25 @@
 """Text for judging: folded for comparison, reduced to letters, and checked for saying anything at all.
 
 Folding is NFC, white space, curly quotes, dashes and soft hyphens. Never case, and nothing is fuzzy: a sentence and
-its negation are 99 % alike. Blanks, invisible characters, punctuation and "unknown" say nothing; function words and
-boilerplate are evidence of nothing; a claim that repeats its question or cannot be false claims nothing. Empty
-quotes and claims are recognized in English and Chinese.
+its negation are 99 % alike. Quotes are located in their source under the same folding. Blanks, invisible characters,
+punctuation and "unknown" say nothing; function words and boilerplate are evidence of nothing; a claim that repeats its
+question or cannot be false claims nothing. Empty quotes and claims are recognized in English and Chinese.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from operator import add
+from typing import Any, NamedTuple
 from unicodedata import category, combining, decomposition, is_normalized, normalize
+
+from goldgate.core.text import segment_starts
 
 FOLDING = "nfc-space-quotes-dashes.v1"  # stands in the signature
 
@@ -316,3 +321,78 @@ def is_meaningful_id(value: object) -> bool:
     if len(visible) > _MAX_PLACEHOLDER:
         return True
     return visible != "" and normalize("NFKC", visible).casefold() not in _PLACEHOLDER_IDS
+
+
+MAX_PLACES = 20  # of one quote in one source
+
+
+class TextRange(NamedTuple):
+    """Characters of the source, the end exclusive."""
+
+    start: int
+    end: int
+
+
+class QuoteFinder:
+    """A source that is folded once, and only if a quote does not stand in it letter for letter."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._folded: tuple[str, array[int], array[int]] | None = None
+
+    @property
+    def is_folded(self) -> bool:
+        return self._folded is not None
+
+    def places(self, quote: str | None, span: TextRange | None, most: int = MAX_PLACES) -> list[TextRange]:
+        """Where a quote stands: at its span if that is right, else wherever it is; none if it is nowhere."""
+        return self.exact_places(quote, span, most) or self.folded_places(quote or "", most)
+
+    def exact_places(self, quote: str | None, span: TextRange | None, most: int = MAX_PLACES) -> list[TextRange]:
+        """The same, but folded only at the span."""
+        inside = span is not None and 0 <= span.start < span.end <= len(self.text)
+        if quote is None:
+            return [span] if span is not None and inside else []
+        if span is not None and inside and fold(self.text[span.start : span.end]) == fold(quote):
+            return [span]
+        return _all_ranges(self.text, quote, most)
+
+    def folded_places(self, quote: str, most: int = MAX_PLACES) -> list[TextRange]:
+        """Where a quote stands if both are folded."""
+        if self._folded is None:
+            self._folded = _fold_with_offsets(self.text)
+        folded, starts, ends = self._folded
+        return [TextRange(starts[at], ends[end - 1]) for at, end in _all_ranges(folded, fold(quote), most)]
+
+
+def _all_ranges(text: str, part: str, most: int) -> list[TextRange]:
+    ranges: list[TextRange] = []
+    at = text.find(part) if part else -1
+    while at >= 0 and len(ranges) < most:
+        ranges.append(TextRange(at, at + len(part)))
+        at = text.find(part, at + len(part))
+    return ranges
+
+
+def _fold_with_offsets(text: str) -> tuple[str, array[int], array[int]]:
+    """The folded text, and for each of its characters where the piece begins and ends that it comes from."""
+    characters: list[str] = []
+    starts, ends = array("q"), array("q")
+    for start, end in pairwise([*segment_starts(text), len(text)]):
+        for character in plain_fold(text[start:end]):  # a mark may be on white space: `\n\u0301` is one piece
+            if character.isspace():
+                if characters[-1:] == [" "]:
+                    ends[-1] = end
+                    continue
+                character = " "
+            characters.append(character)
+            starts.append(start)
+            ends.append(end)
+    return "".join(characters), starts, ends
+
+
+def text_range(span: Any) -> TextRange | None:
+    """The span of an evidence record; None if it has none that can be read."""
+    if type(span) is not dict or type(span.get("start")) is not int or type(span.get("end")) is not int:
+        return None
+    return TextRange(span["start"], span["end"])
