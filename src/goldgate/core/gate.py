@@ -251,6 +251,11 @@ class GateTarget(NamedTuple):
         """The table of its counts."""
         return (self.measure.table, *self.part)
 
+    @property
+    def is_estimate(self) -> bool:
+        """Whether it is no ratio of two sums."""
+        return self.metric in self.measure.estimates
+
 
 def parse_metric_name(text: str) -> MetricName:
     """A gate's name, taken apart; one that is not written as a part of a metric is the whole name of one."""

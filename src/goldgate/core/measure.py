@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from goldgate.core.metric import Count, Estimate, Mean, Metric, Metrics, Rate, Ratio, mean
+from goldgate.core.metric import Count, Estimate, IntervalAt, Mean, Metric, Metrics, Rate, Ratio, mean
 from goldgate.core.sums import Counts, MeanSums, RatioForm, RatioSums
 from goldgate.core.tally import Forms, TableKey, Tally, UnitCounts
 from goldgate.errors import InputError, Place
@@ -57,14 +57,15 @@ PairedTables = Mapping[TableKey, Mapping[tuple[Counts | None, Counts | None], in
 
 
 class EstimateDifference(NamedTuple):
-    """The difference of two estimates: its interval as goldgate.stats.interval has it; without a value the reason."""
+    """The difference of two estimates, with its interval at a level; without a value the reason."""
 
     value: Fraction | None = None
-    interval: Any = None
+    interval_at: IntervalAt | None = None
     p: float | None = None
     method: str = ""
     se: float = 0.0
     reason: str | None = None
+    comparable: bool = True  # False: both may have a value, and their difference would mean nothing
 
 
 class RatioMeasure(ABC, Generic[Facts]):
@@ -78,6 +79,7 @@ class RatioMeasure(ABC, Generic[Facts]):
     # counted. `estimate` makes them, from the column sums and the products of the `multiplied` columns.
     estimates: Mapping[str, str] = MappingProxyType({})
     multiplied: tuple[str, ...] = ()
+    compared: frozenset[str] = frozenset()  # the estimates that have a `difference` between two systems
     # The levels below its table, and the ending of the macro average over each: {"event type": "macro"}; "" for none.
     parts: Mapping[str, str] = MappingProxyType({})
     counted: Mapping[str, str] = MappingProxyType({})  # metrics that are plain counts: the column of each
@@ -115,9 +117,11 @@ class RatioMeasure(ABC, Generic[Facts]):
         """The estimates of one table; a rate of `ratios` by the same name takes the place of that."""
         return {name: Estimate(None, reason) for name, reason in self.estimates.items()}
 
-    def difference(self, metric: str, key: TableKey, paired: PairedTables, level: float) -> EstimateDifference:
-        """The difference of an estimate of one table between two systems: the first less the second."""
-        return EstimateDifference(reason=f"{metric} is not compared")
+    def difference(
+        self, metric: str, key: TableKey, paired: PairedTables, *, for_gate: bool = False
+    ) -> EstimateDifference:
+        """The difference of a `compared` estimate of one table between two systems: the first less the second."""
+        raise NotImplementedError(metric)
 
     def means(self, tally: Tally) -> dict[str, Mean]:
         """The plain average of each rate over the parts of the table: one name below it, such as an event type."""

@@ -211,14 +211,23 @@ class StoredResult:
         reported = (stated["numerator"], stated["denominator"]) if stated and "denominator" in stated else (None, None)
         is_stated = metric in self.suite.headline if stated is None else stated["value"] is not None
         if is_stated and reported != (a, b):
-            raise InputError(
-                "records.other_run",
-                "the records do not give the numbers of the report beside them",
-                place=Place(self.records_name),
-                expected=f"{metric} {reported[0]}/{reported[1]}, as in {REPORT}",
-                found=f"{a}/{b}",
-                advice="score it again with --out, and keep all files of the folder",
-            )
+            raise self._other_run(f"{metric} {reported[0]}/{reported[1]}", f"{a}/{b}")
+
+    def require_value(self, metric: str, value: float | None) -> None:
+        """The same for an estimate, which has no counts of its own."""
+        stated = self.metrics.get(metric)
+        if stated is not None and stated["value"] is not None and stated["value"] != value:
+            raise self._other_run(f"{metric} {stated['value']}", str(value))
+
+    def _other_run(self, expected: str, found: str) -> InputError:
+        return InputError(
+            "records.other_run",
+            "the records do not give the numbers of the report beside them",
+            place=Place(self.records_name),
+            expected=f"{expected}, as in {REPORT}",
+            found=found,
+            advice="score it again with --out, and keep all files of the folder",
+        )
 
 
 def load_result(path: str | Path, suites: Iterable[Suite], display_name: str | None = None) -> StoredResult:

@@ -47,10 +47,11 @@ from goldgate.runs.baseline import (
     make_baseline,
 )
 from goldgate.runs.contracts import BaselineFolderRecord
-from goldgate.runs.differences import four_counts
+from goldgate.runs.differences import ComparedEstimates, four_counts
 from goldgate.runs.join import JointUnits, UnitJoin
-from goldgate.runs.units import NO_IDENTITY, UnitPacker, UnitsFile, unit_id, unpack_units
-from goldgate.stats.gates import PairedRun
+from goldgate.runs.units import NO_IDENTITY, UnitPacker, UnitsFile, sum_records, unit_id, unpack_units
+from goldgate.stats.gates import PairedEstimates, PairedRun
+from goldgate.stats.interval import LEVEL
 from goldgate.stats.multiple_testing import Runs
 from goldgate.stats.paired import PairedSums, paired_sums
 
@@ -269,6 +270,11 @@ def _require_sums_of_report(result: StoredResult) -> None:
             result.require_sums(
                 metric, sum(a * times for a, _, times in pairs), sum(b * times for _, b, times in pairs)
             )
+    if any(measure.compared for measure in measures.values()):
+        tally = sum_records(result, [*measures.values()]).tally  # estimates need parts of tables, and groups
+        for measure in measures.values():
+            for name in sorted(measure.compared):
+                result.require_value(name, measure.metrics(tally)[name].value)
 
 
 def _short_digests(digests: Sequence[str]) -> str:
@@ -293,13 +299,16 @@ class UnitSelector(NamedTuple):
 
     pairing: Pairing
     keys: frozenset[TableKey]
+    estimated: frozenset[str]  # tables that are taken with all their parts
 
     def __call__(
         self, record: Mapping[str, object], unit: UnitCounts, group: str | None, times: int = 1
     ) -> SelectedUnit:
         identity = record[self.pairing.field]
-        counts = scale({key: unit[key] for key in self.keys if key in unit}, times)
-        return SelectedUnit(None if identity is None else str(identity), group, counts)
+        counts = {key: unit[key] for key in self.keys if key in unit}
+        if self.estimated:
+            counts |= {key: own for key, own in unit.items() if key[0] in self.estimated}
+        return SelectedUnit(None if identity is None else str(identity), group, scale(counts, times))
 
 
 class ReferenceRuns:
@@ -308,7 +317,9 @@ class ReferenceRuns:
     def __init__(self, suite: Suite, runs: Iterable[_PairedRun]) -> None:
         self.suite = suite
         self.runs = list(runs)
-        self.selector = UnitSelector(suite.pairing, frozenset(key for run in self.runs for key in run.keys))
+        keys = frozenset(key for run in self.runs for key in run.keys)
+        estimated = frozenset(table for run in self.runs for table in run.estimated)
+        self.selector = UnitSelector(suite.pairing, keys, estimated)
 
     def add(self, units: Iterable[SelectedUnit]) -> None:
         """Units of this run, in any order."""
@@ -348,17 +359,23 @@ class _PairedRun:
         self.reference = reference
         self.gates = gates
         self.keys = frozenset(gated.key for gated in gates.values())
+        self.estimated = frozenset(gated.measure.table for gated in gates.values() if gated.is_estimate)
+        if self.estimated and len(reference.judged) > 1:
+            raise _not_comparable(reference, "it is a baseline of several runs", "make a baseline of one run")
         widths = {gated.measure.table: len(gated.measure.columns) for gated in gates.values()}
         stored = reference.source if isinstance(reference.source, StoredResult) else None
         self._join = UnitJoin([None, stored], widths, several=suite.pairing.several)
         self._names: dict[bytes, str | None] = {}
         index = self._join.index
-        for table in reference.tables(index, self.keys):
+        for table in reference.tables(index, None if self.estimated else self.keys):
             for place in range(len(table)):
                 unit = table.row(place)
-                numbers = [number for number in unit.numbers if index.keys[index.tables[number]] in self.keys]
+                numbers = [number for number in unit.numbers if self._is_needed(index.keys[index.tables[number]])]
                 digest = _digest(unit.identity)
                 self._join.add(_STORED, digest, unit._replace(numbers=numbers), table.first_line + place)
+
+    def _is_needed(self, key: TableKey) -> bool:
+        return key in self.keys or key[0] in self.estimated
 
     def add(self, unit: SelectedUnit) -> None:
         digest = _digest(unit.identity)
@@ -375,6 +392,9 @@ class _PairedRun:
         same = any(judged.values()) and bool(reference.judged) and all(dict(run) == judged for run in reference.judged)
         paired = {}
         for name, gated in self.gates.items():
+            if gated.is_estimate:
+                paired[name] = self._paired_estimates(gated, joined, same)
+                continue
             form = gated.measure.forms[gated.metric]
             asked = _paired_sums(joined.asked_pairs(gated.key, form)) if joined.unasked else None
             paired[name] = PairedRun(
@@ -386,6 +406,17 @@ class _PairedRun:
                 asked,
             )
         return paired
+
+    def _paired_estimates(self, gated: GateTarget, joined: JointUnits, same: bool) -> PairedRun:
+        """The difference of an estimate; an InputError where it would mean nothing."""
+        reference, tables = self.reference, ComparedEstimates(joined).tables(gated.measure, (_THIS, _STORED))
+        result = gated.measure.difference(gated.metric, gated.key, tables, for_gate=True)
+        if not result.comparable:
+            raise _not_comparable(reference, str(result.reason), "compare with a run of the same drawn items")
+        units = joined.units if result.interval_at is None else result.interval_at(LEVEL).units
+        estimates = PairedEstimates(result.value, units, result.interval_at)
+        why = f"cannot be compared with: {result.reason}"
+        return PairedRun(estimates, True, reference.label, reference.sha256, same, undefined=why)
 
     def _require_all(self, joined: JointUnits) -> None:
         """Every unit of each must be one of the other."""
@@ -420,10 +451,19 @@ def _paired_sums(pairs: Mapping[Runs, int]) -> PairedSums:
     return paired_sums(four_counts(pairs, [_THIS], [_STORED]))
 
 
+def _not_comparable(reference: ReferenceRun, reason: str, advice: str) -> InputError:
+    return InputError(
+        "against.not_comparable",
+        f"this run and {reference.label} cannot be compared: {reason}",
+        place=Place(reference.label),
+        advice=f"{advice}, or set a gate with min alone",
+    )
+
+
 def _gate_target(name: str, measures: Iterable[Any]) -> GateTarget:
-    """The rate behind a gate's name; the plan has seen to it that it is one."""
+    """The rate or estimate behind a gate's name; the plan has seen to it that it is one."""
     for measure in measures:
-        if isinstance(measure, RatioMeasure) and name in measure.ratios:
+        if isinstance(measure, RatioMeasure) and (name in measure.ratios or name in measure.compared):
             return GateTarget(measure, name)
     target = find_gate_target(name, measures)
     assert target is not None

@@ -89,13 +89,13 @@ Estimates = Mapping[str, RatioMeasure[Any]]  # by the name of an estimate, the m
 
 
 def compared_estimates(suite: Suite, settings: Any = None) -> Estimates:
-    """The estimates of a suite that are compared: those of its headline."""
+    """The estimates of a suite that are compared."""
     return {
         name: measure
         for measure in suite.measures(suite.settings() if settings is None else settings)
         if isinstance(measure, RatioMeasure)
         for name in measure.estimates
-        if name in suite.headline
+        if name in measure.compared
     }
 
 
@@ -108,7 +108,7 @@ class ComparedEstimates:
     def of(self, name: str, measure: RatioMeasure[Any], key: TableKey, place: int) -> Metric:
         """The estimate of one run over the units that were joined."""
         tally = Tally({measure.table: measure.forms})
-        for table, units in self._tables(measure, (place, place)).items():
+        for table, units in self.tables(measure, (place, place)).items():
             for (counts, _), times in units.items():
                 if counts is not None:
                     tally.add({table: counts}, times=times)
@@ -122,14 +122,15 @@ class ComparedEstimates:
         if any(len(runs) > 1 for runs in places):
             return Difference(None, NoInterval(SEVERAL_ESTIMATES), None, None, None, 0.0, units, SEVERAL_ESTIMATES)
         (first,), (second,) = places
-        result = measure.difference(name, key, self._tables(measure, (first, second)), LEVEL)
-        if result.value is None:
+        result = measure.difference(name, key, self.tables(measure, (first, second)))
+        if result.value is None or result.interval_at is None:
             reason = str(result.reason)
             return Difference(None, NoInterval(reason), None, None, None, 0.0, units, reason)
-        test = {"method": result.method}
-        return Difference(result.value, result.interval, result.p, test, None, result.se, result.interval.units)
+        interval, test = result.interval_at(LEVEL), {"method": result.method}
+        return Difference(result.value, interval, result.p, test, None, result.se, interval.units)
 
-    def _tables(self, measure: RatioMeasure[Any], places: tuple[int, int]) -> PairedTables:
+    def tables(self, measure: RatioMeasure[Any], places: tuple[int, int]) -> PairedTables:
+        """What units counted in two runs, in the measure's table and its parts."""
         tables: dict[TableKey, dict[Any, int]] = {}
         for key, table in self._joined.tables.items():
             if key[0] == measure.table:

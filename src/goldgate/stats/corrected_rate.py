@@ -291,7 +291,11 @@ class SignedMean(NamedTuple):
 
 
 def corrected_difference(
-    rates: tuple[CorrectedRate, CorrectedRate], strata: Sequence[Sequence[PairedUnit]], *, grouped: bool
+    rates: tuple[CorrectedRate, CorrectedRate],
+    strata: Sequence[Sequence[PairedUnit]],
+    *,
+    grouped: bool,
+    gate: bool = False,
 ) -> SignedMean:
     """First rate minus second, over the same items; `strata` are those that both rates were made of.
 
@@ -300,7 +304,7 @@ def corrected_difference(
     """
     value = rates[0].value - rates[1].value
     if grouped:
-        return _grouped_difference(value, rates, strata[0])
+        return _grouped_difference(value, rates, strata[0], gate)
     total = sum(_count_items(units) for units in strata)
     weights = [Fraction(_count_items(units), total) for units in strata]
     parts, degrees, points = [], [], []
@@ -320,13 +324,13 @@ def corrected_difference(
 
 
 def _grouped_difference(
-    value: Fraction, rates: tuple[CorrectedRate, CorrectedRate], units: Sequence[PairedUnit]
+    value: Fraction, rates: tuple[CorrectedRate, CorrectedRate], units: Sequence[PairedUnit], gate: bool
 ) -> SignedMean:
     lambdas = _lambda(rates[0], 0), _lambda(rates[1], 0)
     n = sum(unit.first[0] * unit.times for unit in units)
     m = sum(unit.first[3] * unit.times for unit in units)
     count = sum(unit.times for unit in units if unit.first[0])
-    weight = Fraction(sqrt(n / count))
+    weight = Fraction(n, count) if gate else Fraction(sqrt(n / count))
     size = n + 2 * weight
     mean = sum((_labelled_part(unit, lambdas) * unit.times for unit in units), _ZERO) / size
     other = sum((_others_part(unit, lambdas) * unit.times for unit in units), _ZERO) / m if m else _ZERO

@@ -30,7 +30,7 @@ from goldgate.core.gate import (
     counts_text,
     not_evaluable_result,
 )
-from goldgate.core.metric import Count, Estimate, Limit, Mean, Metric, Ratio, format_number
+from goldgate.core.metric import Count, Estimate, IntervalAt, Limit, Mean, Metric, Ratio, format_number
 from goldgate.stats.interval import Interval, NoInterval, exact_end, gate_interval_of, interval_of, one_sided
 from goldgate.stats.power import units_to_decide, units_to_separate
 
@@ -46,15 +46,24 @@ FAMILY_NOTE = (
 _At = Callable[[float], Interval | NoInterval]  # the interval at a level
 
 
-class PairedRun(NamedTuple):
-    """This run and a stored one over the same units, in one rate."""
+class PairedEstimates(NamedTuple):
+    """The difference of an estimate between this run and a stored one, which the measure has worked out."""
 
-    sums: PairedSums
+    value: Fraction | None
+    units: int
+    interval_at: IntervalAt | None  # None where it has no value
+
+
+class PairedRun(NamedTuple):
+    """This run and a stored one over the same units, in one rate or estimate."""
+
+    sums: PairedSums | PairedEstimates
     share: bool  # False: it may be above 1
     against: str  # as the protocol names it
     sha256: str  # digest of the file it was read from
     same: bool  # the two judge the same bytes
     asked: PairedSums | None = None  # without runs that belong to no query, if there are any: no gate may rest on them
+    undefined: str | None = None  # why an estimate has no difference
 
 
 class _Bound(NamedTuple):
@@ -146,7 +155,8 @@ def _judged(
     if measured.exact is None:
         return not_evaluable_result(name, gate, measured, str(measured.reason), more)
     if gate.against is not None and any(each.sums.value is None for each in _both_ways(paired)):
-        return not_evaluable_result(name, gate, measured, f"{gate.against} has nothing to divide by", more)
+        why = "has nothing to divide by" if paired is None or paired.undefined is None else paired.undefined
+        return not_evaluable_result(name, gate, measured, f"{gate.against} {why}", more)
     if gate.confidence is None:
         return _by_value(name, gate, measured, paired, more)
     bounds = _bounds(gate, measured, paired)
@@ -295,15 +305,19 @@ def _conservative_interval(paired: PairedRun, level: float) -> Interval | NoInte
     """
     from goldgate.stats.paired import conservative_interval
 
+    if isinstance(paired.sums, PairedEstimates):
+        if paired.same:
+            return Interval(level, 0.0, 0.0, "equal", paired.sums.units)
+        return NoInterval(str(paired.undefined)) if paired.sums.interval_at is None else paired.sums.interval_at(level)
     freedom = max(1, paired.sums.differing - 1)
     return conservative_interval(paired.sums, level, paired.share, same=paired.same, df=freedom)
 
 
-def _to_separate(sums: PairedSums, border: Fraction, level: float) -> int | None:
+def _to_separate(sums: PairedSums | PairedEstimates, border: Fraction, level: float) -> int | None:
     from goldgate.stats.paired import FEW_DIFFERING
 
     value = sums.value
-    if value is None or not sums.variance or sums.differing < FEW_DIFFERING:
+    if isinstance(sums, PairedEstimates) or value is None or not sums.variance or sums.differing < FEW_DIFFERING:
         return None
     return units_to_separate(sqrt(sums.variance), sums.units, float(value - border), level)
 

@@ -223,9 +223,10 @@ def _refuse_parts(suite: Suite, plan: Plan, name: str) -> None:
 
 
 def _require_rates(suite: Suite, plan: Plan) -> None:
-    """A difference from a stored run is one of rates over units; counts and macro averages have none."""
+    """A difference from a stored run is one of rates over units, or of estimates that have one; counts and macro
+    averages have none."""
     measures = suite.measures(plan.settings)
-    rates = {name for each in measures if isinstance(each, RatioMeasure) for name in each.ratios}
+    rates = {name for each in measures if isinstance(each, RatioMeasure) for name in (*each.ratios, *each.compared)}
     for name, gate in plan.gates.items():
         gated = find_gate_target(name, measures)
         if gate.against is None or name in rates:
@@ -238,6 +239,7 @@ def _require_rates(suite: Suite, plan: Plan) -> None:
             place=plan.place(f"gates.{name}.against"),
             expected="a rate, or a part of one",
             found="a macro average" if gated is not None and gated.averaged else "a count or an estimate",
+            advice="set min or max in place of max_drop and max_rise",
         )
 
 

@@ -58,7 +58,11 @@ NO_PAIR = "no item has a label of a person and one of a judge"
 FRACTIONAL = "labels of people are not all 0 or 1"
 SEVERAL_QUESTIONS = "there are {} questions: each has its own"
 OTHER_ITEMS = "people labelled different items of the two systems"
+OTHER_QUESTIONS = "the two systems were judged by different questions"
+OTHER_STRATA = "the same items are in different strata of the two systems"
+GROUPS_IN_STRATA = "there is no formula for items that have groups and were drawn by strata"
 ALIKE = "all labels are alike"
+_DIFFERENCE_METHOD = "corrected-t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,7 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         ),
     }
     estimates = {"rate": NO_LABELS, "labels_worth": NO_LABELS, "cohens_kappa": NO_PAIR}
+    compared = frozenset({"rate"})
 
     def units(self, facts: ItemFacts) -> Counts:
         s, t = steps = Steps(facts.human_steps, facts.judge_steps)
@@ -183,10 +188,11 @@ class LabelledRates(RatioMeasure[ItemFacts]):
             metrics["cohens_kappa"] = Estimate(None, FRACTIONAL, share=False)
         return metrics
 
-    def difference(self, metric: str, key: TableKey, paired: PairedTables, level: float) -> EstimateDifference:
-        if metric != "rate":
-            return super().difference(metric, key, paired, level)
-        return _rate_difference(key, paired, level)
+    def difference(
+        self, metric: str, key: TableKey, paired: PairedTables, *, for_gate: bool = False
+    ) -> EstimateDifference:
+        """The first corrected rate less the second, over the same labelled items."""
+        return _rate_difference(key, paired, for_gate)
 
 
 class ColumnSums(LabelColumns):
@@ -228,9 +234,10 @@ def _bias_interval(bias: SignedMean | None, level: float) -> Interval | NoInterv
     return bias.interval(level, int(bias.df) + 1, "disagreements-t")
 
 
-def _rate_difference(key: TableKey, paired: PairedTables, level: float) -> EstimateDifference:
-    """The first corrected rate less the second, over the same labelled items."""
+def _rate_difference(key: TableKey, paired: PairedTables, for_gate: bool) -> EstimateDifference:
     tallies = [_tally_of(paired, run) for run in (0, 1)]
+    if {part[:2] for part in tallies[0].tables} != {part[:2] for part in tallies[1].tables}:
+        return EstimateDifference(reason=OTHER_QUESTIONS, comparable=False)
     if any(key not in tally.tables for tally in tallies):
         return EstimateDifference(reason=NO_LABELS)
     one, two = (find_ends(tally, key) for tally in tallies)
@@ -239,24 +246,34 @@ def _rate_difference(key: TableKey, paired: PairedTables, level: float) -> Estim
     if len(key) == 1:
         [key] = question_keys(tallies[0], key)
     grouped = ColumnSums(tallies[0].tables[key]).is_grouped
-    keys = [key] if grouped else (len(key) == 2 and question_keys(tallies[0], key)) or [key]
+    if grouped and max(one.strata, two.strata) > 1:
+        return EstimateDifference(reason=GROUPS_IN_STRATA, comparable=False)
+    strata = [part for part in paired if part[:-1] == key and len(key) == 2 and not grouped]
+    keys = sorted(strata) or [key]
+    if any(None in pair for part in keys for pair in paired[part]):
+        return EstimateDifference(reason=OTHER_STRATA, comparable=False)
     corners = []
     for unsure, rates in (((0, 1), (one.ends.lower, two.ends.upper)), ((1, 0), (one.ends.upper, two.ends.lower))):
-        strata = [[*_paired_units(paired[part], unsure)] for part in keys]
-        if any(unit.first[at] != unit.second[at] for units in strata for unit in units for at in (0, 3)):
-            return EstimateDifference(reason=OTHER_ITEMS)
-        sizes = [sum(int(unit.first[0]) * unit.times for unit in units) for units in strata]
-        merged = [[unit for at in places for unit in strata[at]] for places in merge_small(sizes)]
-        corners.append(corrected_difference(rates, merged, grouped=grouped))
-    low, high = (corner.interval(level, one.ends.units, "corrected-t") for corner in corners)
+        units_of = [[*_paired_units(paired[part], unsure)] for part in keys]
+        if any(unit.first[at] != unit.second[at] for units in units_of for unit in units for at in (0, 3)):
+            return EstimateDifference(reason=OTHER_ITEMS, comparable=False)
+        sizes = [sum(int(unit.first[0]) * unit.times for unit in units) for units in units_of]
+        merged = [[unit for at in places for unit in units_of[at]] for places in merge_small(sizes)]
+        corners.append(corrected_difference(rates, merged, grouped=grouped, gate=for_gate))
     is_decided = corners[0].value * corners[1].value > 0
     return EstimateDifference(
         one.ends.value - two.ends.value,
-        low._replace(high=high.high),
+        partial(_difference_interval, corners, one.ends.units),
         max(corner.p_value() for corner in corners) if is_decided else 1.0,
-        "corrected-t",
+        _DIFFERENCE_METHOD,
         max(sqrt(corner.variance) for corner in corners),
     )
+
+
+def _difference_interval(corners: Sequence[SignedMean], units: int, level: float) -> Interval:
+    """From the lower end of the lowest difference that unsure items allow to the upper end of the highest."""
+    low, high = (corner.interval(level, units, _DIFFERENCE_METHOD) for corner in corners)
+    return low._replace(high=high.high)
 
 
 def _tally_of(paired: PairedTables, run: int) -> Tally:
