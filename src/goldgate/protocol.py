@@ -118,10 +118,6 @@ def gate_mistake(name: str, gate: Gate) -> ConfigError | None:
 
 def _of_confidence(gate: Gate) -> ConfigError | None:
     if gate.confidence is None:
-        if gate.on_inconclusive != "fail":
-            return _wrong(
-                "on_inconclusive", "a gate without a confidence is never inconclusive", "confidence", "no confidence"
-            )
         return None
     if not MIN_CONFIDENCE <= gate.confidence <= MAX_CONFIDENCE:
         return _wrong(

@@ -260,6 +260,13 @@ def test_a_gate_of_a_gate_that_cannot_be_is_refused(tmp_path: Path) -> None:
         gate(tmp_path, 12, min=5)
 
 
+def test_an_open_gate_on_the_rate_may_pass_without_a_confidence_of_its_own(tmp_path: Path) -> None:
+    report = gate(tmp_path, 25, min=0.9, on_inconclusive="pass")
+    assert (report["gates"][0]["verdict"], report["status"]) == ("INCONCLUSIVE", "PASS")
+    with pytest.raises(ConfigError, match="never inconclusive"):
+        evaluate(tmp_path, ten(), protocol={**TRUSTED, "gates": {"human_rate": {"min": 0, "on_inconclusive": "pass"}}})
+
+
 def test_too_few_labels_fail_a_gate(tmp_path: Path) -> None:
     report = gate(tmp_path, 9, min=0.1)
     assert report["gates"][0]["verdict"] == "FAIL"

@@ -83,7 +83,17 @@ def _with_confidence(plan: Plan, targets: Mapping[str, Metric]) -> Plan:
     gates = dict(plan.gates)
     for name, gate in plan.gates.items():
         metric = targets[name]
-        if not isinstance(metric, Estimate) or metric.gate_confidence is None or gate.confidence is not None:
+        if gate.confidence is not None:
+            continue
+        if not isinstance(metric, Estimate) or metric.gate_confidence is None:
+            if gate.on_inconclusive != "fail":
+                raise ConfigError(
+                    "protocol.wrong_value",
+                    "a gate without a confidence is never inconclusive",
+                    place=plan.place(f"gates.{name}.on_inconclusive"),
+                    expected="confidence",
+                    found="no confidence",
+                )
             continue
         if gate.equals is not None:
             raise ConfigError(
