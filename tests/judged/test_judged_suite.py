@@ -179,6 +179,19 @@ def test_a_label_that_cannot_be_read_is_an_error_with_its_line(
         assert (error.message, error.found) == ("a label needs an id", "the keys are by, kind, label")
 
 
+@pytest.mark.parametrize("again", ['"label": 0', '"label" : 0', '"\\u006cabel": 0', '"kind": "judge"', '"by": "bob"'])
+def test_a_label_with_a_key_twice_is_an_error(again: str, tmp_path: Path) -> None:
+    """The last one would count, unseen."""
+    path = tmp_path / "labels.jsonl"
+    first = (
+        '{"id": "1", "label": 1, "by": "ann", "kind": "human", "note": "label: \\"label\\"", "more": {"label": 0}}\n'
+    )
+    path.write_text(first + f'{{"id": "2", "label": 1, "by": "ann", "kind": "human", {again}}}\n', encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        evaluate_suite(load_suite("judged"), {"labels": [str(path)]})
+    assert (caught.value.code, caught.value.place.line) == ("labels.duplicate_key", 2)
+
+
 def test_two_labels_of_one_person_for_one_item_are_an_error_unless_they_are_the_same(tmp_path: Path) -> None:
     error = refusal(tmp_path, [human(1, 1), human(1, 0)])
     assert (error.code, error.place.line, error.found) == ("labels.two_labels", 2, "1: 1.0 and 0.0")

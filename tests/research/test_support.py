@@ -211,8 +211,11 @@ def test_a_gate_without_labels_says_what_is_missing(tmp_path: Path) -> None:
     protocol = study.write_protocol("gates: {claim_support_rate: {min: 0.8}}\n")
     with pytest.raises(GoldgateError) as caught:
         evaluate_outputs(study.golden, study.outputs, protocol)
-    assert caught.value.code == "labels.missing"
+    assert caught.value.code == "labels.none_given"
     assert "--labels" in str(caught.value.advice)
+    with pytest.raises(GoldgateError) as caught:
+        evaluate_outputs(study.golden, study.outputs, protocol, labels=tmp_path / "nowhere.jsonl")
+    assert caught.value.code == "labels.missing"
 
 
 def test_few_labels_or_runs_leave_it_undefined(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from goldgate.core.contracts import StandsOut
 from goldgate.core.finding import remark
 from goldgate.core.page import count_text
 from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
+from goldgate.files.parsing import decode_strictly
 from goldgate.readers.draw import DEFAULT_QUESTION, Digests, Draw, ItemKey, first_ids, item_key
 from goldgate.readers.id_index import open_store
 from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, decode_record, record_group
@@ -23,6 +24,8 @@ HUMAN, JUDGE = "human", "judge"
 ITEM_SHA256, DRAWN = "item_sha256", "drawn"  # what was shown, and the size of the draw, in a label
 _MAX_NAMED = 3
 _SHA256 = re.compile("[0-9a-f]{64}")
+_KEYS = ("id", "question", "label", "by", "kind", "group")
+_QUOTED_KEY = re.compile(f'"(?:{"|".join(_KEYS)})"'.encode())
 Label = Fraction | Literal["unsure"] | None  # None: a judge whose answer had no label
 
 
@@ -145,6 +148,8 @@ def read_labels(
     names: set[str] = set()
     for record in located:
         try:
+            if record.data.count(b":") != len(record.value):  # each key has one, and some texts do
+                _require_single_keys(record)
             key, kind, name = _label_key(record.value, questions or {}), _kind(record.value), _name(record.value)
             located.add(key, record)
             if kind == JUDGE:
@@ -173,6 +178,17 @@ def read_labels(
             advice=did_you_mean(judge, sorted(names)),
         )
     return book
+
+
+def _require_single_keys(record: LocatedRecord) -> None:
+    """Refuse a label with one of its keys twice, of which only the last was read."""
+    data = record.data
+    names = _QUOTED_KEY.findall(data)
+    if len(names) == len({*names}) and b"\\u00" not in data:  # as a letter of a key may be written
+        return
+    for code, problem, message in decode_strictly(data.decode("utf-8", "replace")).flaws:
+        if code == "duplicate_key" and problem.pointer.removeprefix("/") in _KEYS:
+            raise InputError("labels.duplicate_key", message, expected=problem.expected, found=problem.found)
 
 
 def _label_key(record: dict[str, Any], questions: Mapping[str, str | None]) -> ItemKey:

@@ -82,7 +82,7 @@ def open_claim_labels(stack: ExitStack, inputs: Inputs, plan: Plan) -> ClaimLabe
         wanting = "--draw" if drawn else SUPPORT_METRIC if SUPPORT_METRIC in plan.gates else None
         if wanting is not None:
             raise ConfigError(
-                "labels.missing",
+                "labels.none_given",
                 f"{wanting} needs labels of people",
                 place=Place(drawn[0]) if drawn else plan.place(f"gates.{SUPPORT_METRIC}"),
                 advice="add --labels FILE...: what people, and maybe a judge, say of the claims",
