@@ -130,6 +130,8 @@ def test_a_baseline_with_other_items_is_refused(tmp_path: Path) -> None:
     error = refusal(tmp_path, others, on_not_evaluable="pass")
     assert error.code == "against.not_comparable"
     assert "people labelled different items" in error.message
+    with pytest.raises(GoldgateError, match="people labelled different items"):
+        against(tmp_path, others, "human_rate", max_drop=0.4)
 
 
 def test_a_baseline_of_another_question_is_refused(tmp_path: Path) -> None:

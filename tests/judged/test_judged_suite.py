@@ -330,6 +330,22 @@ def test_systems_with_labels_on_other_items_have_no_difference(tmp_path: Path) -
     assert found["rate"]["reason"] == "people labelled different items of the two systems"
 
 
+def test_rates_of_people_on_other_items_are_not_tested(tmp_path: Path) -> None:
+    """10 items that are all 1 and 40 others that are all 0: a test of pairs would call that certain. With equal rates
+    it would find a difference in 9 to 14 of 100 such cases, in place of 5.
+    """
+    protocol = tmp_path / "p.yaml"
+    protocol.write_text("judged: {sampling: trusted}\n", encoding="utf-8")
+    judges = [judge(n, n % 2) for n in range(60)]
+    one = stored(tmp_path, "a", [*judges, *(human(n, 1) for n in range(10))], protocol)
+    two = stored(tmp_path, "b", [*judges, *(human(n, 0) for n in range(10, 50))], protocol)
+    found = compare(one, two)
+    assert (found["human_rate"]["difference"], found["human_rate"]["p"]) == (None, None)
+    assert found["human_rate"]["reason"] == "people labelled different items of the two systems"
+    assert found["judge_rate"]["difference"]["value"] == 0  # of all items
+    assert [system["best_in"] for system in found.report["systems"]] == [[], []]
+
+
 def test_a_result_can_be_recomputed_from_its_inputs_and_from_its_records(tmp_path: Path) -> None:
     protocol = tmp_path / "p.yaml"
     protocol.write_text("judged: {sampling: trusted}\ngates: {rate: {min: 0.3}}\n", encoding="utf-8")

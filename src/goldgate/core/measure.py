@@ -24,6 +24,13 @@ UNITS_COLUMN = "units"  # the name of the count that is 1 in every unit
 NO_TOTALS: Mapping[str, int] = MappingProxyType({})
 
 
+class SameCount(NamedTuple):
+    """A count in which two systems must agree, unit by unit, for a comparison; and the reason if they do not."""
+
+    column: str
+    otherwise: str
+
+
 class Over(NamedTuple):
     """Some counts over others, each with a weight; and why the rate is undefined where there is nothing below."""
 
@@ -31,6 +38,7 @@ class Over(NamedTuple):
     denominator: Mapping[str, int]
     undefined: str
     share: bool = True  # False: it may be above 1
+    same: SameCount | None = None
 
 
 def over(numerator: str, denominator: str, undefined: str) -> Over:

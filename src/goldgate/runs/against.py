@@ -47,7 +47,7 @@ from goldgate.runs.baseline import (
     make_baseline,
 )
 from goldgate.runs.contracts import BaselineFolderRecord
-from goldgate.runs.differences import ComparedEstimates, four_counts
+from goldgate.runs.differences import ComparedEstimates, four_counts, why_not_compared
 from goldgate.runs.join import JointUnits, UnitJoin
 from goldgate.runs.units import NO_IDENTITY, UnitPacker, UnitsFile, sum_records, unit_id, unpack_units
 from goldgate.stats.gates import PairedEstimates, PairedRun
@@ -283,6 +283,7 @@ def _short_digests(digests: Sequence[str]) -> str:
 
 OVERWRITES_CODE = "against.overwritten"
 SHOWN_IDS = 5
+_SAME_ITEMS = "compare with a run of the same drawn items"
 _THIS, _STORED = range(2)  # the runs of a join
 
 
@@ -395,11 +396,14 @@ class _PairedRun:
             if gated.is_estimate:
                 paired[name] = self._paired_estimates(gated, joined, same)
                 continue
-            form = gated.measure.forms[gated.metric]
+            form, ratio = gated.measure.forms[gated.metric], gated.measure.ratios[gated.metric]
+            why = why_not_compared(joined, gated.key, gated.measure.columns, ratio.same, (_THIS, _STORED))
+            if why is not None:
+                raise _not_comparable(reference, why, _SAME_ITEMS)
             asked = _paired_sums(joined.asked_pairs(gated.key, form)) if joined.unasked else None
             paired[name] = PairedRun(
                 _paired_sums(joined.pairs(gated.key, form)),
-                gated.measure.ratios[gated.metric].share,
+                ratio.share,
                 reference.label,
                 reference.sha256,
                 same,
@@ -412,7 +416,7 @@ class _PairedRun:
         reference, tables = self.reference, ComparedEstimates(joined).tables(gated.measure, (_THIS, _STORED))
         result = gated.measure.difference(gated.metric, gated.key, tables, for_gate=True)
         if not result.comparable:
-            raise _not_comparable(reference, str(result.reason), "compare with a run of the same drawn items")
+            raise _not_comparable(reference, str(result.reason), _SAME_ITEMS)
         units = joined.units if result.interval_at is None else result.interval_at(LEVEL).units
         estimates = PairedEstimates(result.value, units, result.interval_at)
         why = f"cannot be compared with: {result.reason}"

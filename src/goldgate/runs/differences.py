@@ -17,7 +17,7 @@ from math import fsum, lcm, sqrt
 from operator import mul
 from typing import Any, NamedTuple
 
-from goldgate.core.measure import PairedTables, RatioMeasure
+from goldgate.core.measure import PairedTables, RatioMeasure, SameCount
 from goldgate.core.metric import Mean, Metric, Rate, exact_mean
 from goldgate.core.suite import Suite
 from goldgate.core.sums import MeanSums, Products, RatioForm, RatioSums
@@ -52,6 +52,7 @@ class ComparedRate:
     form: RatioForm
     share: bool  # False: it may be above 1
     undefined: str  # why there is none, where there is nothing to divide by
+    same: SameCount | None = None
 
 
 def compared_rates(suite: Suite, settings: Any = None) -> dict[str, ComparedRate]:
@@ -64,7 +65,7 @@ def compared_rates(suite: Suite, settings: Any = None) -> dict[str, ComparedRate
         if isinstance(measure, RatioMeasure):
             for name, ratio in measure.ratios.items():
                 rates_by_name[name] = ComparedRate(
-                    name, measure.table, measure.columns, measure.forms[name], ratio.share, ratio.undefined
+                    name, measure.table, measure.columns, measure.forms[name], ratio.share, ratio.undefined, ratio.same
                 )
     order = [*(name for name in suite.headline if name in rates_by_name), *rates_by_name]
     return {name: rates_by_name[name] for name in dict.fromkeys(order)}
@@ -120,12 +121,11 @@ class ComparedEstimates:
         """The difference of the first less the second system, each with one run."""
         units = self._joined.units
         if any(len(runs) > 1 for runs in places):
-            return Difference(None, NoInterval(SEVERAL_ESTIMATES), None, None, None, 0.0, units, SEVERAL_ESTIMATES)
+            return undefined_difference(SEVERAL_ESTIMATES, units)
         (first,), (second,) = places
         result = measure.difference(name, key, self.tables(measure, (first, second)))
         if result.value is None or result.interval_at is None:
-            reason = str(result.reason)
-            return Difference(None, NoInterval(reason), None, None, None, 0.0, units, reason)
+            return undefined_difference(str(result.reason), units)
         interval, test = result.interval_at(LEVEL), {"method": result.method}
         return Difference(result.value, interval, result.p, test, None, result.se, interval.units)
 
@@ -217,6 +217,26 @@ class Difference:
             "units": self.units,
             **({"detectable": self.detectable, "units_for_one_point": self.needed} if planning else {}),
         }
+
+
+def undefined_difference(reason: str, units: int) -> Difference:
+    """What is not compared, with the reason."""
+    return Difference(None, NoInterval(reason), None, None, None, 0.0, units, reason)
+
+
+def why_not_compared(
+    joined: JointUnits, key: TableKey, columns: Sequence[str], same: SameCount | None, runs: Sequence[int]
+) -> str | None:
+    """Why a rate of these runs is not compared: a unit has another count where all must have the same."""
+    table = joined.tables.get(key)
+    if same is None or table is None:
+        return None
+    place = columns.index(same.column)
+    for joint in table.joints:
+        counts = table.counts(joint)
+        if len({None if (own := counts[run]) is None else own[place] for run in runs}) > 1:
+            return same.otherwise
+    return None
 
 
 def rate_difference(

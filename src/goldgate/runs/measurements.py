@@ -26,6 +26,8 @@ from goldgate.runs.differences import (
     MacroAverages,
     adjust_p_values,
     rate_difference,
+    undefined_difference,
+    why_not_compared,
 )
 from goldgate.runs.join import Joint, JointUnits
 from goldgate.stats.interval import NoInterval, interval_entry, metric_with_interval, ratio_interval, share_interval
@@ -196,8 +198,13 @@ class Measurements:
             elif metric in self.averages:
                 self._differences[direct] = self._averages.difference(self.averages[metric], *places, same=same)
             else:
-                share = self.rates[metric].share
-                self._differences[direct] = rate_difference(self._pairs(metric, key), *places, share, same=same)
+                rate, runs = self.rates[metric], [*places[0], *places[1]]
+                why = why_not_compared(self.joined, key, rate.columns, rate.same, runs)
+                self._differences[direct] = (
+                    rate_difference(self._pairs(metric, key), *places, rate.share, same=same)
+                    if why is None
+                    else undefined_difference(why, self.joined.units)
+                )
         return self._differences[direct]
 
     def _values(self, metric: str, key: TableKey, name: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from goldgate.core.measure import (
     Over,
     PairedTables,
     RatioMeasure,
+    SameCount,
     over,
 )
 from goldgate.core.metric import Estimate, Metric, Metrics, Rate, Ratio
@@ -63,6 +64,7 @@ OTHER_STRATA = "the same items are in different strata of the two systems"
 GROUPS_IN_STRATA = "there is no formula for items that have groups and were drawn by strata"
 ALIKE = "all labels are alike"
 _DIFFERENCE_METHOD = "corrected-t"
+_SAME_ITEMS = SameCount("others", OTHER_ITEMS)  # what was drawn in one system was drawn in the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +112,22 @@ class LabelledRates(RatioMeasure[ItemFacts]):
     single = frozenset({"items", "both_1", "human_1", "judge_1", "both_0", "fractional"})
     parts = {"question": "", "stratum": ""}
     ratios = {
-        "human_rate": over("human", "labelled", NO_LABELS),
+        "human_rate": Over({"human": 1}, {"labelled": 1}, NO_LABELS, same=_SAME_ITEMS),
         "judge_rate": over("judge_all", "judged", NO_JUDGE),
-        "judge_bias": Over({"judge_above": 1, "judge_below": -1}, {"compared": 1}, NO_PAIR, share=False),
+        "judge_bias": Over(
+            {"judge_above": 1, "judge_below": -1}, {"compared": 1}, NO_PAIR, share=False, same=_SAME_ITEMS
+        ),
         "agreement": Over(
-            {"both_1": 1, "both_0": 1}, dict.fromkeys(("both_1", "human_1", "judge_1", "both_0"), 1), NO_PAIR
+            {"both_1": 1, "both_0": 1},
+            dict.fromkeys(("both_1", "human_1", "judge_1", "both_0"), 1),
+            NO_PAIR,
+            same=_SAME_ITEMS,
         ),
         "judge_sensitivity": Over(
-            {"both_1": 1}, {"both_1": 1, "human_1": 1}, "no item that has both labels is 1 for people"
+            {"both_1": 1}, {"both_1": 1, "human_1": 1}, "no item that has both labels is 1 for people", same=_SAME_ITEMS
         ),
         "judge_specificity": Over(
-            {"both_0": 1}, {"both_0": 1, "judge_1": 1}, "no item that has both labels is 0 for people"
+            {"both_0": 1}, {"both_0": 1, "judge_1": 1}, "no item that has both labels is 0 for people", same=_SAME_ITEMS
         ),
     }
     estimates = {"rate": NO_LABELS, "labels_worth": NO_LABELS, "cohens_kappa": NO_PAIR}
