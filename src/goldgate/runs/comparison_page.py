@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ from goldgate.core.page import (
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import ComparedValue
-    from goldgate.runs.contracts import ComparisonReport, MissingAnswers, TestedDifference
+    from goldgate.runs.contracts import ComparedMetric, ComparisonReport, MissingAnswers, TestedDifference
 
 SHOWN_PARTS = 10
 _LEAST_P = 0.0001  # smaller p-values are shown as such
@@ -99,6 +99,8 @@ def _value(metric: ComparedValue, best: bool = False) -> MeasuredValue:
 
 def _best_rule(report: ComparisonReport) -> Iterator[Paragraph]:
     marked = any(system["best_in"] for system in report["systems"])
+    if all(entry["p"] is None for entry in report["comparisons"] if entry["family"] == "main"):
+        return  # nothing was tested
     if marked:
         yield Paragraph("*: the best, better than every other system (Holm, p < 0.05).")
     elif len(report["systems"]) == 2:
@@ -154,7 +156,18 @@ def _against(report: ComparisonReport, name: str) -> Section:
         )
         for e in entries
     ]
-    return Section(f"{name} against {report['against']}", (Table(columns, tuple(rows)),), in_brief=True)
+    blocks = (Table(columns, tuple(rows)), *_not_compared(report, entries))
+    return Section(f"{name} against {report['against']}", blocks, in_brief=True)
+
+
+def _not_compared(report: ComparisonReport, entries: Sequence[ComparedMetric]) -> Iterator[Paragraph]:
+    """Why there is no difference of what both systems have."""
+    undefined, metrics = _undefined_metrics(report), dict[str, list[str]]()
+    for entry in entries:
+        if entry["difference"] is None and entry["metric"] not in undefined:
+            metrics.setdefault(entry["reason"], []).append(entry["metric"])
+    for reason, names in metrics.items():
+        yield Paragraph(f"Not compared: {', '.join(names)}: {reason}.")
 
 
 def _difference(entry: TestedDifference) -> tuple[Cell, ...]:
