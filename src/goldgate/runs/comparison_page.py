@@ -156,8 +156,8 @@ def _against(report: ComparisonReport, name: str) -> Section:
         )
         for e in entries
     ]
-    blocks = (Table(columns, tuple(rows)), *_not_compared(report, entries))
-    return Section(f"{name} against {report['against']}", blocks, in_brief=True)
+    table = Table(columns, tuple(rows))
+    return Section(f"{name} against {report['against']}", (table, *_not_compared(report, entries)), in_brief=True)
 
 
 def _not_compared(report: ComparisonReport, entries: Sequence[ComparedMetric]) -> Iterator[Paragraph]:
