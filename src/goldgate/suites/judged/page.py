@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from goldgate.core.metric import format_number
@@ -47,14 +47,27 @@ def judged_page(report: JudgedReport) -> Page:
     """The rates first, then how far judge and people agree, each question, and how the labels came about."""
     main = cast("dict[str, MetricValue]", report["metrics"]["main"])
     items = report["labelling"]["items"]
+    rates = metric_values({name: main[name] for name in RATES})
     sections = [
-        Section("Rates", (metric_values({name: main[name] for name in RATES}),), in_brief=not report["gates"]),
+        Section("Rates", (rates, *_steps(report)), in_brief=not report["gates"]),
         Section("Agreement", (metric_values({name: main[name] for name in AGREEMENT}),)),
         Section("Questions", (_question_table(report),)),
         Section("Labelling", (_labelling(report), Paragraph(CAUTION))),
         findings_section(report),
     ]
     return suite_report_page(report, count_text(items, "item"), sections, HEADLINE)
+
+
+def _steps(report: JudgedReport) -> Iterator[Paragraph]:
+    """What the counts of a rate are, where they are in parts of an item: a judge without a label says one half."""
+    labelling, main = report["labelling"], report["metrics"]["main"]
+    human, judge = labelling["human_steps"], labelling["judge_steps"]
+    for name, steps in (("human_rate", human), ("judge_rate", judge), ("judge_bias", max(human, judge))):
+        metric = main[name]
+        if steps > 1 and "denominator" in metric and metric["denominator"]:
+            total, trials = metric["numerator"], metric["denominator"]
+            items = f"{total / steps:,.10g} of {count_text(trials // steps, 'item')}"
+            yield Paragraph(f"{name} is counted in parts of an item, {steps:,} to each: {total}/{trials} is {items}.")
 
 
 def _question_table(report: JudgedReport) -> Table:
