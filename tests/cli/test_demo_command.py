@@ -90,7 +90,7 @@ def test_in_a_step_of_github_it_annotates_nothing(tmp_path: Path, monkeypatch: p
 
 
 def test_the_data_is_part_of_the_examples_and_small() -> None:
-    for suite in SUITES:
+    for suite in ("extraction", "fields"):
         files, examples = demo_files(suite), EXAMPLES.parent / suite
         assert sum(map(len, files.values())) < 70_000, suite
         assert files["schema.json"] == (examples / "schema.json").read_bytes(), suite
@@ -105,3 +105,24 @@ def test_the_demo_of_fields_ends_as_it_should(tmp_path: Path, monkeypatch: pytes
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert "PASS  all 5 gates passed" in shown.stdout
     assert "FAIL  5 of 5 gates failed" in shown.stdout
+
+
+def test_the_demo_of_judged_ends_as_it_should(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = CliRunner().invoke(demo_command, ["--suite", "judged"])
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert "PASS  the gate passed" in shown.stdout
+    assert "FAIL  the gate failed: rate" in shown.stdout
+    assert "report-b against report-a" in shown.stdout
+    again = CliRunner().invoke(demo_command, ["--suite", "fields"])  # another demo may be written there
+    assert (again.exit_code, again.stderr) == (0, "")
+
+
+def test_the_claims_of_the_judged_demo_are_those_of_the_examples() -> None:
+    files = demo_files("judged")
+    assert {*SUITES} == {"extraction", "fields", "judged"}
+    assert sum(map(len, files.values())) < 90_000
+    whole = set((EXAMPLES.parent / "judged" / "items.jsonl").read_bytes().splitlines())
+    assert set(files["items-a.jsonl"].splitlines()) <= whole
+    ids = [[json.loads(line)["id"] for line in files[f"items-{model}.jsonl"].splitlines()] for model in "ab"]
+    assert ids[0] == ids[1]

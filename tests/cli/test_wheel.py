@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.demo import FILES, SUITES
+from goldgate.demo import SUITES, demo_files
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,7 +28,7 @@ def test_a_wheel_holds_every_file_of_the_package_and_no_other(wheel: zipfile.Zip
     files = [path for path in (source / "goldgate").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert packed == {path.relative_to(source).as_posix() for path in files}
-    data = {f"goldgate/demo/data/{suite}/{name}" for suite in SUITES for name in FILES}
+    data = {f"goldgate/demo/data/{suite}/{name}" for suite in SUITES for name in demo_files(suite)}
     assert data | {"goldgate/py.typed"} <= packed
 
 

@@ -15,6 +15,7 @@ from goldgate.runs.against import make_baseline_and_units
 from goldgate.suites import load_suite
 from goldgate.suites.judged.measures import LabelledRates
 
+from .test_cheats import Study
 from .test_judged_suite import TRUSTED, Rows, evaluate, human, lines, ten
 
 
@@ -182,3 +183,27 @@ def test_estimates_without_a_difference_are_refused_in_the_protocol(tmp_path: Pa
         against(tmp_path, ten(), "cohens_kappa", max_drop=0.1)
     assert caught.value.code == "protocol.not_paired"
     assert caught.value.advice == "set min or max in place of max_drop and max_rise"
+
+
+def test_two_systems_are_compared_though_their_items_show_different_things(tmp_path: Path) -> None:
+    """The draw depends on ids alone, so people label what each system made of the same ones."""
+    results = []
+    for system in ("main", "new"):
+        folder = tmp_path / system
+        folder.mkdir()
+        study = Study(folder, 60, 30)
+        claims = [{"id": f"i{n}", "claim": f"{system} says {n}"} for n in range(60)]
+        study.items = lines(folder / "items.jsonl", claims)
+        study.sample(study.items, 30)
+        labels = [human(each, system == "main" or number >= 9) for number, each in enumerate(study.drawn_ids())]
+        inputs = {"labels": [lines(folder / "labels.jsonl", labels)], "items": [study.items], "draw": [study.draw]}
+        protocol = tmp_path / "protocol.yaml"
+        protocol.write_text("gates: {rate: {max_drop: 0.2, against: main}}" if system == "new" else "", "utf-8")
+        with open(folder / "samples.jsonl", "wb") as records:
+            found = evaluate_suite(load_suite("judged"), inputs, protocol, records=records)
+        (folder / "report.json").write_bytes(render_json(found.report))
+        results.append(found)
+    first, second = (found.report for found in results)
+    assert first["labelling"]["draw"]["signature"] != second["labelling"]["draw"]["signature"]
+    gate = second["gates"][0]
+    assert (gate["verdict"], gate["difference"]["value"]) == ("INCONCLUSIVE", -0.3)  # 21 of 30, and 30

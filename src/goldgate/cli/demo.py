@@ -74,9 +74,10 @@ def _run_all(folder: str, suite: str) -> None:
 
 def _make_folder(out: str) -> None:
     """Create the folder. Of an existing one, only what an earlier demo wrote is overwritten."""
-    from goldgate.demo import FILES, demo_commands
+    from goldgate.demo import demo_commands, demo_files
 
-    ours = {*FILES, *(line.rpartition(" --out ")[2] for line in demo_commands())}
+    ours = {name for suite in SUITES for name in demo_files(suite)}
+    ours |= {line.rpartition(" --out ")[2] for line in demo_commands()}
     try:
         os.makedirs(out, exist_ok=True)
         others = sorted(set(os.listdir(out)) - ours)
@@ -98,12 +99,12 @@ def _make_folder(out: str) -> None:
 
 def _require_unchanged(folder: Path) -> None:
     """Refuse a folder with a file of a demo's name and other content: it is the user's own."""
-    from goldgate.demo import FILES, demo_files
+    from goldgate.demo import demo_files
 
     demos = [demo_files(suite) for suite in SUITES]
-    for name in FILES:
+    for name in sorted({name for demo in demos for name in demo}):
         file = folder / name
-        if os.path.lexists(file) and not any(_has_content(file, demo[name]) for demo in demos):
+        if os.path.lexists(file) and not any(name in demo and _has_content(file, demo[name]) for demo in demos):
             raise ConfigError(
                 "out.not_ours",
                 "this file is not as the demo writes it; nothing was overwritten",

@@ -7,13 +7,12 @@ from importlib.resources import files
 
 COMMANDS = "commands.json"
 SUITES = tuple(sorted(folder.name for folder in (files(__name__) / "data").iterdir()))  # that there is data for
-FILES = ("gold.jsonl", "model-a.jsonl", "model-b.jsonl", "schema.json", "release.yaml")
 
 
 def demo_files(suite: str = SUITES[0]) -> dict[str, bytes]:
     """The files of a suite by name."""
     folder = files(__name__) / "data" / suite
-    return {name: (folder / name).read_bytes() for name in FILES}
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name != COMMANDS}
 
 
 def demo_commands(suite: str = SUITES[0]) -> dict[str, int]:

@@ -200,6 +200,13 @@ class Draw:
     items: Mapping[ItemKey, Item]
     file: str
 
+    @property
+    def choice_sha256(self) -> str:
+        """The digest of all that decides which ids are drawn: two systems that are compared show different things."""
+        strata = () if self.header["by"] == BY_JUDGE else ("labels_sha256",)  # there they are the judge's labels
+        left_out = ("items_sha256", "signature", *strata)
+        return _signature({name: value for name, value in self.header.items() if name not in left_out})
+
     def digests(self) -> dict[ItemKey, str]:
         """What each drawn item shows."""
         return {key: item_sha256(item) for key, item in self.items.items()}

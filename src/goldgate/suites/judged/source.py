@@ -223,7 +223,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             "labels": ",".join(f"{word}={number}" for word, number in sorted(settings.labels.items())) or "numbers",
             "judge": self._judge or "all",
             "sampling": self.sampling,
-            "draw": "none" if draw is None else draw.header["signature"][:12],
+            "draw": "none" if draw is None else draw.choice_sha256[:12],
             "steps": f"{self._steps[0]}/{self._steps[1]}",
         }
         return JudgedOutcome(inputs, signed, label_facts=self._label_facts())
