@@ -13,8 +13,10 @@ from goldgate.errors import ConfigError, GoldgateError
 from goldgate.pipeline import evaluate_suite
 from goldgate.runs.against import make_baseline_and_units
 from goldgate.suites import load_suite
-from goldgate.suites.judged.measures import LabelledRates
+from goldgate.suites.judged.measures import GROUPS_IN_STRATA, OTHER_STRATA, TABLE, LabelledRates
 
+from .made import pair
+from .reference import Item
 from .test_cheats import Study
 from .test_judged_suite import TRUSTED, Rows, evaluate, human, lines, ten
 
@@ -207,3 +209,20 @@ def test_two_systems_are_compared_though_their_items_show_different_things(tmp_p
     assert first["labelling"]["draw"]["signature"] != second["labelling"]["draw"]["signature"]
     gate = second["gates"][0]
     assert (gate["verdict"], gate["difference"]["value"]) == ("INCONCLUSIVE", -0.3)  # 21 of 30, and 30
+
+
+def made(strata: str, group: bool = False) -> list[Item]:
+    """24 items that people labelled, one after the other in these strata."""
+    return [Item(int(n % 3 > 0), 1, f"g{n // 2}" if group else None, strata[n % len(strata)]) for n in range(24)]
+
+
+def test_items_in_other_strata_have_no_difference() -> None:
+    measure = LabelledRates()
+    assert measure.difference("rate", (TABLE,), pair(made("xy"), made("xy"))).value == 0
+    found = measure.difference("rate", (TABLE,), pair(made("xy"), made("yx")))
+    assert (found.comparable, found.reason) == (False, OTHER_STRATA)
+
+
+def test_groups_within_strata_have_no_difference() -> None:
+    found = LabelledRates().difference("rate", (TABLE,), pair(made("xxyy", group=True), made("xxyy", group=True)))
+    assert (found.comparable, found.reason) == (False, GROUPS_IN_STRATA)

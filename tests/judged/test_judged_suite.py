@@ -122,6 +122,14 @@ def test_a_judge_without_a_label_counts_as_one_half_and_is_counted(tmp_path: Pat
     assert "neither" not in str(evaluate(tmp_path, [judge(1, None), judge(2, 1)]).report["stands_out"])
 
 
+def test_the_page_says_what_counts_in_parts_of_an_item_are(tmp_path: Path) -> None:
+    """One label of the judge is one half, so everything of it is counted in halves: (1 + 1 + 0.5) of 3 items."""
+    labels = lines(tmp_path / "labels.jsonl", [judge(1, 1), judge(2, 1), judge(3, None)])
+    shown = " ".join(CliRunner().invoke(goldgate, ["judged", "--labels", labels]).output.split())
+    assert "judge_rate is counted in parts of an item, 2 to each: 5/6 is 2.5 of 3 items." in shown
+    assert "human_rate is counted" not in shown
+
+
 def test_an_item_that_the_judge_has_not_seen_counts_as_one_half(tmp_path: Path) -> None:
     found = evaluate(tmp_path, [judge("a", 1)], [{"id": "a"}, {"id": "b"}])
     assert found["judge_rate"] == 0.75
@@ -344,6 +352,9 @@ def test_rates_of_people_on_other_items_are_not_tested(tmp_path: Path) -> None:
     assert found["human_rate"]["reason"] == "people labelled different items of the two systems"
     assert found["judge_rate"]["difference"]["value"] == 0  # of all items
     assert [system["best_in"] for system in found.report["systems"]] == [[], []]
+    shown = CliRunner().invoke(goldgate, ["compare", one, two, "--brief"]).output
+    assert "Not compared: rate, human_rate: people labelled different items" in shown
+    assert "significant" not in shown
 
 
 def test_a_result_can_be_recomputed_from_its_inputs_and_from_its_records(tmp_path: Path) -> None:
