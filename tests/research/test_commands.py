@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from goldgate.cli.main import goldgate
 from goldgate.report import render
 from goldgate.suites.research.suite import SUITE
+from tests.cases import cases
 
 from .judged import judged
 from .trees import abstention, claim, evidence, output, query, write_golden, write_run
@@ -117,7 +118,7 @@ def test_a_report_that_cannot_be_written_is_a_system_error(folder: Path) -> None
     assert "out.unwritable" in result.stderr
 
 
-@pytest.mark.parametrize(
+@cases(
     ("outputs", "expected"),
     [("./outputs", "./outputs.report.json"), ("a/outputs/", "a/outputs.report.json"), ("/x/y", "/x/y.report.json")],
 )

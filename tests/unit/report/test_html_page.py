@@ -8,7 +8,6 @@ from decimal import Decimal
 from hashlib import sha256
 from html.parser import HTMLParser
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, Uni
 from goldgate.report.html import render_html
 from goldgate.report.html.blocks import PAGE_LIMITS
 from goldgate.report.html.units import UnitSelection, unit_list
+from tests.cases import cases
 from tests.unit.report.pages import blocks, page
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x00\x1b]8;;javascript:alert(1)\x07{{7*7}}\n::error::"
@@ -165,7 +165,7 @@ def test_the_same_page_is_the_same_bytes() -> None:
     assert render_html(page("x", *blocks("x")), looked) == render_html(page("x", *blocks("x")), looked)
 
 
-@pytest.mark.parametrize("verdict", ["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES", "SYSTEM_ERROR", "verified", ""])
+@cases("verdict", ["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES", "SYSTEM_ERROR", "verified", ""])
 def test_a_verdict_is_said_in_words(verdict: str) -> None:
     read = Read(render_html(Page("s", verdict)))
     assert f"{verdict} goldgate s".strip() in read.text

@@ -36,6 +36,7 @@ from goldgate.errors import GoldgateError, Place
 from goldgate.report import PAGE_FORMATS, render_page
 from goldgate.report.escape import display_width
 from goldgate.report.text import render_error, render_text, word_parts
+from tests.cases import cases
 from tests.unit.report.pages import MEAN, RATE, UNDEFINED, blocks, page
 
 HOSTILE = "\x1b[2J\x9b31m\u202e::error::x ##[error]x\r\n# head\n<b>|`x`|\n::set-output name=a::b\u2028@octocat"
@@ -72,7 +73,7 @@ def test_every_block_is_shown_in_every_format(text: str, format: str) -> None:
                 assert not too_wide(shown, columns), case
 
 
-@pytest.mark.parametrize("text", [HOSTILE, CJK, LONG])
+@cases("text", [HOSTILE, CJK, LONG])
 def test_no_line_of_markdown_is_begun_by_a_text(text: str) -> None:
     shown = render_page(page(text, *blocks(text)), "markdown")
     assert not re.search(r"(?m)^(# head|<b>|::)", shown)
@@ -236,7 +237,7 @@ def test_a_page_says_all_that_it_has() -> None:
             assert number in shown.replace("\\", "")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("measured", "value", "counts"),
     [
         (MeasuredValue(0.9999999, 9_999_999, 10_000_000), "0.9999999", "9999999/10000000"),
@@ -254,7 +255,7 @@ def test_numbers_are_rounded(measured: MeasuredValue, value: str, counts: str) -
     assert (str(measured), measured.counts) == (value, counts)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("low", "high", "shown"),
     [
         (0.12349, 0.99901, "[0.123, 0.999]"),
