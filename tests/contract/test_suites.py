@@ -252,7 +252,7 @@ def test_a_metric_of_another_suite_is_called_that(name: str) -> None:
 def test_hostile_ids_and_texts_reach_no_terminal_and_no_page(name: str, tmp_path: Path) -> None:
     report = evaluate_suite(load_suite(name), given(write_inputs(name, tmp_path, HOSTILE))).report
     for format in RENDERERS:
-        shown = render(report, format)
+        shown = render(report, format)  # type: ignore[arg-type]  # a name of a format
         if format == "json":
             assert json.loads(shown) == json.loads(json.dumps(report))
             continue
