@@ -12,7 +12,6 @@ from goldgate.comparison import compare
 from goldgate.report import render_page
 from goldgate.runs.power import describe_power
 from goldgate.suites import SUITES
-from tests.cases import cases
 from tests.results.made import EXTRACTION, arguments, make, power
 
 
@@ -150,7 +149,7 @@ def test_a_rate_without_units() -> None:
     assert power("out").exit_code == 0
 
 
-@cases("suite", ["extraction", "research", "qa"])
+@pytest.mark.parametrize("suite", ["extraction", "research", "qa"])
 def test_every_suite_and_format(suite: str) -> None:
     make(suite, *arguments(suite, Path.cwd()))
     assert planned("out")["suite"] == suite
@@ -158,7 +157,7 @@ def test_every_suite_and_format(suite: str) -> None:
     assert power("out", "--format", "markdown").stdout.startswith("# goldgate power")
 
 
-@cases(
+@pytest.mark.parametrize(
     ("options", "code"),
     [
         (("--detect", "0"), "option.wrong_value"),
@@ -180,7 +179,7 @@ def test_what_is_no_result_is_refused() -> None:
     assert power("nowhere").exit_code == 2
 
 
-@cases("option", ["--correlation", "--power"])
+@pytest.mark.parametrize("option", ["--correlation", "--power"])
 def test_what_is_no_number_is_refused(option: str) -> None:
     questions(5, 5)
     found = power("out", option, "nan")
