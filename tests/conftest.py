@@ -1,6 +1,6 @@
 """Settings for the whole suite: properties are tried on the same examples every time, so CI is stable.
 
-`make test` (`-m "not slow"`) tries 20 examples where `make test-all` tries 150. `make fuzz` takes the profile
+`make test` (`-m "not slow"`) tries 10 examples where `make test-all` tries 150. `make fuzz` takes the profile
 `fuzz`: other examples every time, and what shows a failure again is printed.
 """
 
@@ -45,7 +45,7 @@ settings.register_profile(
     max_examples=600,
     print_blob=True,
 )
-settings.register_profile("quick", settings.get_profile("stable"), max_examples=20)
+settings.register_profile("quick", settings.get_profile("stable"), max_examples=10)
 settings.load_profile("stable")
 
 

@@ -6,7 +6,6 @@ import xml.etree.ElementTree as ElementTree
 from decimal import Decimal
 from typing import Literal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from goldgate.core.gate import Gate
 from goldgate.core.page import GateLine, MeasuredValue, Page
 from goldgate.errors import InputError, Place
 from goldgate.report import describe_report, render_page
+from tests.cases import cases
 from tests.unit.report.pages import page as full_page
 
 from .schema import problems
@@ -40,7 +40,7 @@ def parsed(page: Page) -> ElementTree.Element:
     return root
 
 
-@pytest.mark.parametrize(
+@cases(
     ("gate", "effect"),
     [
         (line("PASS"), ""),
@@ -95,9 +95,7 @@ def test_any_name_gives_a_valid_file_that_names_it_apart_from_others(name: str) 
         assert len({*names}) == len(names)
 
 
-@pytest.mark.parametrize(
-    "name", ["]]>", "<!--", "&#0;", "\x00", "\ud800", "\ufffe", "a\nb", "::error::x", "##[x]", '"']
-)
+@cases("name", ["]]>", "<!--", "&#0;", "\x00", "\ud800", "\ufffe", "a\nb", "::error::x", "##[x]", '"'])
 def test_hostile_names(name: str) -> None:
     text = render_page(judged(line("FAIL", name), line("PASS", "other")), "junit")
     assert "::" not in text

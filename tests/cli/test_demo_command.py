@@ -43,21 +43,24 @@ def test_two_models_are_judged_and_compared_on_a_screen_or_two(tmp_path: Path) -
     assert all((tmp_path / "goldgate-demo" / page).is_file() for page in pages)
 
 
-def test_what_it_points_to_is_kept(tmp_path: Path) -> None:
-    shown = demo(tmp_path, "--out", "kept")
-    assert shown.returncode == 0
+def test_what_it_points_to_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = CliRunner().invoke(demo_command, ["--out", "kept"])
+    assert shown.exit_code == 0
     named = [line.split()[1] for line in shown.stdout.splitlines() if line.startswith(("  open", "  edit"))]
     assert named == ["kept/report-b/report.html", "kept/release.yaml"]
     assert all((tmp_path / name).is_file() for name in named)
     assert json.loads((tmp_path / "kept" / "report-b" / "report.json").read_bytes())["status"] == "FAIL"
-    assert demo(tmp_path, "--out", "kept").returncode == 0  # an earlier demo is overwritten, and nothing else
+    assert (
+        CliRunner().invoke(demo_command, ["--out", "kept"]).exit_code == 0
+    )  # an earlier demo is overwritten, and nothing else
     (tmp_path / "kept" / "notes.txt").write_text("mine")
-    again = demo(tmp_path, "--out", "kept")
-    assert again.returncode == 2
+    again = CliRunner().invoke(demo_command, ["--out", "kept"])
+    assert again.exit_code == 2
     assert "out.not_ours" in again.stderr
     assert "notes.txt" in again.stderr
     (tmp_path / "file").write_text("")
-    assert "out.unwritable" in demo(tmp_path, "--out", "file").stderr
+    assert "out.unwritable" in CliRunner().invoke(demo_command, ["--out", "file"]).stderr
 
 
 def test_a_file_of_the_users_own_is_not_overwritten(tmp_path: Path) -> None:

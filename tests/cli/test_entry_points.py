@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from goldgate import __version__
+from tests.cases import cases
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = {
@@ -28,7 +29,7 @@ def run(program: str, *arguments: str, path: Path | None = None) -> subprocess.C
     return subprocess.run(line, capture_output=True, text=True, timeout=60, env=environment)
 
 
-@pytest.mark.parametrize(("program", "option"), [*((name, "-h") for name in PROGRAMS), ("goldgate", "--help")])
+@cases(("program", "option"), [*((name, "-h") for name in PROGRAMS), ("goldgate", "--help")])
 def test_each_explains_itself(program: str, option: str) -> None:
     done = run(program, option)
     assert (done.returncode, done.stderr) == (0, "")

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.suite_command import suite_command
+from tests.cases import cases
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "extraction"
@@ -33,9 +34,7 @@ def report_in(folder: Path) -> dict[str, Any]:
     return report
 
 
-@pytest.mark.parametrize(
-    ("protocol", "status", "word"), [("pass", 0, "PASS"), ("fail", 1, "FAIL"), (None, 0, "NO_GATES")]
-)
+@cases(("protocol", "status", "word"), [("pass", 0, "PASS"), ("fail", 1, "FAIL"), (None, 0, "NO_GATES")])
 def test_exit_status_follows_the_gates(protocol: str | None, status: int, word: str) -> None:
     result = run(protocol=protocol)
     assert result.exit_code == status
@@ -129,7 +128,7 @@ def test_files_may_be_given_after_one_option_or_with_several(tmp_path: Path) -> 
     assert together.stdout == apart.stdout
 
 
-@pytest.mark.parametrize("workers", ["0", "-1", "two"])
+@cases("workers", ["0", "-1", "two"])
 def test_senseless_number_of_workers_is_a_usage_error(workers: str) -> None:
     assert run("--workers", workers).exit_code == 2
 

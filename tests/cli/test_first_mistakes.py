@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import goldgate
 from goldgate.cli.main import goldgate as command
 from goldgate.errors import ConfigError, GoldgateError
+from tests.cases import cases
 
 EXTRACTION = Path(__file__).parents[2] / "examples" / "extraction"
 TRACES = Path(__file__).parents[2] / "examples" / "traces"
@@ -81,7 +82,7 @@ def judged(protocol: dict[str, Any] | Path, **given: Any) -> GoldgateError:
     return caught.value
 
 
-@pytest.mark.parametrize(
+@cases(
     ("metric", "profile", "advice"),
     [
         ("textee_ac_f1", None, "metrics: {profile: textee} adds it"),

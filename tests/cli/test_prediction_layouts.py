@@ -22,6 +22,7 @@ from goldgate.cli.main import goldgate as command
 from goldgate.errors import GoldgateError, InputError, MachineError
 from goldgate.readers.layouts import FILE_LAYOUTS, RECORD_LAYOUTS, inspect_log
 from goldgate.readers.layouts.layout import OWN_FIELDS, FileLayout, RecordLayout
+from tests.cases import cases
 from tests.unit.readers.test_dialects import damages
 
 SCHEMA = {"event_types": {"Hire": {"roles": ["Person"]}}}
@@ -393,7 +394,7 @@ def test_an_error_in_a_converted_record_has_its_line(gold: Path, tmp_path: Path)
     assert (error.code, error.place.line) == ("predictions.duplicate_id", 3)
 
 
-@pytest.mark.parametrize(
+@cases(
     "record",
     [
         batch(0),

@@ -7,12 +7,13 @@ import pytest
 from goldgate.cli.out_folder import check_overwrite
 from goldgate.cli.runner import Job
 from goldgate.errors import ConfigError
+from tests.cases import cases
 
 SPELLINGS = ["s3", "s3a", "S3"]
 
 
-@pytest.mark.parametrize("scheme", SPELLINGS)
-@pytest.mark.parametrize(
+@cases("scheme", SPELLINGS)
+@cases(
     ("out", "report", "code"),
     [
         (None, "{}://b/runs/gold.json", "report.is_an_input"),
@@ -30,7 +31,7 @@ def test_a_url_is_known_by_any_of_its_spellings(scheme: str, out: str | None, re
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize("scheme", SPELLINGS)
+@cases("scheme", SPELLINGS)
 def test_what_lies_beside_is_written(scheme: str) -> None:
     job = Job("research", {"outputs": ["s3://b/runs"]}, folders=["s3://b/runs"])
     check_overwrite(job._replace(out=f"{scheme}://b/other", report=f"{scheme}://b/runs/report.json"))

@@ -20,6 +20,7 @@ from goldgate.report.responses import TextPositions
 from goldgate.response import Status, Step
 from goldgate.response import parsed as reading_words
 from goldgate.response.parsed import Method, Reason, ThoughtState
+from tests.cases import cases
 from tests.responses.corpus import Case, load_corpus, one_of_each_manner
 
 ROOT = Path(__file__).parents[2]
@@ -110,9 +111,7 @@ def test_a_file_and_standard_input_are_the_same(tmp_path: Path) -> None:
     assert run(tmp_path / "answer.txt").stdout == run(given=RAMBLING).stdout == run("-", given=RAMBLING).stdout
 
 
-@pytest.mark.parametrize(
-    ("response", "status"), [("[]", 0), (f"[{A},]", 0), ('{"note": 1}', 0), ("", 1), ("I see no event.", 1)]
-)
+@cases(("response", "status"), [("[]", 0), (f"[{A},]", 0), ('{"note": 1}', 0), ("", 1), ("I see no event.", 1)])
 def test_exit_status_says_whether_it_was_read(response: str, status: int) -> None:
     for format in ("text", "json"):
         assert run("--format", format, given=response).exit_code == status
@@ -356,7 +355,7 @@ def test_a_pipe_that_is_closed_early_is_no_error(tmp_path: Path) -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-@pytest.mark.parametrize("response", ["[" * 3000, '{"a":' * 600 + "1" + "}" * 600, "[1e400," + "[" * 900 + "]" * 901])
+@cases("response", ["[" * 3000, '{"a":' * 600 + "1" + "}" * 600, "[1e400," + "[" * 900 + "]" * 901])
 def test_depth_is_no_fault(response: str) -> None:
     for format in ("text", "json"):
         result = run("--format", format, given=response)

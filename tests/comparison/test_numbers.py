@@ -17,6 +17,7 @@ from goldgate.report import render_page
 from goldgate.runs.comparison_page import describe_comparison, p_value
 from goldgate.runs.join import UnitJoin
 from goldgate.stats.multiple_testing import benjamini_hochberg, holm
+from tests.cases import cases
 
 from .runs import store_counts
 
@@ -138,7 +139,7 @@ def test_several_runs_against_one(seeds: Path) -> None:
     assert (there["wins"], there["losses"]) == (back["losses"], back["wins"])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("p", "shown"),
     [
         (1.0, "1.0000"),

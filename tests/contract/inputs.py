@@ -13,7 +13,7 @@ from goldgate.suites import SUITES
 ROOT = Path(__file__).resolve().parents[2]
 TOY = {"qa": "tests.toy.suite:SUITE"}
 NAMES = (*SUITES, *TOY)
-SAMPLES = 240
+SAMPLES = 120
 SEVERAL_SHARDS = 1_100  # samples that are more than one shard
 HOSTILE = "\x1b[31m</script>\u202e|`::error::`\r\n=cmd()"
 

@@ -20,6 +20,7 @@ from goldgate.shape.validation import problems, type_test
 from goldgate.suites.extraction.contracts import EventSchema, ExtractionReport, Gold, Prediction, SampleRecord
 from goldgate.suites.extraction.events.event_schema import load_event_schema
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
+from tests.cases import cases
 from tests.spoiling import spoiled
 
 from .referee import SCHEMAS, accepts, objections
@@ -91,7 +92,7 @@ def agree(kind: Any, file: str, value: Any, loads: bool) -> None:
     assert type_test(kind)(value) or not loads, value
 
 
-@pytest.mark.parametrize("record", GOLD)
+@cases("record", GOLD)
 def test_gold(record: Any) -> None:
     assert type_test(Gold)(record)
     assert gold_loads(record)
@@ -99,7 +100,7 @@ def test_gold(record: Any) -> None:
         agree(Gold, "extraction_gold.schema.json", case, gold_loads(case))
 
 
-@pytest.mark.parametrize("record", PREDICTIONS)
+@cases("record", PREDICTIONS)
 def test_predictions(record: Any) -> None:
     assert type_test(Prediction)(record)
     assert prediction_loads(record)
@@ -152,7 +153,7 @@ BAD: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize(("file", "record"), [(file, record) for file, records in BAD.items() for record in records])
+@cases(("file", "record"), [(file, record) for file, records in BAD.items() for record in records])
 def test_bad_record_is_refused_by_schema_and_loader(file: str, record: Any) -> None:
     loads = gold_loads if "gold" in file else prediction_loads
     assert not accepts(SCHEMAS[file], record)
@@ -175,7 +176,7 @@ def test_whatever_a_loader_accepts_its_schema_accepts(record: dict[str, Any]) ->
     agree(Prediction, "extraction_predictions.schema.json", record, prediction_loads(record))
 
 
-@pytest.mark.parametrize(("model", "protocol"), [("a", "pass"), ("b", "fail")])
+@cases(("model", "protocol"), [("a", "pass"), ("b", "fail")])
 def test_what_an_evaluation_writes_is_valid(model: str, protocol: str) -> None:
     samples = io.BytesIO()
     evaluation = goldgate.evaluate_files(

@@ -17,6 +17,7 @@ from goldgate.report import RENDERERS, render
 from goldgate.suites import load_suite
 from goldgate.suites.extraction.measures import extraction_measures
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings
+from tests.cases import cases
 
 SETTINGS = ExtractionSettings(cot=CotSettings(enabled=True))
 
@@ -45,7 +46,7 @@ def test_every_public_name_can_be_imported() -> None:
     assert sorted(goldgate.__all__) == goldgate.__all__
 
 
-@pytest.mark.parametrize("format", RENDERERS)
+@cases("format", RENDERERS)
 def test_every_renderer_shows_an_error_report(format: str) -> None:
     from goldgate.core.evaluation import error_report
     from goldgate.errors import InputError, Place

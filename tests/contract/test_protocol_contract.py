@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import yaml
 
 from goldgate.errors import GoldgateError
 from goldgate.suites.plan import load_protocol
+from tests.cases import cases
 from tests.spoiling import spoiled
 
 from .referee import objections
@@ -37,7 +37,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize("text", WRITTEN)
+@cases("text", WRITTEN)
 def test_whatever_is_accepted_is_valid(text: str) -> None:
     whole = yaml.safe_load(text)
     load_protocol(whole or {})
@@ -55,7 +55,7 @@ def accepts(settings: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "metric: {}",

@@ -19,6 +19,7 @@ from goldgate.suites.extraction import contracts as extraction
 from goldgate.suites.research import contracts as research
 from goldgate.suites.research.imports.mapping import READY_MAPPINGS, ready_mapping_text
 from goldgate.suites.research.imports.runs import import_runs
+from tests.cases import cases
 from tests.comparison.runs import store_research
 
 from .referee import SCHEMAS, objections
@@ -43,7 +44,7 @@ def test_no_two_suites_write_the_same_file() -> None:
     assert not extraction.CONTRACTS.keys() & research.CONTRACTS.keys()
 
 
-@pytest.mark.parametrize("file", SCHEMAS)
+@cases("file", SCHEMAS)
 def test_schema_is_one_by_the_standard(file: str) -> None:
     Draft202012Validator.check_schema(SCHEMAS[file])
 
@@ -81,7 +82,7 @@ def test_golden_queries_are_valid() -> None:
     assert objections("golden_queries.schema.json", golden) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("schema", "report"),
     [
         ("extraction_report.schema.json", "model-a"),

@@ -23,6 +23,7 @@ from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.match import Mistake
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.plan import all_sections, load_protocol
+from tests.cases import cases
 
 from .documents import DOCS, PAGES, ROOT, Command, blocks, commands, has, name_of, output_fits, refit
 from .shell import Shell, workflow_steps
@@ -160,7 +161,7 @@ def _update(page: Path, command: Command, output: list[str]) -> None:
     page.write_text(text[:at] + printed + text[at + len(shown) :], encoding="utf-8")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("shown", "printed", "fits"),
     [
         (["a", "b"], ["a", "b"], True),

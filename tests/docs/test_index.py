@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import click
-import pytest
 
 from goldgate.cli.main import goldgate
+from tests.cases import cases
 
 from .documents import DOCS, ROOT
 
@@ -19,7 +19,7 @@ def linked(page: str) -> set[str]:
     return {target.removeprefix("docs/") for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)}
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/README.md"])
+@cases("page", ["README.md", "docs/README.md"])
 def test_every_page_is_linked(page: str) -> None:
     assert set(PAGES) - linked(page) == set(), f"link each in {page}"
 

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import goldgate
 from goldgate.cli.check import all_schemas
 from goldgate.readers.dialects import DIALECTS
 from goldgate.readers.layouts import FILE_LAYOUTS, RECORD_LAYOUTS
 from goldgate.suites.research.run.evidence import FAILURES
 from goldgate.suites.research.suite import ALARMS
+from tests.cases import cases
 
 from .documents import DOCS, ROOT
 
@@ -121,7 +120,7 @@ def test_every_key_of_a_report_is_documented() -> None:
         assert keys - documented == set(), "add a row for each to report.json in docs/files.md"
 
 
-@pytest.mark.parametrize(("suite", "heading"), [("extraction", "### samples.jsonl"), ("research", "### runs.jsonl")])
+@cases(("suite", "heading"), [("extraction", "### samples.jsonl"), ("research", "### runs.jsonl")])
 def test_every_key_of_a_record_is_documented(suite: str, heading: str) -> None:
     text = (DOCS / "files.md").read_text(encoding="utf-8")
     section = text[text.index(f"\n{heading}\n") :].split("\n### ", 2)[1]
@@ -173,7 +172,7 @@ def test_every_decision_is_listed() -> None:
     assert set(re.findall(r"\]\((0[\w-]+\.md)\)", text)) == files, "add it to docs/decisions/README.md"
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+@cases("page", ["CONTRIBUTING.md", "docs/architecture.md"])
 def test_every_path_on_the_page_exists(page: str) -> None:
     """What looks like a file or a folder in backticks is one, seen from the root, the sources or anywhere in them."""
     named = re.findall(r"`([\w./-]+(?:\.py|\.md|\.yaml|/))`", (ROOT / page).read_text(encoding="utf-8"))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from goldgate.response import candidates, selection, strings
 from goldgate.suites.extraction.events import answer_form
+from tests.cases import cases
 
 from .documents import DOCS
 
@@ -23,7 +22,7 @@ def listed(name: str) -> list[str]:
     return re.findall(r"`([^`]+)`", found.group(1))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "words", "examples"),
     [
         ("Marks of another turn", selection.TURN_TOKENS, 0),
@@ -41,13 +40,11 @@ def test_word_list_is_documented(name: str, words: tuple[str, ...], examples: in
     assert sorted(found[: len(found) - examples]) == sorted(words)
 
 
-@pytest.mark.parametrize(
-    "word", [*listed("Marks of another turn"), *(f"{w}:" for w in listed("Names of who speaks")[:-1])]
-)
+@cases("word", [*listed("Marks of another turn"), *(f"{w}:" for w in listed("Names of who speaks")[:-1])])
 def test_mark_of_another_turn_ends_an_answer(word: str) -> None:
     assert selection.next_turn(f"[]\n{word} go on []", 2, len(word) + 12) >= 0
 
 
-@pytest.mark.parametrize("word", listed("Words that say that the later replaces the earlier"))
+@cases("word", listed("Words that say that the later replaces the earlier"))
 def test_word_replaces_in_any_case(word: str) -> None:
     assert selection.says_replaced(f"[]\n{word.upper()}:\n[]", 2, len(word) + 5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -36,35 +37,47 @@ PHRASES = {
 # Names that hide what they hold: `matches`, `rows`, `options`, `text` say it.
 PARTICIPLES = frozenset("found known named listed shown given wanted said told looked placed".split())
 PATTERNS = {re.compile(pattern, re.IGNORECASE): better for pattern, better in PHRASES.items()}
+ANY_PHRASE = re.compile("|".join(PHRASES), re.IGNORECASE)  # one search instead of one for each
 PAGES = [*DOCS.glob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "action.yml"))]
 EXAMPLES = [*(ROOT / "examples").rglob("README.md"), *(ROOT / "examples").rglob("*.yml")]
 PROMPT = "The document stands between"  # the text of a prompt: its digest is part of results
 
 
+@cache
+def nodes_of(source: str) -> list[ast.AST]:
+    """All nodes of a module, parsed once for all tests."""
+    return [*ast.walk(ast.parse(source))]
+
+
 def texts_of(file: Path) -> Iterator[tuple[int, str]]:
     """The lines and values of the texts in a module, without docstrings: messages, labels, options."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    nodes = nodes_of(file.read_text(encoding="utf-8"))
     docstrings = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield node.lineno, node.value
 
 
 def participles(source: str) -> Iterator[str]:
     """Where functions bind a participle; a parameter `found` is what an error says was found."""
-    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    bound = re.compile(rf"\b(?:{'|'.join(PARTICIPLES)})\b")
+    if bound.search(source) is None:
+        return
+    functions = [node for node in nodes_of(source) if isinstance(node, ast.FunctionDef)]
     for node in (node for function in functions for node in ast.walk(function)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in PARTICIPLES:
+        if isinstance(node, ast.Name) and node.id in PARTICIPLES and isinstance(node.ctx, ast.Store):
             yield f"{node.lineno}: {node.id}"
 
 
 def flaws(where: str, text: str) -> Iterator[str]:
+    if ANY_PHRASE.search(text) is None:
+        return
     for pattern, better in PATTERNS.items():
         if found := pattern.search(text.replace(PROMPT, "")):
             yield f"{where}: {found[0]!r}: write: {better}"

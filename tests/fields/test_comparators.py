@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from goldgate.suites.fields.comparators import edit_distance, read_number
+from tests.cases import cases
 
 from .helpers import counts, obj, score
 
@@ -109,7 +110,7 @@ def test_numbers_in_texts_have_one_reading_or_none() -> None:
         assert read_number(text) == number, text
 
 
-@pytest.mark.parametrize(("one", "other", "distance"), [("", "abc", 3), ("kitten", "sitting", 3), ("ab", "ba", 2)])
+@cases(("one", "other", "distance"), [("", "abc", 3), ("kitten", "sitting", 3), ("ab", "ba", 2)])
 def test_edit_distance(one: str, other: str, distance: int) -> None:
     assert edit_distance(one, other, 9) == edit_distance(other, one, 9) == distance
 

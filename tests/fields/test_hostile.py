@@ -16,6 +16,7 @@ from goldgate.suites.fields.comparators import make_comparator
 from goldgate.suites.fields.scorer import FieldsAnswer
 from goldgate.suites.fields.settings import PathSettings
 from goldgate.suites.fields.source import parse_document
+from tests.cases import cases
 
 from .helpers import NUMBER, TEXT, array, counts, obj, score, scorer_for, verdicts
 
@@ -81,7 +82,7 @@ def nested(depth: int, opening: str, closing: str) -> str:
     return opening * depth + "1" + closing * depth
 
 
-@pytest.mark.parametrize("text", [nested(10_000, "[", "]"), nested(10_000, '{"vendor":', "}"), nested(600, "[", "]")])
+@cases("text", [nested(10_000, "[", "]"), nested(10_000, '{"vendor":', "}"), nested(600, "[", "]")])
 def test_an_answer_of_any_depth_is_an_answer_like_any_other(text: str) -> None:
     facts = score({"vendor": "a"}, text, INVOICE)
     assert facts.hits == 0

@@ -9,15 +9,16 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.value_text import normalize
 from goldgate.suites.fields.assignment import best_pairs
+from tests.examples import examples
 
 from .helpers import array, counts, metrics_of, obj, score, verdicts
 
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = examples(80)
 
 scalars = st.sampled_from(["a", "B", "b ", "c", "", None, 1, 1.0, 2, True, "1"])
 inner = st.dictionaries(st.sampled_from(["p", "q"]), scalars, max_size=2)

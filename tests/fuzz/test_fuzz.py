@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from goldgate.errors import InternalError
+from tests.cases import cases
 from tests.fuzz import __main__ as fuzzing
 from tests.fuzz import targets
 from tests.fuzz.targets import ROOT, TARGETS
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@cases("name", TARGETS)
 def test_target_holds_on_its_seeds(name: str) -> None:
     seeds = TARGETS[name].seeds()
     assert seeds

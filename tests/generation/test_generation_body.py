@@ -6,9 +6,8 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator
 
-import pytest
-
 from goldgate.generation.openai.transport import MAX_LARGE_BODIES, read_body
+from tests.cases import cases
 
 PART = 64 * 1024  # what is decompressed at a time
 WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS, "raw deflate": -zlib.MAX_WBITS}
@@ -27,9 +26,9 @@ def read(packed: bytes, encoding: str, step: int) -> bytes:
     return asyncio.run(whole())
 
 
-@pytest.mark.parametrize("kind", WINDOWS)
-@pytest.mark.parametrize("step", [1, 7, 10_000])
-@pytest.mark.parametrize("flush", [zlib.Z_FINISH, zlib.Z_SYNC_FLUSH])
+@cases("kind", WINDOWS)
+@cases("step", [1, 7, 10_000])
+@cases("flush", [zlib.Z_FINISH, zlib.Z_SYNC_FLUSH])
 def test_nothing_is_left_inside_zlib(kind: str, step: int, flush: int) -> None:
     """With Z_SYNC_FLUSH the stream has no end, as some servers send it: zlib does not say that more is to come."""
     for size in (0, 1, PART - 1, PART, PART + 1, PART + 257, 2 * PART, 3 * PART + 100):

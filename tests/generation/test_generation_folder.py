@@ -20,6 +20,7 @@ from goldgate.generation import scoring
 from goldgate.generation.journal import Journal, journal_in_use
 from goldgate.generation.openai.transport import find_proxy
 from goldgate.generation.secret import Secret, check_address
+from tests.cases import cases
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, completion, http
 from tests.generation.server import Behaviour, Running
@@ -196,7 +197,7 @@ def test_a_proxy_that_cannot_be_is_named(monkeypatch: pytest.MonkeyPatch, named:
     assert "HTTP_PROXY" in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@cases(
     "address",
     [
         "http://h:65536/v1",

@@ -18,11 +18,12 @@ from goldgate.generation.openai.fleet import BUSY_SECONDS, CircuitBreaker
 from goldgate.generation.openai.pacing import LONGEST_RETRY_AFTER, Pace, backoff, retry_after_header
 from goldgate.generation.request import NoAnswer, RequestBudget, Usage, compute_cost, find_price
 from goldgate.protocol import GenerationSettings, Price
+from tests.cases import cases
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("headers", "seconds"),
     [
         ({"Retry-After": "7"}, 7.0),

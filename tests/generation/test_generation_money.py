@@ -16,6 +16,7 @@ from goldgate.generation.openai.pacing import LONGEST_RETRY_AFTER, EndpointLimit
 from goldgate.generation.openai.reply import read_reply
 from goldgate.generation.request import ModelAnswer, NoAnswer
 from goldgate.generation.secret import Secret
+from tests.cases import cases
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, Reply, completion, http
 from tests.generation.server import Behaviour, Running
@@ -36,7 +37,7 @@ A_VENDOR = [
 ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "seconds"),
     [
         ("Please retry in 1.2s.", 1.2),
@@ -63,7 +64,7 @@ def test_a_retry_time_in_words(text: str, seconds: float | None) -> None:
     assert found == (pytest.approx(seconds) if seconds is not None else None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "asked", "means"),
     [
         (A_VENDOR, None, "busy"),
@@ -128,7 +129,7 @@ def test_a_vague_refusal_of_some_changes_nothing_for_the_others(make_data: Calla
     assert set(server.seen.answered.values()) == {1}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("status", "message", "means"),
     [
         (400, "response_format json_schema is not supported", "format"),

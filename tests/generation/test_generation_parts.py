@@ -19,6 +19,7 @@ from goldgate.suites.extraction.events.event_schema import parse_event_schema
 from goldgate.suites.extraction.prompts import ExamplePool, load_template
 from goldgate.suites.extraction.settings import ResponseSettings
 from goldgate.suites.extraction.task import Document, Documents, ExtractionTask, TaskOptions, load_task, response_schema
+from tests.cases import cases
 from tests.generation.conftest import SCHEMA, Data
 
 KEY = "sk-live-abcdefghij0123456789XYZ"
@@ -141,7 +142,7 @@ def test_a_thought_and_a_json_format_exclude_each_other(data: Data) -> None:
         data.prepare("http://127.0.0.1:1/v1", prompt="en-thought", response_format="json_schema")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("status", "means"),
     [(s, "again") for s in (408, 409, 425, 500, 502, 503, 504, 529)]
     + [(429, "busy")]
@@ -156,7 +157,7 @@ def test_what_a_status_means(status: int, means: str) -> None:
     assert trouble.means == means
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "cause"),
     [
         (b"<html>", "not_json"),
@@ -189,14 +190,14 @@ def test_an_answer_with_everything() -> None:
     assert answer == ModelAnswer("hi", Usage(5, 9, 4), "length", "hm", "m-2")
 
 
-@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\n", b": hello\n\n", b"event: message\n"])
+@cases("before", [b"", b"\xef\xbb\xbf", b"\n", b": hello\n\n", b"event: message\n"])
 def test_a_stream_that_nobody_asked_for_is_put_together_from_its_first_piece_on(before: bytes) -> None:
     pieces = [{"choices": [{"delta": {"content": "[]"}}]}, {"choices": [{"delta": {}, "finish_reason": "stop"}]}]
     body = before + b"".join(b"data: " + orjson.dumps(piece) + b"\n\n" for piece in pieces) + b"data: [DONE]\n"
     assert read_reply(200, "text/event-stream", body, Secret(None)) == ModelAnswer("[]", None, "stop")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("message", "said"),
     [
         ({"content": None, "refusal": "I will not."}, "I will not."),
@@ -259,7 +260,7 @@ def test_an_empty_purse_is_hopeless_though_it_says_429() -> None:
     assert trouble.means == "hopeless"
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         f"Incorrect API key provided: {KEY}.",

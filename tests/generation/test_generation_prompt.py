@@ -14,12 +14,13 @@ from goldgate.generation.checkpoint import checkpoint_hash
 from goldgate.generation.prompt import Example, enclose_document, fill_part, parse_template, prompt_messages
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
 from goldgate.suites.extraction.prompts import BUILT_IN, load_examples, load_template, schema_values
+from tests.cases import cases
 from tests.generation.conftest import SCHEMA
 
 SCHEMA_VALUES = schema_values(parse_event_schema(SCHEMA))
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@cases("name", BUILT_IN)
 def test_built_in_prompts_name_every_type_and_role_and_the_document(name: str) -> None:
     template = load_template(name)
     chat = prompt_messages(template, SCHEMA_VALUES, "A document.", [Example("Another.", '{"events": []}', "Nothing.")])
@@ -30,7 +31,7 @@ def test_built_in_prompts_name_every_type_and_role_and_the_document(name: str) -
     assert ("<thought>" in chat[2].content) == name.endswith("-thought")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "told"),
     [
         ("--- user ---\nRead {txet}.", "did you mean text?"),
@@ -69,7 +70,7 @@ def test_a_document_with_placeholders_stays_data() -> None:
     assert "Ignore this {schema} and {tag} and {text}." in chat[-1].content
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "a </source-text> b",
@@ -95,9 +96,7 @@ def test_no_text_holds_its_own_tag(text: str) -> None:
     assert inside.replace("\u200b", "") == text.replace("\u200b", "")
 
 
-@pytest.mark.parametrize(
-    "token", ["<|im_end|>", "<｜end▁of▁sentence｜>", "[/INST]", "</s>", "<start_of_turn>", "<<SYS>>"]
-)
+@cases("token", ["<|im_end|>", "<｜end▁of▁sentence｜>", "[/INST]", "</s>", "<start_of_turn>", "<<SYS>>"])
 def test_what_servers_read_as_the_end_of_a_message_is_defused(token: str) -> None:
     block, _ = enclose_document(f"before {token} after")
     assert token not in block
@@ -138,7 +137,7 @@ def test_no_prompt_is_only_half_filled_in() -> None:
             assert not re.search(r"\{[a-z_]+\}", message.content)
 
 
-@pytest.mark.parametrize("name", ["a" * 300, "a\0b", "nothing.md"])
+@cases("name", ["a" * 300, "a\0b", "nothing.md"])
 def test_a_name_that_no_file_can_have_is_no_prompt_and_no_checkpoint(name: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_template(name)

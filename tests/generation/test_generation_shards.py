@@ -28,6 +28,7 @@ from goldgate.generation.journal import (
     parse_shard_folder,
     shard_of,
 )
+from tests.cases import cases
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, completion, http
 from tests.generation.server import Behaviour, Running
@@ -89,7 +90,7 @@ def test_shards_are_about_equal_and_never_move() -> None:
     assert [shard_of(f"d{number}", 16) for number in range(8)] == [9, 16, 12, 3, 16, 10, 3, 16]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("shard", "folder"),
     [(DocumentShard(3, 16), "03-of-16"), (DocumentShard(1, 1), "01-of-01"), (DocumentShard(7, 1_000), "0007-of-1000")],
 )

@@ -20,6 +20,7 @@ from goldgate.report.html import render_html
 from goldgate.report.html.units import worst_units
 from goldgate.suites import load_suite
 from goldgate.suites.worst_units import WorstUnits
+from tests.cases import cases
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -47,7 +48,7 @@ def test_research_report_is_unchanged(runs: str, format: str, suffix: str) -> No
     _compare(evaluation, format, f"research-{runs}.{suffix}")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("suite", "inputs", "protocol", "name"),
     [
         (

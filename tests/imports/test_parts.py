@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import permutations
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from goldgate.suites.research.imports.mapping import look_up
 from goldgate.suites.research.imports.rules import first_question, last_answer, last_answer_json
 from goldgate.suites.research.imports.spans import TraceSpan, build_trace, parse_nanoseconds
 from goldgate.suites.research.imports.trace_files import folder_name
+from tests.cases import cases
 
 FIELDS = {
     "attributes": {
@@ -26,7 +26,7 @@ FIELDS = {
 }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "found"),
     [
         (".", FIELDS),
@@ -51,7 +51,7 @@ HUMAN = {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "HumanMes
 AI = {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "AIMessage"], "kwargs": {"content": "So."}}
 
 
-@pytest.mark.parametrize(
+@cases(
     "messages",
     [
         [
@@ -81,7 +81,7 @@ def test_the_first_question_and_the_last_answer(messages: Any) -> None:
     assert last_answer(messages) == "So."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "found"),
     [
         ('{"claims": []}', {"claims": []}),
@@ -100,7 +100,7 @@ def test_a_generation_is_an_answer() -> None:
     assert last_answer({"generations": [[{"text": "So.", "message": AI}]]}) == "So."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("written", "ns"),
     [
         ("1700000000000000000", 1_700_000_000_000_000_000),
@@ -121,7 +121,7 @@ def test_times(written: object, ns: int | None) -> None:
     assert parse_nanoseconds(written) == ns
 
 
-@pytest.mark.parametrize("plain", ["0a1b", "trace_0", "00000000-0000-4000-8000-000000000001"])
+@cases("plain", ["0a1b", "trace_0", "00000000-0000-4000-8000-000000000001"])
 def test_a_plain_id_is_the_name_of_its_folder(plain: str) -> None:
     assert folder_name(plain) == f"run_{plain}"
 

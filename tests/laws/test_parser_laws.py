@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import orjson
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from goldgate import parse_response
 from goldgate.response import DEFAULT_THOUGHT_TAGS, fast_parse, slow_parse
 from goldgate.response.parsed import Step
 from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
+from tests.cases import cases
 from tests.examples import examples
 
 from .strategies import SCHEMA, any_text, composed, events, mutated, odd_events, protocols, thoughts
@@ -133,7 +133,7 @@ def test_fast_way_of_reading_says_what_the_slow_way_says_of_usual_forms(
         assert fast is None or fast == slow_parse(text, DEFAULT_THOUGHT_TAGS, declared)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         '[{"event_type": "A", "arguments": []}]',

@@ -8,7 +8,6 @@ from typing import Any
 from unicodedata import category, normalize
 
 import orjson
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from goldgate.files import parsing
 from goldgate.suites.research.run.evidence import next_piece
 from goldgate.suites.research.run.files import decode_each_line, fast_decode_lines, has_all_keys
 from goldgate.suites.research.run.text import _piled_marks, has_few_marks, has_piled_marks, sketch, sketch_of_all
+from tests.cases import cases
 from tests.examples import examples
 
 MANY = examples(500)
@@ -67,7 +67,7 @@ def test_lines_decoded_at_once(parts: list[tuple[str, str]]) -> None:
         assert quick is None or repr([*enumerate(quick, 1)]) == repr(plain)
 
 
-@pytest.mark.parametrize("write", [orjson.dumps, lambda value: json.dumps(value).encode()])
+@cases("write", [orjson.dumps, lambda value: json.dumps(value).encode()])
 def test_lines_without_a_fault_are_decoded_at_once(write: Any) -> None:
     values = [{"a": "b: c", "d": [1, {"é": "\n"}]}, {"a": "https://example.org", "d": None}]
     assert fast_decode_lines(b"".join(write(value) + b"\n" for value in values)) == values

@@ -29,6 +29,7 @@ from goldgate.suites import load_suite
 from goldgate.suites.extraction import papers
 from goldgate.suites.extraction.papers import ALL, PROFILES
 from goldgate.suites.extraction.settings import ExtractionSettings, Profile
+from tests.cases import cases
 
 from .made import event, judge, settings, triple
 
@@ -80,7 +81,7 @@ def test_an_unknown_profile_is_refused_with_those_there_are() -> None:
     assert "textee or doc2edag or duee-fin or values or all" in str(caught.value.as_json())
 
 
-@pytest.mark.parametrize("format", [name for name in RENDERERS if name not in VERDICT_FORMATS])
+@cases("format", [name for name in RENDERERS if name not in VERDICT_FORMATS])
 def test_every_renderer_shows_what_a_profile_adds(format: Any) -> None:
     names = ("textee_ac_plus_f1", "doc2edag_multi_f1", "duee_fin_record_f1", "values_f1", "duee_fin_below_best")
     events = [event("T", ("A", "a")), event("T", ("A", "b"))]

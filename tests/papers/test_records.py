@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from goldgate import Evaluation
 from goldgate.suites.extraction.papers.records import best_assignment, best_hits, right_arguments
+from tests.cases import cases
 
 from . import published
 from .made import Json, event, judge, judge_all, rate, triple
@@ -35,7 +36,7 @@ def test_worked_by_hand() -> None:
         assert triple(found, "strict") == (4, 4, 5)  # units do not know which record they belong to
 
 
-@pytest.mark.parametrize("swapped", [False, True])
+@cases("swapped", [False, True])
 def test_the_published_assignment_depends_on_the_order_of_equals(swapped: bool) -> None:
     gold = [event("T", ("A", "a"), ("B", "c")), event("T", ("A", "z"), ("B", "b"))]
     predicted = [event("T", ("A", "a"), ("B", "b")), event("T", ("A", "a"), ("B", "c"))]
@@ -97,7 +98,7 @@ def _random_records(choose: random.Random) -> list[Json]:
     return records
 
 
-@pytest.mark.parametrize("seed", range(25))
+@cases("seed", range(25))
 def test_the_published_counts_come_out(seed: int) -> None:
     choose = random.Random(seed)
     golds, predictions = ([_random_records(choose) for _ in range(8)] for _ in range(2))
@@ -116,7 +117,7 @@ def _pairs(record: Json) -> set[tuple[str, str]]:
     return {(argument["role"], argument["argument"]) for argument in record["arguments"]}
 
 
-@pytest.mark.parametrize("seed", range(10))
+@cases("seed", range(10))
 def test_the_best_assignment_knows_no_order_and_is_never_below_the_published_one(seed: int) -> None:
     choose = random.Random(seed)
     gold, predicted = _random_records(choose), _random_records(choose)

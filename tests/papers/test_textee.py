@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import goldgate
+from tests.cases import cases
 
 from . import published
 from .made import count, event, judge, judge_all, rate, settings, triple
@@ -94,7 +95,7 @@ def test_a_missing_prediction_costs_recall_where_textee_ends_in_an_assertion() -
         published.textee([], [_instance("0", [])])
 
 
-@pytest.mark.parametrize(
+@cases(
     "trigger",
     [
         {"trigger": {"text": "bombed", "start": 4, "end": 10}},  # an object of its own
@@ -108,15 +109,13 @@ def test_ways_to_write_a_trigger(trigger: dict[str, Any]) -> None:
     assert (triple(found, "textee_tc"), count(found, "textee_by_offsets")) == ((1, 1, 1), 1)
 
 
-@pytest.mark.parametrize(
-    "trigger", [None, 5, "", "  ", ["bombed"], {"start": 4, "end": 10}, {"text": 4}, {"text": None}]
-)
+@cases("trigger", [None, 5, "", "  ", ["bombed"], {"start": 4, "end": 10}, {"text": 4}, {"text": None}])
 def test_what_is_no_trigger_is_none(trigger: Any) -> None:
     answer = [{"event_type": "Attack", "arguments": [], "trigger": trigger}]
     assert triple(judge("textee", [event("Attack", trigger=("bombed", 4, 10))], answer), "textee_ti") == (0, 0, 1)
 
 
-@pytest.mark.parametrize("place", [{"start": 10, "end": 4}, {"start": -1, "end": 3}, {"start": "4", "end": 10}, {}])
+@cases("place", [{"start": 10, "end": 4}, {"start": -1, "end": 3}, {"start": "4", "end": 10}, {}])
 def test_a_trigger_with_offsets_that_are_none_is_compared_by_its_words(place: dict[str, Any]) -> None:
     answer = [{"event_type": "Attack", "arguments": [], "trigger": "bombed", **place}]
     found = judge("textee", [event("Attack", trigger=("bombed", 4, 10))], answer)
@@ -202,7 +201,7 @@ def _random_events(choose: random.Random) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(25))
+@cases("seed", range(25))
 def test_the_published_counts_come_out(seed: int) -> None:
     choose = random.Random(seed)
     golds, predictions = ([_random_events(choose) for _ in range(6)] for _ in range(2))

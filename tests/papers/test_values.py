@@ -14,13 +14,14 @@ from goldgate.suites.extraction.papers import value_matching
 from goldgate.suites.extraction.papers.numbers_and_dates import Date, Quantity, chinese_number
 from goldgate.suites.extraction.papers.value_matching import arguments_fit, read_argument, same_value, value_rows
 from goldgate.suites.extraction.settings import RelaxedSettings
+from tests.cases import cases
 
 from .made import event, judge, triple
 
 RULE = relaxed_rule(RelaxedSettings())
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "two"),
     [
         ("5%", "5 %"),
@@ -72,7 +73,7 @@ def test_the_same(one: str, two: str) -> None:
     assert arguments_fit(read_argument(two), read_argument(one), RULE)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "two"),
     [
         ("500万股", "万股"),  # one states a number, the other none
@@ -124,7 +125,7 @@ def test_not_the_same(one: str, two: str) -> None:
     assert not arguments_fit(read_argument(two), read_argument(one), RULE)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "values", "rest"),
     [
         ("三一重工", (), "三一重工"),  # characters for numbers in a name
@@ -154,7 +155,7 @@ def test_what_is_read(text: str, values: tuple[object, ...], rest: str) -> None:
     assert (found.values, found.rest) == (values, rest)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "value"),
     [
         ("十", 10),

@@ -7,12 +7,13 @@ import string
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.page import Picture, ScoreGroup, ScorePicture, ScoreRow
 from goldgate.report.svg import draw, render_svg
 from goldgate.report.svg.shapes import fit_labels, text_width
+from tests.examples import examples
 
 from .examples import HOSTILE, RATE, SVG, parsed, pictures, texts
 
@@ -34,7 +35,7 @@ def test_no_name_becomes_markup(drawn: Picture) -> None:
         assert len(svg) < 300_000
 
 
-@settings(max_examples=40)  # each is five pictures
+@examples(50)  # each is five pictures
 @given(st.lists(st.text(st.characters(), max_size=60), min_size=1, max_size=6, unique=True))
 def test_any_names_give_whole_xml(names: list[str]) -> None:
     for drawn in pictures(names):

@@ -22,6 +22,7 @@ from goldgate.core.page import (
 )
 from goldgate.report.svg import draw, heat_level, render_svg
 from goldgate.report.svg.shapes import SIZE, SMALL, WIDTH, fit_scale, stylesheet, text_width
+from tests.cases import cases
 
 from .examples import SVG, gate, numbers, parsed, pictures, texts
 
@@ -38,7 +39,7 @@ def scores(*values: float, zero: bool = False) -> ScorePicture:
 # --- scales
 
 
-@pytest.mark.parametrize(
+@cases(
     ("values", "whole", "labels"),
     [
         ((0.81, 0.99), False, ["0.80", "0.85", "0.90", "0.95", "1.00"]),
@@ -60,7 +61,7 @@ def test_scales_end_at_round_numbers(values: tuple[float, ...], whole: bool, lab
     assert scale.ticks()[-1] == scale.high
 
 
-@pytest.mark.parametrize("values", [(5e-324, 1e-300), (1e308, -1.7e308), (0.1, 0.1 + 1e-16), (10**400, 0)])
+@cases("values", [(5e-324, 1e-300), (1e308, -1.7e308), (0.1, 0.1 + 1e-16), (10**400, 0)])
 def test_any_number_has_a_place(values: tuple[float, ...]) -> None:
     scale = fit_scale(values)
     assert all(0 <= scale.share(value) <= 1 for value in values)
@@ -92,7 +93,7 @@ def test_an_interval_is_drawn_from_end_to_end() -> None:
     assert high == bound
 
 
-@pytest.mark.parametrize(
+@cases(
     ("bounds", "passes"),
     [
         (Gate(min=Decimal("0.9")), (0.9, 1.0)),
@@ -156,9 +157,7 @@ def test_runs_are_dots_that_do_not_cover_each_other() -> None:
     assert numbers(svg, "circle", "mark", "cx")[0] in {x for x, _ in places}
 
 
-@pytest.mark.parametrize(
-    ("count", "level"), [(0, 0), (1, 1), (4, 1), (5, 2), (16, 2), (17, 3), (64, 4), (65, 5), (100, 5)]
-)
+@cases(("count", "level"), [(0, 0), (1, 1), (4, 1), (5, 2), (16, 2), (17, 3), (64, 4), (65, 5), (100, 5)])
 def test_heat_grows_with_the_root_of_the_count(count: int, level: int) -> None:
     """100 is 5; a level up to (level / 5)² of it: 4, 16, 36, 64, 100."""
     assert heat_level(count, 100) == level
@@ -235,7 +234,7 @@ def test_every_class_has_its_looks_in_light_and_dark() -> None:
             assert re.search(rf"\.{name}\b", part), name
 
 
-@pytest.mark.parametrize(
+@cases(
     "drawn",
     [
         ScorePicture("s", "S", ()),

@@ -6,11 +6,10 @@ import filecmp
 import importlib.util
 from pathlib import Path
 
-import pytest
-
 from goldgate import evaluate_outputs
 from goldgate.core.evaluation import Evaluation
 from goldgate.report import render
+from tests.cases import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENTS = Path(__file__).parent / "agents"
@@ -37,7 +36,7 @@ def failed(evaluation: Evaluation) -> set[str]:
     return {gate["metric"] for gate in evaluation.report["gates"] if gate["verdict"] == "FAIL"}
 
 
-@pytest.mark.parametrize("name", STOPPED_BY)
+@cases("name", STOPPED_BY)
 def test_a_degenerate_agent_does_not_pass(name: str) -> None:
     evaluation = judge_agent(name)
     assert evaluation.exit_status == 1
@@ -59,7 +58,7 @@ SHOWN_BY = {
 }
 
 
-@pytest.mark.parametrize("name", SHOWN_BY)
+@cases("name", SHOWN_BY)
 def test_an_agent_that_passes_the_four_and_is_of_no_use_is_shown(name: str) -> None:
     evaluation = judge_agent(name)
     assert evaluation.passed
@@ -77,7 +76,7 @@ UNSEEN_BY_GATES = {
 }
 
 
-@pytest.mark.parametrize("name", UNSEEN_BY_GATES)
+@cases("name", UNSEEN_BY_GATES)
 def test_an_agent_that_no_gate_stops_stands_out(name: str) -> None:
     evaluation, code = judge_agent(name), UNSEEN_BY_GATES[name]
     assert evaluation.passed

@@ -17,6 +17,7 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError, InputError
 from goldgate.report import render
 from goldgate.suites.research.golden import check_corpus_apart, load_corpus
+from tests.cases import cases
 
 from .cheats.evidence import store_a_source_of_ones_own
 from .judged import counts, judged
@@ -140,7 +141,7 @@ def test_a_corpus_that_the_agent_writes_to_anchors_nothing(folder: Path, place: 
     assert caught.value.code == "corpus.holds_outputs"
 
 
-@pytest.mark.parametrize("corpus", ["s3a://b/runs/sums.txt", "S3://b/runs/", "s3://b"])
+@cases("corpus", ["s3a://b/runs/sums.txt", "S3://b/runs/", "s3://b"])
 def test_nor_does_one_by_another_url_of_the_same_place(corpus: str) -> None:
     with pytest.raises(ConfigError) as caught:
         check_corpus_apart(corpus, "s3://b/runs")

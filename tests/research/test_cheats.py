@@ -42,10 +42,13 @@ def turned(evaluation: Evaluation) -> set[str]:
     return {gate["metric"] for gate in evaluation.report["gates"] if gate["verdict"] == "PASS"}
 
 
+def test_without_a_cheat_no_gate_passes(outputs: Path) -> None:
+    assert turned(judge(outputs)) == set()
+
+
 @pytest.mark.parametrize("name", CHEATS)
 def test_no_cheat_turns_a_gate(outputs: Path, name: str) -> None:
     cheat = CHEATS[name]
-    assert turned(judge(outputs)) == set()
     cheat.change(outputs)
     evaluation = judge(outputs)
     assert turned(evaluation) <= {cheat.lifts}

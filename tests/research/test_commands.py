@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.cli.main import goldgate
 from goldgate.report import render
 from goldgate.suites.research.suite import SUITE
+from tests.cases import cases
+from tests.examples import examples
 
 from .judged import judged
 from .trees import abstention, claim, evidence, output, query, write_golden, write_run
@@ -117,7 +119,7 @@ def test_a_report_that_cannot_be_written_is_a_system_error(folder: Path) -> None
     assert "out.unwritable" in result.stderr
 
 
-@pytest.mark.parametrize(
+@cases(
     ("outputs", "expected"),
     [("./outputs", "./outputs.report.json"), ("a/outputs/", "a/outputs.report.json"), ("/x/y", "/x/y.report.json")],
 )
@@ -159,7 +161,7 @@ def test_hostile_text_reaches_neither_terminal_nor_page(tmp_path: Path) -> None:
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=40)
+@examples(60)
 def test_any_text_in_a_finding_can_be_rendered(words: str) -> None:
     finding = {"code": "x", "severity": "error", "file": words, "line": None, "pointer": words, "message": words}
     counts = {"total": 1, "answered": 1, "missing": 0, "runs": 1, "ignored": 0, "evaluated": 1, "broken": 0}

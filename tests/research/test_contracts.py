@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from goldgate.shape.json_schema import schema_of
 from goldgate.shape.validation import problems, type_test
 from goldgate.suites.research.contracts import Chunk, Event, GoldenQueries, Manifest, ResearchOutput, ResearchReport
+from tests.cases import cases
 from tests.contract.referee import SCHEMAS, accepts
 from tests.spoiling import spoiled
 
@@ -32,7 +31,7 @@ KINDS: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value"), KINDS)
+@cases(("kind", "value"), KINDS)
 def test_schema_types_and_explanations_agree(kind: Any, value: Any) -> None:
     schema = schema_of(kind, "a test")
     assert type_test(kind)(value)

@@ -18,6 +18,7 @@ from goldgate.suites.research.run.text import (
     offset_of_quote,
     question_words,
 )
+from tests.cases import cases
 
 from .judged import counts, finding, judged
 from .trees import CHUNKS, SHA256, SOURCE, chunk, claim, evidence, output, write_golden, write_run
@@ -39,7 +40,7 @@ def with_artifact(data: str = SOURCE, name: str | None = None, **chunk_fields: A
     return Sources(chunks, frozenset(), {name or real: Artifact(data.encode(), real)})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "failure"),
     [
         ({}, None),
@@ -85,7 +86,7 @@ def test_what_needs_no_source_to_be_checked(change: dict[str, Any], failure: str
     assert level == (None if failure else "structural")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("record", "failure"),
     [
         (evidence(), None),
@@ -121,7 +122,7 @@ def test_a_shifted_span_is_reported_with_the_true_offset() -> None:
     assert SOURCE[start:end].index("“thanked”") == 31  # after "Nobody was hurt, " (17) and "and the mayor " (14)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "quote"),
     [
         ("the “quoted” word", 'the "quoted" word'),
@@ -142,7 +143,7 @@ def test_typesetting_is_folded(text: str, quote: str) -> None:
     assert check(record, sources) == ("verbatim", None)
 
 
-@pytest.mark.parametrize("quote", ["It is safe", "it is not safe", "It is not  unsafe", "It is not saf e"])
+@cases("quote", ["It is safe", "it is not safe", "It is not  unsafe", "It is not saf e"])
 def test_nothing_is_matched_fuzzily(quote: str) -> None:
     sources = Sources({"c": {"chunk_id": "c", "source_id": "s", "text": "It is not safe."}})
     record = {"evidence_id": "e", "chunk_id": "c", "quote": quote, "provenance": {"source_id": "s"}}
@@ -258,7 +259,7 @@ def test_offsets_of_folded_text() -> None:
     assert offset_of_quote(text, "nowhere") is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("quote", "reason"),
     [
         ("the", "function words"),
@@ -298,7 +299,7 @@ WHEN, WAS, WHEN_CHINESE = (
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("objective", "statement", "empty"),
     [
         (WHEN, WHEN, True),

@@ -20,6 +20,7 @@ from goldgate.suites.research.run.evidence import EvidenceDemands, Sources, chec
 from goldgate.suites.research.run.files import Artifact, ReadLimits, read_run
 from goldgate.suites.research.run.text import fold
 from goldgate.suites.research.suite import SUITE
+from tests.cases import cases
 
 from .judged import broken, codes, counts, finding, judged
 from .trees import chunk, chunk_text, claim, evidence, lines, manifest, output, query, write_golden, write_run
@@ -227,7 +228,7 @@ def test_folding_what_differs_has_an_end() -> None:
     assert sources.folded_characters <= len(text) * 200
 
 
-@pytest.mark.parametrize("sign", ["…", "ʼ"])
+@cases("sign", ["…", "ʼ"])
 def test_spans_over_text_without_letters_are_looked_through_once(sign: str) -> None:
     text = sign * 400_000
     sources = Sources({"c1": chunk("c1", text=text + " end")})  # type: ignore[dict-item]

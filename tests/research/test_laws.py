@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate import evaluate_outputs
@@ -21,12 +21,13 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.errors import InputError
 from goldgate.shape.validation import type_test
 from goldgate.suites.research.contracts import Chunk, Event, Manifest
+from tests.examples import examples
 
 from .judged import judged, unbalanced
 from .trees import abstention, claim, event, evidence, lines, output, query, write_golden, write_run
 
 ROOT = Path(__file__).resolve().parents[2]
-LAW = settings(max_examples=60)
+LAW = examples(80)
 RATES = ("evidence_coverage_rate", "golden_recall", "abstention_accuracy", "manifest_integrity")
 NAMES = (
     "research_output.json",

@@ -17,6 +17,7 @@ from goldgate.core.unit_page import MarkedText, UnitPage
 from goldgate.suites.plan import load_plan
 from goldgate.suites.research.run.text import QuoteFinder, TextRange, fold
 from goldgate.suites.research.suite import SUITE
+from tests.cases import cases
 
 from .judged import judged
 from .trees import abstention, claim, evidence, output, query, write_golden, write_run
@@ -169,7 +170,7 @@ def test_an_evaluation_without_the_corpus_at_hand_says_that_levels_differ(folder
 TEXT = "The “grey  heron” —\nArdea cine\u00adrea— sang. Naïve, nai\u0308ve."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("quote", "span", "found"),
     [
         ('"grey heron" - Ardea', None, ["“grey  heron” —\nArdea"]),

@@ -7,14 +7,13 @@ from decimal import Decimal
 from fractions import Fraction
 from math import comb
 
-import pytest
-
 from goldgate.core.gate import Gate
 from goldgate.core.metric import Count, Rate
 from goldgate.core.sums import pair_sums
 from goldgate.stats.distributions import beta_binomial_quantile
 from goldgate.stats.gates import support
 from goldgate.stats.interval import Interval, interval_of, one_sided
+from tests.cases import cases
 
 
 def rate(*units: tuple[int, int]) -> Rate:
@@ -37,7 +36,7 @@ def test_what_is_in_one_run_goes_together() -> None:
     assert lower_bound(rate((60, 60))) == 0  # one run says nothing of the next
 
 
-@pytest.mark.parametrize(
+@cases(
     ("gate", "metric", "expected"),
     [
         (Gate(min=Decimal("0.95")), rate(*[(1, 1)] * 54), "supported"),
@@ -68,8 +67,8 @@ def beta_binomial(hits: int, trials: int, further: int, count: int) -> Fraction:
     return comb(further, count) * beta(count + a, further - count + b) / beta(a, b)
 
 
-@pytest.mark.parametrize("case", [(0, 0, 5), (19, 20, 20), (5, 10, 7), (40, 40, 30), (0, 12, 9), (3, 4, 50)])
-@pytest.mark.parametrize("chance", ["0.01", "0.05", "0.2"])
+@cases("case", [(0, 0, 5), (19, 20, 20), (5, 10, 7), (40, 40, 30), (0, 12, 9), (3, 4, 50)])
+@cases("chance", ["0.01", "0.05", "0.2"])
 def test_the_quantile_against_a_sum_in_fractions(case: tuple[int, int, int], chance: str) -> None:
     hits, trials, further = case
     terms = [beta_binomial(hits, trials, further, count) for count in range(further + 1)]

@@ -19,6 +19,7 @@ from goldgate.runs.against import make_baseline_and_units
 from goldgate.runs.power import PowerOptions, plan_power
 from goldgate.suites import all_suites
 from goldgate.verification.verify import verify
+from tests.cases import cases
 from tests.comparison.runs import MODELS, store_extraction
 
 DOORS: dict[str, Callable[[str, str], object]] = {
@@ -135,7 +136,7 @@ def test_a_result_behind_a_url_is_to_be_copied_first(door: str, good: Path) -> N
     assert str(caught.value.place) == "s3://bucket/results/model-a"
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
     ["compare {}", "compare a=/x b={}", "trend {}", "trend b={}", "view {}", "view b={}", "plot {}", "validate {}"],
 )

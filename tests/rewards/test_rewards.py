@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import goldgate
 from goldgate.errors import ConfigError, InputError
 from goldgate.rewards import EventReward, event_reward, field_reward
+from tests.cases import cases
 
 SCHEMA = {"event_types": {"Hire": {"roles": ["Person", "Company"]}}}
 TEXT = "Lena Ortiz joined Harbour Bank."
@@ -61,7 +62,7 @@ def test_a_reward_is_the_metric_of_one_answer() -> None:
     assert reward(HALF) == [scorer.score(HALF, record)["strict_f1"]]
 
 
-@pytest.mark.parametrize(
+@cases(
     "completion",
     [
         HALF,
@@ -81,7 +82,7 @@ def test_completions_are_text_or_messages(completion: Any) -> None:
     assert reward(completion) == [2 / 3]
 
 
-@pytest.mark.parametrize(
+@cases(
     "completion",
     [None, 7, [], {}, [[]], [None], b"x", message(None), message(7), message([7]), [{"role": "user", "content": HALF}],
      message([{"type": "image"}]), [{"role": 7}], message("", tool_calls=[object()]), "\ud800", "[" * 5000, "{" * 100],
@@ -108,7 +109,7 @@ class Derived(str):
         raise RuntimeError
 
 
-@pytest.mark.parametrize("completion", [Raises(), [Raises(role="assistant")], [{"role": Raises(), "content": HALF}]])
+@cases("completion", [Raises(), [Raises(role="assistant")], [{"role": Raises(), "content": HALF}]])
 def test_an_object_that_raises_is_worth_nothing(completion: Any) -> None:
     assert reward(completion) == [0.0]
 
@@ -161,7 +162,7 @@ def test_rightly_saying_nothing_is_worth_1_and_nothing_readable_is_not() -> None
     assert reward("[]", function=precision) == [0.0]  # nothing predicted, and there was something
 
 
-@pytest.mark.parametrize(
+@cases(
     "gold",
     [
         json.dumps(EVENTS),
@@ -184,7 +185,7 @@ def test_gold_as_data_sets_have_it(gold: Any) -> None:
     assert reward(HALF, gold=gold) == [2 / 3]
 
 
-@pytest.mark.parametrize("gold", ["not json", 7, [7], [{"event_type": ""}], {"a": 1}])
+@cases("gold", ["not json", 7, [7], [{"event_type": ""}], {"a": 1}])
 def test_gold_that_cannot_be_read_is_an_error_with_its_row(gold: Any) -> None:
     with pytest.raises(InputError) as caught:
         REWARD(completions=[HALF, HALF], events=[EVENTS, gold])
@@ -201,7 +202,7 @@ def test_lengths_that_do_not_fit() -> None:
         REWARD(completions=[HALF, HALF], events=[EVENTS])
 
 
-@pytest.mark.parametrize("metric", ["hallucination_rate", "relaxed_f", "parse_errors", "relaxed_excess", 7])
+@cases("metric", ["hallucination_rate", "relaxed_f", "parse_errors", "relaxed_excess", 7])
 def test_what_cannot_be_a_reward(metric: Any) -> None:
     with pytest.raises(ConfigError) as caught:
         event_reward(schema=SCHEMA, metric=metric)

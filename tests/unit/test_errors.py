@@ -17,9 +17,10 @@ from goldgate.errors import (
     describe_value,
     did_you_mean,
 )
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "words"),
     [
         pytest.param(None, "null", id="null"),
@@ -40,7 +41,7 @@ def test_values_are_described_in_the_words_of_json(value: object, words: str) ->
     assert describe_value(value) == words
 
 
-@pytest.mark.parametrize(
+@cases(
     ("place", "shown"),
     [
         pytest.param(Place("a.jsonl", 3, "id"), "a.jsonl:3: id", id="all"),
@@ -58,7 +59,7 @@ def test_message_says_where_what_was_expected_what_was_found_and_what_to_do() ->
     assert str(error) == "g:2: it needs an id\n  expected: a\n  found:    b\n  do:       c"
 
 
-@pytest.mark.parametrize("kind", [InputError, ConfigError, InternalError])
+@cases("kind", [InputError, ConfigError, InternalError])
 def test_every_error_means_exit_status_two(kind: type[GoldgateError]) -> None:
     assert kind("c", "m").exit_status == 2
 
@@ -89,14 +90,12 @@ def test_advice_names_the_nearest_word_or_nothing() -> None:
     assert did_you_mean("zzz", ["strict_f1"]) is None
 
 
-@pytest.mark.parametrize("name", ["strict-f1", "strictF1", "StrictF1", "strict f1"])
+@cases("name", ["strict-f1", "strictF1", "StrictF1", "strict f1"])
 def test_another_spelling_of_a_name_beats_names_that_are_like_it(name: str) -> None:
     assert did_you_mean(name, ["strict-f12", "strictF", "strict_f1"]) == "did you mean strict_f1?"
 
 
-@pytest.mark.parametrize(
-    ("key", "value"), [("gates", "{}"), ("metrics.cot.enabled", "true"), ("metrics.response.prefix", '"["')]
-)
+@cases(("key", "value"), [("gates", "{}"), ("metrics.cot.enabled", "true"), ("metrics.response.prefix", '"["')])
 def test_setting_in_advice_can_be_pasted_as_yaml(key: str, value: str) -> None:
     pasted = yaml.safe_load(as_yaml(key, value))
     for name in key.split("."):

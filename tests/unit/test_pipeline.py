@@ -12,6 +12,7 @@ import pytest
 import goldgate
 from goldgate.core.gate import Gate
 from goldgate.errors import ConfigError, InputError
+from tests.cases import cases
 
 from .helpers import SCHEMA, Json, answer, event, gate, gold, judge, protocol, scorer
 
@@ -95,7 +96,7 @@ def test_report_has_what_the_specification_asks_for() -> None:
     assert report["error"] is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("gates", "status", "exit_status"),
     [
         pytest.param({}, "NO_GATES", 0, id="no-gates"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goldgate.viewer.access import AccessControl, HttpRequest, is_everywhere, is_loopback
+from tests.cases import cases
 
 PORT = 8642
 NAME = f"goldgate-view-{PORT}"
@@ -172,7 +173,7 @@ def test_what_other_sites_load_is_refused(door: AccessControl, site: str, mode: 
     assert (refused(door, asked) is None) is allowed
 
 
-@pytest.mark.parametrize(
+@cases(
     ("listens", "host", "allowed"),
     [
         ("0.0.0.0", "192.168.1.5", True),
@@ -212,7 +213,7 @@ def test_addresses_can_be_opened() -> None:
 FORM = {"origin": f"http://127.0.0.1:{PORT}", "sec_fetch_site": "same-origin"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("headers", "status"),
     [
         ({}, None),

@@ -73,12 +73,12 @@ def test_every_suite_with_hostile_data(name: str, tmp_path: Path) -> None:
 def test_the_limit_is_said_and_can_be_raised(tmp_path: Path) -> None:
     path = store_made_up(tmp_path / "it", "extraction")
     said = export(tmp_path / "out", path, samples=70)
-    assert "the 170 best samples have no page" in said
+    assert "the 50 best samples have no page" in said
     assert "--samples" in said
     require_linked(tmp_path / "out")
     lists = require_harmless(pages(tmp_path / "out")["0-list-0.html"])
-    assert "These pages have 70 of 240 samples, most errors first" in lists.text
-    assert "the 150 best samples have no page" in export(tmp_path / "more", path, samples=90)
+    assert "These pages have 70 of 120 samples, most errors first" in lists.text
+    assert "the 30 best samples have no page" in export(tmp_path / "more", path, samples=90)
     assert len([name for name in pages(tmp_path / "more") if "-sample-" in name]) == 90
 
 

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.main import goldgate
+from tests.cases import cases
 
 from .asking import Viewer
 
@@ -53,7 +54,7 @@ def test_help_names_no_library(stored: Path) -> None:
     assert "--export DIR" in done.stdout
 
 
-@pytest.mark.parametrize(
+@cases(
     ("arguments", "code"),
     [
         (["nowhere", "--no-browser"], "report.not_found"),

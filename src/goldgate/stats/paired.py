@@ -16,9 +16,10 @@ system is first can matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from hashlib import shake_128
 from math import comb, sqrt
 
@@ -47,6 +48,7 @@ _MAX_UNITS = 1_000  # of the exact count, whose numbers have this many bits
 _MAX_BITS = 1 << 18  # of what tells beforehand how many steps it takes: 2 ms at most
 
 _Difference = tuple[int, int]
+_Differences = Sequence[tuple[_Difference, int]]  # and how many units have it
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +82,13 @@ def swap_test(pairs: UnitPairs, swaps: int = SWAPS, seed: int = SEED) -> SwapTes
         return None
     top = abs((a1 - a2) * (b1 + b2) - (a1 + a2) * (b1 - b2))
     scale = _Scale(a1 + a2, b1 + b2, top, (b1 + b2) ** 2 - (b1 - b2) ** 2)
-    differences = _differences(pairs)
     if top == 0:
         return SwapTest(1.0, True, 0)
+    return _test_differences(tuple(_differences(pairs)), scale, swaps, seed)
+
+
+@lru_cache(maxsize=512)  # a comparison asks for the same differences in its table, its parts and its best system
+def _test_differences(differences: _Differences, scale: _Scale, swaps: int, seed: int) -> SwapTest:
     counted = _count_all(differences, scale)
     if counted is not None:
         return SwapTest(counted, True, 0)
@@ -104,7 +110,7 @@ def _differences(pairs: UnitPairs) -> list[tuple[_Difference, int]]:
     return sorted(counts.items())
 
 
-def _count_all(differences: list[tuple[_Difference, int]], scale: _Scale) -> float | None:
+def _count_all(differences: _Differences, scale: _Scale) -> float | None:
     """The share of all ways that reach the observed difference, or None if they are too many to count.
 
     Not the ways are listed but the sums that they lead to, with the number of ways to each: 300 units that differ by
@@ -152,7 +158,7 @@ def takes_too_long(terms: list[tuple[int, int]]) -> bool:
     return steps > _MAX_STEPS
 
 
-def _draw(differences: list[tuple[_Difference, int]], swaps: int, seed: int) -> Iterator[_Difference]:
+def _draw(differences: _Differences, swaps: int, seed: int) -> Iterator[_Difference]:
     """The sums after `swaps` random swaps, a bit of a hash deciding each unit.
 
     The sum over all units at once: the numbers to add lie in bit planes, one bit a unit, and a plane's share of the

@@ -11,11 +11,12 @@ from goldgate.core.gate import Gate, Verdict, overall_verdict, parse_bound
 from goldgate.core.metric import Count, Metric, Rate
 from goldgate.stats.gates import judge_gates
 from goldgate.stats.interval import metric_with_interval
+from tests.cases import cases
 
 from ..helpers import gate
 
 
-@pytest.mark.parametrize(
+@cases(
     ("measured", "bound", "verdict"),
     [
         # 1 × 10000 = 10000 ≥ 3333 × 3 = 9999, but not ≥ 3334 × 3 = 10002

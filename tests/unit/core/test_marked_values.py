@@ -5,13 +5,13 @@ from __future__ import annotations
 from unicodedata import combining, decomposition
 from unicodedata import normalize as unicode_normalize
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.marked_values import NormalizedText, mentions_by_automaton, slow_mentions
 from goldgate.core.text import may_combine
 from goldgate.core.value_text import normalize
+from tests.cases import cases
 
 # Letters with their marks, Korean in pieces, Japanese sound marks, ligatures, blanks, right-to-left, astral.
 ODD = st.text(st.sampled_from("aA \u0301\u0327e\u1100\u1161\u11a8가\uff8a\uff9e\uff9fﬁ㎏½ß”—\u200b\u3000שׁ\u05c1ن😀𝔸"))
@@ -47,7 +47,7 @@ def places(text: str, *values: str, most: int = 100) -> dict[str, list[str]]:
     return {value: [text[start:end] for start, end in found.get(normalize(value), [])] for value in values}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "value", "written"),
     [
         ("Acme sued ACME, and acme paid.", "Acme", ["Acme", "ACME", "acme"]),

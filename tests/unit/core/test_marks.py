@@ -6,14 +6,13 @@ import random
 from typing import Literal
 from unicodedata import combining, normalize
 
-import pytest
-
 from goldgate.core.text import sort_marks
+from tests.cases import cases
 
 MARKS = "\u0301\u0316\u0344\u0323\u0300\u0327\u05b0\u0345"
 
 
-@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+@cases("form", ["NFC", "NFD", "NFKC", "NFKD"])
 def test_normal_forms_are_those_of_the_text(form: Literal["NFC", "NFD", "NFKC", "NFKD"]) -> None:
     rng = random.Random(7)
     pile = "".join(rng.choice(MARKS) for _ in range(3_000))

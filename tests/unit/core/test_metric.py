@@ -9,6 +9,7 @@ import pytest
 
 from goldgate.core.measure import RatioMeasure, count_units, precision_recall_f1
 from goldgate.core.metric import Count, Limit, Rate, floor_quotient, format_number, mean
+from tests.cases import cases
 
 
 def test_numbers_are_rounded_half_to_even_and_never_look_like_a_limit_that_they_miss() -> None:
@@ -70,7 +71,7 @@ def test_count_is_a_value_or_a_reason() -> None:
     assert (Count(3).exact, Count(None, "off").exact) == (Fraction(3), None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("hits", "predicted", "gold", "expected"),
     [
         # P = 1/2, R = 1/4, F1 = 2·1 / (2 + 4)

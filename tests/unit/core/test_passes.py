@@ -11,6 +11,7 @@ import goldgate
 from goldgate.core.evaluation import MORE_IS_BETTER, Evaluation
 from goldgate.core.metric import Count, Rate
 from goldgate.suites import SUITES, load_suite
+from tests.cases import cases
 
 METRICS = {
     "strict_f1": {"value": 0.3, "interval": {"low": 0.1, "high": 0.5}},
@@ -29,7 +30,7 @@ EVALUATION = Evaluation(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("bounds", "holds", "said"),
     [
         ({"strict_f1": 0.3}, True, "PASS: strict_f1 0.3000 = 3/10 [0.100, 0.500] is ≥ 0.3"),
@@ -46,7 +47,7 @@ def test_bounds(bounds: Any, holds: bool, said: str) -> None:
     assert said in repr(check)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("bounds", "error", "said"),
     [
         ({}, TypeError, "needs a bound"),

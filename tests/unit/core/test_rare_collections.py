@@ -7,9 +7,10 @@ import gc
 import pytest
 
 from goldgate.core.process import GC_THRESHOLD, infrequent_gc
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(("before", "inside"), [(700, GC_THRESHOLD), (0, 0), (GC_THRESHOLD * 2, GC_THRESHOLD * 2)])
+@cases(("before", "inside"), [(700, GC_THRESHOLD), (0, 0), (GC_THRESHOLD * 2, GC_THRESHOLD * 2)])
 def test_the_threshold_is_given_back(before: int, inside: int) -> None:
     known = gc.get_threshold()
     try:

@@ -7,11 +7,12 @@ import pytest
 import goldgate
 from goldgate.core.plan import signature
 from goldgate.suites.extraction.settings import CotSettings
+from tests.cases import cases
 
 from ..helpers import SCHEMA, judge
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "word"),
     [
         pytest.param(True, "yes", id="true"),
@@ -37,7 +38,7 @@ def test_signature_of_a_report_names_version_and_settings() -> None:
     assert settings["cot"] == "off"
 
 
-@pytest.mark.parametrize(
+@cases(
     "settings",
     [
         pytest.param({"relaxed": "span_iou"}, id="relaxed-mode"),

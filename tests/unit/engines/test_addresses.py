@@ -6,9 +6,10 @@ import pytest
 
 from goldgate.engines import EngineName, start_engine
 from goldgate.errors import ConfigError
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("engine", "address", "code"),
     [
         ("ray", "", "ray.no_address"),

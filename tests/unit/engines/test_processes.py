@@ -19,6 +19,7 @@ from goldgate.errors import InputError, InternalError, MachineError, Place
 from goldgate.files.reading import read_text_file
 from goldgate.readers.id_index import open_store
 from goldgate.readers.records import OFFSET_BITS
+from tests.cases import cases
 
 # Workers cannot import this file, so the work in here is done by functions from elsewhere.
 
@@ -59,7 +60,7 @@ def test_module_that_is_not_there_is_an_error_and_no_hang() -> None:
         list(engine.map(json.loads, ["1"]))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("end", "found"),
     [
         ("__import__('os')._exit(3)", "ended with status 3"),

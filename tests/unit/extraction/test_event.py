@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import goldgate
+from tests.cases import cases
 
 from ..helpers import UnitSet, event, gold, predicted_units, protocol, score, units_of
 
@@ -16,7 +17,7 @@ A = event("质押", ("质押方", "甲"))
 UNIT_A = {("质押", "质押方", "甲")}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "units"),
     [
         pytest.param([A], UNIT_A, id="list"),
@@ -36,7 +37,7 @@ def test_shapes_that_are_event_lists(value: Any, units: UnitSet) -> None:
     assert "not_an_event_list" not in [found["violation"] for found in record["violations"]]
 
 
-@pytest.mark.parametrize(
+@cases(
     "value",
     [
         pytest.param({"result": [A]}, id="other-key"),
@@ -82,7 +83,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("written", "arguments"), VALUES)
+@cases(("written", "arguments"), VALUES)
 def test_argument_values_give_units(written: str, arguments: set[str]) -> None:
     expected = {("T", "r", argument) for argument in arguments}
     assert predicted_units(one_argument(written)) == expected
@@ -90,7 +91,7 @@ def test_argument_values_give_units(written: str, arguments: set[str]) -> None:
     assert predicted_units(one_argument(written)[:-1]) == expected  # repaired
 
 
-@pytest.mark.parametrize(("written", "arguments"), VALUES)
+@cases(("written", "arguments"), VALUES)
 def test_values_in_an_answer_encoded_twice_give_the_same_units(written: str, arguments: set[str]) -> None:
     assert predicted_units(json.dumps(one_argument(written))) == {("T", "r", argument) for argument in arguments}
 
@@ -104,7 +105,7 @@ def test_numbers_of_joined_objects_keep_their_text() -> None:
     assert predicted_units(f"{row}\n{row.replace('1.10', '2.50')}") == {("T", "r", "1.10"), ("T", "r", "2.50")}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("events", "units"),
     [
         pytest.param([event(" T ", (" r ", "x"))], {("T", "r", "x")}, id="blanks-around-names-are-stripped"),

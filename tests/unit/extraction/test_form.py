@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 import goldgate
 from goldgate.suites.extraction.events.answer_form import NO_EVENT
+from tests.cases import cases
 from tests.unit.helpers import SCHEMA, Json, event, gold
 
 from .forms import FIXED, FLAT, KEYS, MAPPING, SUE, WORDS, form, predicted, score, violations
@@ -16,7 +15,7 @@ from .forms import FIXED, FLAT, KEYS, MAPPING, SUE, WORDS, form, predicted, scor
 BOTH = {("Sue", "plaintiff", "ann"), ("Sue", "date", "may")}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("settings", "response"),
     [
         (FLAT, {"plaintiff": "Ann", "date": "May"}),
@@ -41,14 +40,14 @@ def test_a_declared_form_is_read_without_a_violation(settings: Any, response: An
     assert found["parse_raw_success"] == 1
 
 
-@pytest.mark.parametrize("settings", [FLAT, FIXED, MAPPING, KEYS, WORDS, {"prefix": "["}])
-@pytest.mark.parametrize("response", [[SUE], {"events": [SUE]}, {"event_list": [SUE]}, SUE])
+@cases("settings", [FLAT, FIXED, MAPPING, KEYS, WORDS, {"prefix": "["}])
+@cases("response", [[SUE], {"events": [SUE]}, {"event_list": [SUE]}, SUE])
 def test_our_own_form_reads_as_ever_beside_another(settings: Any, response: Any) -> None:
     found = score(response if settings != {"prefix": "["} else [SUE], gold(SUE), strict=True, **settings)
     assert (predicted(found), violations(found)) == (BOTH, [])
 
 
-@pytest.mark.parametrize("response", [{"plaintiff": "Ann"}, [{"event_type": "Sue", "arguments": {"plaintiff": "Ann"}}]])
+@cases("response", [{"plaintiff": "Ann"}, [{"event_type": "Sue", "arguments": {"plaintiff": "Ann"}}]])
 def test_no_form_is_read_that_was_not_declared(response: Any) -> None:
     found = score(response, gold(SUE))
     assert predicted(found) == set()
@@ -66,7 +65,7 @@ DECODED: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "event"), DECODED)
+@cases(("settings", "event"), DECODED)
 def test_decoded_events_are_read_in_the_declared_form_as_responses_are(settings: Any, event: Any) -> None:
     protocol = {"metrics": {"response": settings | {"null_words": ["none"]}}}
     answers: list[Json] = [{"response": json.dumps([event])}, {"events": [event]}]
@@ -148,7 +147,7 @@ def test_null_in_a_place_for_a_role_says_that_there_is_none() -> None:
 # --- null words
 
 
-@pytest.mark.parametrize("word", ["null", "NULL", " none ", "Ｎ／Ａ", "n / a", "无"])
+@cases("word", ["null", "NULL", " none ", "Ｎ／Ａ", "n / a", "无"])
 def test_a_null_word_gives_no_unit_and_no_violation(word: str) -> None:
     answers: list[tuple[Any, Any]] = [
         ({}, [event("Sue", ("plaintiff", "Ann"), ("date", word))]),
@@ -162,7 +161,7 @@ def test_a_null_word_gives_no_unit_and_no_violation(word: str) -> None:
         assert (predicted(found), violations(found)) == ({("Sue", "plaintiff", "ann")}, [])
 
 
-@pytest.mark.parametrize("value", ["none of them", "nonexistent", "N", "无效"])
+@cases("value", ["none of them", "nonexistent", "N", "无效"])
 def test_a_null_word_counts_only_as_a_whole_value(value: str) -> None:
     assert len(predicted(score([event("Sue", ("date", value))], gold(SUE), **WORDS))) == 1
 
@@ -190,7 +189,7 @@ def test_a_null_in_a_list_of_our_own_form_stays_a_violation() -> None:
 # --- numbers
 
 
-@pytest.mark.parametrize(
+@cases(
     ("settings", "before", "after"),
     [
         (FLAT, '{"date": ', "}"),
@@ -198,7 +197,7 @@ def test_a_null_in_a_list_of_our_own_form_stays_a_violation() -> None:
         (KEYS, '[{"type": "Sue", "args": [{"name": "date", "text": ', "}]}]"),
     ],
 )
-@pytest.mark.parametrize("number", ["1.10", "-0", "12345678901234567890123", "1E3"])
+@cases("number", ["1.10", "-0", "12345678901234567890123", "1E3"])
 def test_numbers_keep_their_text(settings: Any, before: str, after: str, number: str) -> None:
     for end in ("", ","):  # as it stands, and repaired
         response = before + number + after[:-1] + end + after[-1]

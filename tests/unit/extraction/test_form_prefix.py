@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import goldgate
+from tests.cases import cases
 from tests.unit.helpers import gold
 
 from .forms import SUE, form, predicted, score
@@ -12,7 +11,7 @@ from .forms import SUE, form, predicted, score
 PREFIX = '[{"event_type":'
 
 
-@pytest.mark.parametrize(
+@cases(
     "response",
     [
         ' "Sue", "arguments": [{"role": "date", "argument": "May"}]}]',
@@ -29,7 +28,7 @@ def test_the_prefix_is_put_before_a_response_that_does_not_begin_with_it(respons
     assert found["parse_raw_success"] == 1
 
 
-@pytest.mark.parametrize("response", ["", " \n"])
+@cases("response", ["", " \n"])
 def test_a_model_that_said_nothing_did_not_say_the_prefix(response: str) -> None:
     found = score(response, gold(SUE), prefix='[{"event_type": "Sue", "arguments": [')
     assert (found["parse_errors"], found["parse_extraction_failures"], found.record["predicted"]) == (1, 1, {})
@@ -41,7 +40,7 @@ def test_a_prefix_may_open_a_thought() -> None:
     assert (parsed.value, parsed.thought_state, parsed.thought.strip()) == ([], "closed", "No: [1]")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("response", "preamble"),
     [('{"event_type": "A", "arguments": []}]', ""), ('first some words: [{"event_type": "A"}]', "first some words: ")],
 )

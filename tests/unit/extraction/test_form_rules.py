@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import goldgate
 from goldgate.suites.extraction.events.answer_form import CANONICAL
 from goldgate.suites.extraction.events.event import event_list
+from tests.cases import cases
 from tests.laws import strategies
 from tests.unit.helpers import event, gold
 
@@ -22,7 +23,7 @@ from .forms import FIXED, FLAT, KEYS, MAPPING, SUE, WORDS, form, score, violatio
 # --- violations name what the model wrote
 
 
-@pytest.mark.parametrize(
+@cases(
     ("settings", "response", "expected"),
     [
         (FLAT, {"date": {"a": 1}, "no such": "x"}, [("unknown_role", '$["no such"]'), ("value_invalid", "$.date")]),
@@ -64,7 +65,7 @@ def test_paths_name_what_the_model_wrote(settings: Any, response: Any, expected:
 # --- what the reader of responses asks of a form
 
 
-@pytest.mark.parametrize(
+@cases(
     ("settings", "value", "is_one_event", "is_whole"),
     [
         ({}, SUE, True, False),
@@ -116,7 +117,7 @@ def test_a_form_can_be_compared_hashed_and_sent_to_another_process() -> None:
 # --- in the signature
 
 
-@pytest.mark.parametrize(
+@cases(
     ("settings", "part"),
     [
         ({}, None),

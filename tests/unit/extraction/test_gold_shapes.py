@@ -16,6 +16,7 @@ from goldgate.rewards import event_reward
 from goldgate.suites.extraction.check_gold import EventCheck
 from goldgate.suites.extraction.convert import convert_gold, derive_event_schema
 from goldgate.suites.extraction.events.event_schema import EventSchema, parse_event_schema
+from tests.cases import cases
 
 ROLES_OF = {"Buy": ["acquirer", "target", "price", "type"], "Sue": ["start", "who"]}
 SCHEMA = {"event_types": {name: {"roles": roles} for name, roles in ROLES_OF.items()}}
@@ -150,7 +151,7 @@ def test_an_event_schema_is_not_derived_from_flat_events(tmp_path: Path) -> None
     assert "--schema" not in caught.value.advice  # an option that goldgate schema does not have
 
 
-@pytest.mark.parametrize(("event", "schema", "expected", "advice"), BAD)
+@cases(("event", "schema", "expected", "advice"), BAD)
 def test_what_cannot_be_read_is_an_error_with_its_place_and_advice(
     event: Any, schema: Any, expected: tuple[str, str], advice: str | None
 ) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 import yaml
 
 import goldgate
 from goldgate import Evaluation
 from goldgate.core.tally import total
 from goldgate.suites.extraction.measures.answers import HINT_SHARE, NULL_WORDS, OTHER_KEYS, hint_section
+from tests.cases import cases
 from tests.unit.helpers import event, gold
 
 SUE = event("Sue", ("plaintiff", "Ann"), ("date", "May"))
@@ -39,7 +39,7 @@ def said(evaluation: Evaluation) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("answer", "expected"),
     [
         ([SUE], []),
@@ -89,7 +89,7 @@ def test_a_hint_names_the_setting_that_reads_the_answer(answer: Any, expected: l
     assert said(evaluate([answer])) == expected
 
 
-@pytest.mark.parametrize("answer", [FLAT, MAPPING, OTHER, [event("Sue", ("date", "none"))]])
+@cases("answer", [FLAT, MAPPING, OTHER, [event("Sue", ("date", "none"))]])
 def test_the_settings_of_the_hints_silence_them(answer: Any) -> None:
     settings: dict[str, Any] = {}
     for hint in evaluate([answer]).report["hints"]:
@@ -107,7 +107,7 @@ def test_a_hint_needs_a_share_of_the_answers() -> None:
     assert said(evaluate([FLAT, *([[SUE]] * 10)])) == []
 
 
-@pytest.mark.parametrize("answer", [MAPPING, OTHER, [event("Sue", ("date", "n/a"))]])
+@cases("answer", [MAPPING, OTHER, [event("Sue", ("date", "n/a"))]])
 def test_decoded_events_give_the_hints_of_a_response(answer: Any) -> None:
     assert said(evaluate([{"events": answer}])) == said(evaluate([answer])) != []
 

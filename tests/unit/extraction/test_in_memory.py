@@ -14,6 +14,7 @@ import goldgate
 from goldgate.core.tally import Tally
 from goldgate.errors import GoldgateError, InputError
 from goldgate.suites.extraction.settings import CotSettings
+from tests.cases import cases
 
 from ..helpers import SCHEMA, Json, answer, event, gold, judge, score, scorer
 
@@ -27,7 +28,7 @@ def assistant(content: Any, **more: Any) -> Json:
     return {"role": "assistant", "content": content, **more}
 
 
-@pytest.mark.parametrize(
+@cases(
     "messages",
     [
         pytest.param([assistant(RIGHT)], id="one"),
@@ -52,14 +53,14 @@ def test_chat_messages_are_scored_as_the_text_of_the_last_assistant_message(mess
     assert scorer().score(messages, GOLD)["strict_f1"] == 1.0
 
 
-@pytest.mark.parametrize("content", ["", None, []])
+@cases("content", ["", None, []])
 def test_an_assistant_that_wrote_nothing_was_read_and_found_wanting(content: Any) -> None:
     scored = scorer().score([assistant(content)], GOLD)
     assert scored["strict_f1"] == 0.0
     assert scored.record["parse"]["status"] == "error"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("messages", "said"),
     [
         ([{"role": "user", "content": "?"}], "role assistant; the roles are user"),
@@ -130,7 +131,7 @@ def test_many_responses_are_scored_one_for_one() -> None:
     assert scorer().score_many(iter([RIGHT]), iter([GOLD]))[0]["strict_f1"] == 1.0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("responses", "golds", "error", "said"),
     [
         ([RIGHT], [GOLD, GOLD], ValueError, "1 responses, 2 golds"),
@@ -159,7 +160,7 @@ def test_records_of_the_samples_are_kept_where_they_are_asked_for() -> None:
     assert plain.report == kept.report
 
 
-@pytest.mark.parametrize(
+@cases(
     ("golds", "said"),
     [
         ("gold.jsonl", "evaluate_files takes paths"),
@@ -176,7 +177,7 @@ def test_what_holds_no_records_is_refused(golds: Any, said: str) -> None:
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize(("schema", "protocol"), [([SCHEMA], None), (7, None), (SCHEMA, ["x"]), (SCHEMA, 7)])
+@cases(("schema", "protocol"), [([SCHEMA], None), (7, None), (SCHEMA, ["x"]), (SCHEMA, 7)])
 def test_what_is_no_schema_and_no_protocol_is_refused(schema: Any, protocol: Any) -> None:
     with pytest.raises(GoldgateError):
         goldgate.load_scorer(schema, protocol)

@@ -8,6 +8,7 @@ import pytest
 
 from goldgate import parse_response
 from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
+from tests.cases import cases
 
 DEEP = 200  # levels; a reader may set a limit (RFC 8259, section 9)
 
@@ -261,7 +262,7 @@ def test_text_that_is_no_json_raises_nothing_and_is_not_raw_as_a_whole(form: For
         assert (parsed.status, parsed.method) != ("raw", "whole"), text[:40]
 
 
-@pytest.mark.parametrize("text", ["1", '"a"', "true", "null", "-0.5e1", '""'])
+@cases("text", ["1", '"a"', "true", "null", "-0.5e1", '""'])
 def test_value_that_is_no_list_or_object_is_no_answer(text: str) -> None:
     assert parse_response(text).method == "no_json_found"
 

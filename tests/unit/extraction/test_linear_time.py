@@ -2,7 +2,7 @@
 
 Steps are counted, not seconds (`steps.py`): a text four times as long may take five times the steps. Linear is four,
 quadratic sixteen; the short texts are longer than any look-ahead of the reader (8,192 characters), below which its
-cost still grows to its bound. `make test` takes every fifth text, shorter, and twice as long.
+cost still grows to its bound. `make test` takes every tenth text, shorter, and twice as long.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pytest
 from goldgate import parse_response, response
 from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
 from goldgate.suites.extraction.settings import CotSettings
+from tests.cases import cases
 
 from ..helpers import SCHEMA, answer, event, gold, scorer
 from .steps import counted, steps_of
@@ -169,7 +170,7 @@ def growing_too_fast(texts: list[HostileText], size: int, times: int, most: floa
 
 
 def test_hostile_text_is_read_in_linear_time() -> None:
-    assert growing_too_fast(HOSTILE_TEXTS[::5], *QUICK) == []
+    assert growing_too_fast(HOSTILE_TEXTS[::10], *QUICK) == []
 
 
 @pytest.mark.slow  # test_hostile_text_is_read_in_linear_time
@@ -185,7 +186,7 @@ def test_brackets_in_a_string_that_is_not_closed_are_read_in_linear_time() -> No
     assert steps(SHORT * TIMES) <= MOST * steps(SHORT)
 
 
-@pytest.mark.parametrize("piece", ["[//", "[ # ", "{ // a", "// [\n", "[\\n// "])
+@cases("piece", ["[//", "[ # ", "{ // a", "// [\n", "[\\n// "])
 def test_brackets_in_comments_are_read_in_linear_time(piece: str) -> None:
     # In seconds: a pattern that fails is one step, however far it looked. Linear is some tenths, quadratic a minute.
     began = time.process_time()
@@ -220,7 +221,7 @@ def _called_for_each_pair(text: str) -> None:
             ord("x")
 
 
-@pytest.mark.parametrize("quadratic", [_every_rest, _searched_again_and_again, _called_for_each_pair])
+@cases("quadratic", [_every_rest, _searched_again_and_again, _called_for_each_pair])
 def test_quadratic_work_is_noticed(quadratic: Callable[[str], object]) -> None:
     assert growth(quadratic, "x") > 3 * MOST
     assert growth(quadratic, "x", "", "", *QUICK[:2]) > 1.2 * QUICK[2]

@@ -9,6 +9,7 @@ import pytest
 from goldgate import parse_response
 from goldgate.core.value_text import NumberText
 from goldgate.suites.extraction.events.answer_form import Form
+from tests.cases import cases
 
 from ..helpers import answer, event
 
@@ -23,7 +24,7 @@ def fenced(content: str, language: str = "json") -> str:
     return f"```{language}\n{content}\n```"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "method", "value"),
     [
         # --- the whole text
@@ -59,7 +60,7 @@ def test_answer_is_located_and_decoded_as_it_stands(text: str, method: str, valu
     assert (parsed.status, parsed.method, parsed.value, parsed.repairs) == ("raw", method, value, ())
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         pytest.param("", id="empty"),
@@ -79,7 +80,7 @@ def test_nothing_that_looks_like_json_is_no_json_found(text: str) -> None:
     assert (parsed.status, parsed.method, parsed.value) == ("error", "no_json_found", None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "method", "value"),
     [
         pytest.param(f"{fenced(LIST_A)}\nNo, better:\n{fenced(LIST_B)}", "fenced", [B], id="fence-corrected"),
@@ -104,7 +105,7 @@ def test_last_candidate_that_reads_as_events_wins(text: str, method: str, value:
     assert (parsed.status, parsed.method, parsed.value) == ("raw", method, value)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "method", "value"),
     [
         pytest.param(f'{fenced(NO_EVENTS)}\n{fenced(NOR_THIS)}\n{{"c": 3}}', "fenced", {"b": 2}, id="last-fence-first"),
@@ -123,7 +124,7 @@ def test_located_but_unreadable_is_an_error_and_no_extraction_failure() -> None:
     assert (parsed.status, parsed.method, parsed.value) == ("error", "fenced", None)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         pytest.param(f"{ONE_A}\n{ONE_B}", id="lines"),
@@ -152,7 +153,7 @@ UNQUOTED = '{"event_type": "C", "arguments": [{"role": "r", "argument": oops}]}'
 HALF_QUOTED = '{"event_type": "C", "arguments": [{"role": "r", "argument": "x" oops}]}'
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         pytest.param(f"[{ONE_A}, {UNQUOTED}, {ONE_B}]", id="unquoted-value"),
@@ -188,17 +189,17 @@ def test_template_after_the_answer_does_not_win() -> None:
     assert parse_response(f"{LIST_A}\nNote: the form is {TEMPLATE}.").value == [A]
 
 
-@pytest.mark.parametrize("remark", ["If none, I would answer [].", "参考[]", "Note: had there been none, I return []"])
+@cases("remark", ["If none, I would answer [].", "参考[]", "Note: had there been none, I return []"])
 def test_empty_list_in_a_closing_remark_takes_nothing_back(remark: str) -> None:
     assert parse_response(f"{LIST_A}\n{remark}").value == [A]
 
 
-@pytest.mark.parametrize("correction", ["Final answer: []", "更正：[]", "Instead:\n[]", "**Corrected:** []."])
+@cases("correction", ["Final answer: []", "更正：[]", "Instead:\n[]", "**Corrected:** []."])
 def test_empty_list_that_ends_the_text_as_an_answer_corrects_the_one_before(correction: str) -> None:
     assert parse_response(f"{LIST_A}\n{correction}").value == []
 
 
-@pytest.mark.parametrize("end", ["So:\n[]", "**Answer:** []."])
+@cases("end", ["So:\n[]", "**Answer:** []."])
 def test_empty_list_without_words_of_correction_takes_nothing_back(end: str) -> None:
     assert parse_response(f"{LIST_A}\n{end}").value == [A]
 
@@ -209,7 +210,7 @@ def test_flat_answer_in_a_list_of_one_is_that_answer() -> None:
     assert parsed.value == {"buyer": "Alta", "price": NumberText("1.10")}
 
 
-@pytest.mark.parametrize("text", ["[[]]", '[[{"event_type": "A"}]]', "[1]", "[[1], {}]"])
+@cases("text", ["[[]]", '[[{"event_type": "A"}]]', "[1]", "[[1], {}]"])
 def test_list_in_a_list_is_no_flat_answer(text: str) -> None:
     assert parse_response(text, form=Form(flat=True)).status in ("raw", "repaired")
 

@@ -17,6 +17,7 @@ from goldgate.suites.extraction.explain import make_reader, sample_summary
 from goldgate.suites.extraction.explain.page import sample_page
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.extraction.settings import ExtractionSettings, ResponseSettings, SchemaSettings
+from tests.cases import cases
 from tests.responses.corpus import Case, load_corpus, one_of_each_manner
 
 from ..helpers import Json, answer, event, gold
@@ -142,7 +143,7 @@ def test_right_offsets_of_gold_decide_which_mention_is_meant() -> None:
     assert [each.start for each in text_of(page_of(wrong, answer()), "Source text").marks] == [0, 10]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "value", "found"),
     [
         ("合计１２％，约 1 2%", "12%", ["１２％", "1 2%"]),
@@ -246,7 +247,7 @@ def test_no_prediction_an_empty_one_and_structured_events() -> None:
     assert ["Deal", "Target", "Corvid", "Corvid", "right"] in rows(page, "Arguments")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("wanted", "said", "word", "weight"),
     [
         ([event("T", ("r", "x"))], answer(event("T", ("r", "x"))), "", 0),

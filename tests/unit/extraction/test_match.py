@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.cases import cases
+
 from ..helpers import Json, answer, counts, event, gold, judge, score
 
 
@@ -34,7 +36,7 @@ def test_strict_counts_exact_units_over_the_sets_of_a_sample() -> None:
     assert counts(result, "strict_precision", "strict_recall", "strict_f1") == ((2, 3), (2, 4), (4, 7))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "wanted"),
     [
         pytest.param(event("T", ("r", "x")), event("U", ("r", "x")), id="other-type"),
@@ -63,7 +65,7 @@ def test_same_unit_in_two_samples_counts_twice() -> None:
     assert counts(result, "strict_precision") == ((2, 2),)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "wanted", "relaxed"),
     [
         pytest.param("甲", "甲公司", 1, id="predicted-inside-gold"),
@@ -85,7 +87,7 @@ def test_include_or_char_overlap(predicted: str, wanted: str, relaxed: int) -> N
     assert hits(one_role(predicted), one_role(wanted))[1] == relaxed
 
 
-@pytest.mark.parametrize(
+@cases(
     ("threshold", "relaxed"),
     [
         pytest.param("0.6", 1, id="exactly"),  # 3 of 5
@@ -104,7 +106,7 @@ def test_third_is_not_0_3333_but_above_it() -> None:
     assert hits(one_role("ab"), one_role("bc"), threshold="0.3334")[1] == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "wanted", "threshold", "relaxed"),
     [
         # L = 4 ("abcd"), |a| = 4, |b| = 8: 4 / (4 + 8 − 4) = 0.5
@@ -129,7 +131,7 @@ def test_span_iou_without_offsets_uses_the_longest_common_stretch(
     assert hits(one_role(predicted), one_role(wanted), relaxed="span_iou", threshold=threshold)[1] == relaxed
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "wanted", "relaxed"),
     [
         # [0,4) and [2,6): 2 common of 6
@@ -174,7 +176,7 @@ def test_offsets_do_not_matter_to_the_other_rule() -> None:
     assert hits(ours, theirs) == (0, 0)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "wanted", "strict", "relaxed"),
     [
         # ab–ab exactly leaves b and a, which do not fit; ab–a and b–ab do: the exact hit is rerouted.
@@ -212,7 +214,7 @@ def test_record_shows_the_pairs_beyond_the_exact_ones() -> None:
     assert pairs == {(("T", "r", "ab"), ("T", "r", "a")), (("T", "r", "b"), ("T", "r", "ab"))}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "wanted", "expected"),
     [
         # types {T, U} and {T, V}: TP 1

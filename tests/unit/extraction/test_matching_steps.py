@@ -18,6 +18,7 @@ from goldgate.suites.extraction.events.relaxed_matching import (
     slow_row,
 )
 from goldgate.suites.extraction.settings import RelaxedSettings
+from tests.cases import cases
 
 HALF = Share("0.5")
 OVERLAP = relaxed_matching.relaxed_rule(RelaxedSettings("include_or_char_overlap", HALF, HALF))
@@ -100,7 +101,7 @@ def crossing(size: int) -> list[int]:
     return [(1 << (size - number)) - 1 for number in range(size)]
 
 
-@pytest.mark.parametrize("limit", [0, 50, 10**9])
+@cases("limit", [0, 50, 10**9])
 def test_long_paths_that_cross_are_followed_in_phases(limit: int) -> None:
     size, asked = 600, 0
     made = crossing(size)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import cases
+
 from ..helpers import Json, event, gold, score
 
 Named = set[tuple[str, str, tuple[str, str, str]]]
@@ -20,7 +22,7 @@ def named(predicted: list[Json], record: Json) -> Named:
 P, G = "predicted", "gold"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "wanted", "text", "expected"),
     [
         pytest.param([("T", "r", "x")], [("T", "r", "x")], "x", set(), id="no-error"),
@@ -119,7 +121,7 @@ def test_errors_are_named(
     assert named(events(predicted[::-1]), gold(*events(wanted[::-1]), text=text)) == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "wanted", "pairs"),
     [
         pytest.param(("T", "r", "ab"), ("T", "r", "abc"), "boundary", id="boundary"),

@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 
 from goldgate.core.value_text import Haystack, normalize
+from tests.cases import cases
 
 FOLDED = {
     **dict.fromkeys("。·•・", "."),
@@ -40,7 +41,7 @@ def test_zero_width_characters_are_removed(invisible: str) -> None:
     assert normalize(f"甲{invisible}乙") == "甲乙"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "form"),
     [
         pytest.param("ABC", "abc", id="ascii-case"),
@@ -80,7 +81,7 @@ def test_normal_form_is_stable() -> None:
         assert normalize(normalize(text)) == normalize(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "value", "found"),
     [
         pytest.param("甲公司质押", "公司", True, id="letter-for-letter"),

@@ -12,6 +12,7 @@ from goldgate.core.value_text import (
     needle_batches,
     slow_contained,
 )
+from tests.cases import cases
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_memory_is_for_a_bounded_part_of_the_needles(monkeypatch: pytest.MonkeyP
     assert value_text.contained_by_automaton(needles, text) == slow_contained(needles, text)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("needle", "text", "found"),
     [
         pytest.param("sue", "they sue him", True, id="word"),
@@ -65,7 +66,7 @@ def test_words_are_found_as_words(needle: str, text: str, found: bool) -> None:
     assert (needle in Automaton([needle, "ue", "x"]).found_in(text, as_words=True)) is found
 
 
-@pytest.mark.parametrize("values", [10, 1_000])
+@cases("values", [10, 1_000])
 def test_values_that_begin_alike_are_found(values: int) -> None:
     needles = [f"华远股份有限公司第{number}号" for number in range(values)]
     text = "华远股份有限公司第" * 1_500 + "7号"

@@ -8,6 +8,7 @@ import pytest
 
 import goldgate
 from goldgate.errors import InputError
+from tests.cases import cases
 
 from ..helpers import Json, UnitSet, event, protocol, score, units_of
 
@@ -16,7 +17,7 @@ def gold_units(record: Json) -> UnitSet:
     return units_of(score([], record).record["gold"])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("record", "units"),
     [
         pytest.param({"events": [event("T", ("r", "x"))]}, {("T", "r", "x")}, id="events"),
@@ -63,7 +64,7 @@ def argument(**fields: Any) -> list[Json]:
     return [{"event_type": "T", "arguments": [{"role": "r", "argument": "x", **fields}]}]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("record", "code", "field"),
     [
         pytest.param({}, "gold.events_not_list", "events", id="no-events"),
@@ -113,7 +114,7 @@ def test_malformed_gold_stops_the_evaluation(record: Json, code: str, field: str
     assert error.expected is not None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("prediction", "code", "field"),
     [
         pytest.param({}, "predictions.no_answer", "response", id="nothing"),

@@ -11,6 +11,7 @@ import pytest
 
 import goldgate
 from goldgate.core.gate import Gate
+from tests.cases import cases
 
 from ..helpers import SCHEMA, Json, event, gate, gold, judge
 
@@ -114,7 +115,7 @@ def test_gold_as_predictions_byte_for_byte(same: bool, tmp_path: Path) -> None:
     assert ("gold_as_predictions" in codes(report)) is same
 
 
-@pytest.mark.parametrize(("event_type", "given_away"), [({"from": "gold"}, True), ("质押", False)])
+@cases(("event_type", "given_away"), [({"from": "gold"}, True), ("质押", False)])
 def test_a_type_that_the_gold_gives_away_stands_out_beside_its_perfect_score(event_type: Any, given_away: bool) -> None:
     protocol = {"metrics": {"schema": {"mode": "syntax_only"}, "response": {"flat": {"event_type": event_type}}}}
     answer = {"id": "1", "response": json.dumps({"质押方": "somebody else"})}

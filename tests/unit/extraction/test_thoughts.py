@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goldgate import parse_response
+from tests.cases import cases
 
 from ..helpers import answer, event
 
@@ -13,7 +14,7 @@ DRAFT = answer(event("质押", ("质押方", "乙公司")))
 VALUE = [event("质押", ("质押方", "甲公司"))]
 
 
-@pytest.mark.parametrize("tag", ["thought", "think", "thinking", "THINK", "Thought", "tHiNkInG"])
+@cases("tag", ["thought", "think", "thinking", "THINK", "Thought", "tHiNkInG"])
 def test_each_tag_in_any_case_is_a_thought(tag: str) -> None:
     parsed = parse_response(f"<{tag}>because {DRAFT}</{tag}>\n{ANSWER}")
     assert parsed.value == VALUE
@@ -21,7 +22,7 @@ def test_each_tag_in_any_case_is_a_thought(tag: str) -> None:
     assert parsed.thought == f"because {DRAFT}"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "thought"),
     [
         pytest.param(f"<think>a</think>{ANSWER}<think>{DRAFT}</think>", f"a{DRAFT}", id="before-and-after"),
@@ -44,7 +45,7 @@ def test_json_in_a_closed_thought_is_never_the_answer(text: str, thought: str) -
     assert (parsed.status, parsed.thought_state, parsed.thought) == ("raw", "closed", thought)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         pytest.param(f"<think>{DRAFT}</think>", id="nothing-else"),
@@ -59,7 +60,7 @@ def test_answer_only_in_a_closed_thought_is_no_answer(text: str) -> None:
     assert parsed.thought_state == "closed"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "method"),
     [
         pytest.param(f"<think>so it is\n```json\n{ANSWER}\n```", "fenced", id="fence"),
@@ -74,7 +75,7 @@ def test_thought_never_closed_is_recorded_and_searched_from_its_end(text: str, m
     assert (parsed.method, parsed.thought_state) == (method, "unclosed")
 
 
-@pytest.mark.parametrize("tail", ["I am not sure", "maybe [1]", '{"a": 1}', '```json\n{"a": 1}\n```'])
+@cases("tail", ["I am not sure", "maybe [1]", '{"a": 1}', '```json\n{"a": 1}\n```'])
 def test_thought_never_closed_without_events_in_it_leaves_no_answer(tail: str) -> None:
     parsed = parse_response(f"<think>{tail}")
     assert (parsed.status, parsed.method, parsed.thought_state) == ("error", "no_json_found", "unclosed")

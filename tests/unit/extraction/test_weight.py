@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-
 from goldgate.suites.extraction.events.event_schema import obtain_event_schema
 from goldgate.suites.extraction.records import parse_gold
 from goldgate.suites.extraction.sample import Sample
 from goldgate.suites.extraction.scorer import Scorer, error_weight
 from goldgate.suites.extraction.settings import ExtractionSettings
+from tests.cases import cases
 
 SCORER = Scorer(ExtractionSettings(), obtain_event_schema({"event_types": {"Sue": {"roles": ["plaintiff"]}}}))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("response", "expected"),
     [
         (None, 2),  # no answer, and one argument that is missing

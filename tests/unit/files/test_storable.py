@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.files.writing import escape_name, escape_surrogates, is_utf8, map_texts, replace_surrogates
+from tests.cases import cases
 
 HALVES = st.characters(categories=["Cs"])
 TEXTS = st.text(st.characters() | HALVES | st.sampled_from("\\udc80"))
@@ -39,6 +39,6 @@ def test_two_halves_of_a_pair_are_joined() -> None:
     assert replace_surrogates("\ud83d\ude00!") == "😀!"
 
 
-@pytest.mark.parametrize(("given", "kept"), [("a\udc80", "a\\udc80"), ("\\", "\\"), ("é", "é")])
+@cases(("given", "kept"), [("a\udc80", "a\\udc80"), ("\\", "\\"), ("é", "é")])
 def test_all_texts_in_a_value(given: str, kept: str) -> None:
     assert map_texts({given: [given, (1, given), None]}) == {kept: [kept, [1, kept], None]}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
 from goldgate.files.parsing import decode_strictly, find_repeated_key, parse_json
+from tests.cases import cases
 
 FLAWS = [
     pytest.param('{"a": {"b/c": 1, "b/c": 2}}', "duplicate_key", "/a/b~1c", "a.b/c", id="twice"),
@@ -27,7 +28,7 @@ FLAWS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "pointer", "field"), FLAWS)
+@cases(("text", "code", "pointer", "field"), FLAWS)
 def test_flaw_is_named_with_its_place(text: str, code: str, pointer: str, field: str | None) -> None:
     assert [(flaw.code, flaw.problem.pointer) for flaw in decode_strictly(text).flaws] == [(code, pointer)]
     with pytest.raises(ConfigError) as caught:

@@ -11,9 +11,10 @@ import pytest
 from goldgate.errors import ConfigError
 from goldgate.files.address import check_url, has_query, hide_secrets, is_url, normalize_url, public_url
 from goldgate.files.remote.connection import Failure, failure_kind, read_error
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("s3://bucket/gold.jsonl", True),
@@ -33,7 +34,7 @@ def test_a_url_is_told_from_a_path(text: str, expected: bool) -> None:
     assert not is_url(Path(text))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "shown"),
     [
         ("s3://bucket/a/gold.jsonl", "s3://bucket/a/gold.jsonl"),
@@ -67,7 +68,7 @@ def test_secrets_of_urls_in_a_text_are_not_shown() -> None:
     assert hide_secrets("no answer from https://host/x#token=abc") == "no answer from https://host/x#[hidden]"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "expected"),
     [("https://host/a?sig=abc", True), ("https://host/a#sig=abc", True), ("s3://b/a#b", False), ("s3://b/a", False)],
 )
@@ -85,14 +86,12 @@ def test_urls_of_one_object_have_one_spelling() -> None:
     assert [*map(normalize_url, apart)] == apart
 
 
-@pytest.mark.parametrize(
-    "url", ["s3://arn:aws:s3:eu-west-1:1:accesspoint/a/b", "https://host:81/a?b=c", "https://[::1]/a"]
-)
+@cases("url", ["s3://arn:aws:s3:eu-west-1:1:accesspoint/a/b", "https://host:81/a?b=c", "https://[::1]/a"])
 def test_what_can_be_used_is(url: str) -> None:
     assert check_url(url) == url
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "code"),
     [
         ("s3://key:secret@bucket/gold.jsonl", "url.has_password"),
@@ -142,7 +141,7 @@ def test_a_secret_of_the_environment_is_not_shown(monkeypatch: pytest.MonkeyPatc
     assert "wJalr" not in str(error)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("missing", "url", "extra"),
     [
         ("fsspec", "s3://bucket/gold.jsonl", "remote-s3"),

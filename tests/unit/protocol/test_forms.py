@@ -13,6 +13,7 @@ from goldgate.protocol import Protocol
 from goldgate.suites.extraction.settings import KeySettings, ResponseSettings
 from goldgate.suites.extraction.suite import SUITE
 from goldgate.suites.plan import load_plan, load_protocol
+from tests.cases import cases
 
 ALL_BUT_FLAT = """\
 metrics:
@@ -53,7 +54,7 @@ def test_nothing_declared_is_our_own_form(tmp_path: Path) -> None:
     assert commented_out == ResponseSettings()
 
 
-@pytest.mark.parametrize("flat", [{"event_type": "Attack"}, {"event_type": {"from": "gold"}}, None])
+@cases("flat", [{"event_type": "Attack"}, {"event_type": {"from": "gold"}}, None])
 def test_a_protocol_made_in_python_is_checked_like_a_file(flat: Any) -> None:
     loaded = load_protocol({"metrics": {"response": {"flat": flat, "null_words": ["none"]}}}).protocol
     again = load_protocol(loaded).protocol

@@ -28,6 +28,7 @@ from goldgate.readers.gold_files import GoldOpener
 from goldgate.readers.guess import id_problem
 from goldgate.readers.records import RecordFile, decode_json, iterate_records
 from goldgate.suites.extraction.records import parse_gold
+from tests.cases import cases
 from tests.unit.readers.dialect_samples import (
     CHFINANN,
     DOCEE,
@@ -54,14 +55,14 @@ def test_every_file_of_the_folder_is_listed() -> None:
     assert all(dialect.about for dialect in DIALECTS)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@cases("name", SAMPLES)
 def test_a_record_is_recognized_by_its_own_dialect_and_by_no_earlier_one(name: str) -> None:
     found = recognize_dialect(SAMPLES[name][0])
     assert found is not None
     assert found.name == name
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@cases("name", SAMPLES)
 def test_a_record_is_converted(name: str) -> None:
     record, wanted = SAMPLES[name]
     before = copy.deepcopy(record)
@@ -69,7 +70,7 @@ def test_a_record_is_converted(name: str) -> None:
     assert record == before
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@cases("name", SAMPLES)
 def test_a_converted_record_is_one_of_ours_and_its_offsets_are_right(name: str) -> None:
     converted = named(name).convert(SAMPLES[name][0])
     assert recognize_dialect(converted) is None
@@ -79,7 +80,7 @@ def test_a_converted_record_is_one_of_ours_and_its_offsets_are_right(name: str) 
         assert gold.text[start:end] == text
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@cases("name", SAMPLES)
 def test_tokens_are_what_the_characters_say(name: str) -> None:
     converted = named(name).convert(SAMPLES[name][0])
     if "tokens" not in converted:
@@ -149,7 +150,7 @@ def test_a_value_that_is_not_at_its_place_has_none() -> None:
 MAVEN_ARG_TEST = {"id": "a", "title": "t", "tokens": [["It"]], "sentences": ["It"], "event_mentions": [], "TIMEX": []}
 
 
-@pytest.mark.parametrize(
+@cases(
     "record",
     [
         {**{key: MAVEN[key] for key in ("id", "title", "content")}, "candidates": []},
@@ -223,7 +224,7 @@ def test_docee_arguments_may_be_a_list_and_have_mentions() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "record", "field"),
     [
         ("wikievents", {**WIKIEVENTS, "doc_id": ""}, "doc_id"),
@@ -254,7 +255,7 @@ def test_a_damaged_record_is_an_error_with_its_field(name: str, record: Any, fie
     assert (refused.value.place.field or "").endswith(field)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@cases("name", SAMPLES)
 def test_no_damage_raises_anything_else(name: str) -> None:
     for damaged in damages(SAMPLES[name][0]):
         try:

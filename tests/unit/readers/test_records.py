@@ -17,6 +17,7 @@ import goldgate
 from goldgate import Evaluation
 from goldgate.errors import InputError
 from goldgate.readers.records import decode_json
+from tests.cases import cases
 
 from ..helpers import protocol
 
@@ -188,7 +189,7 @@ def test_several_files_are_one(tmp_path: Path) -> None:
     assert sorted(entry["samples"] for entry in run.evaluation.report["inputs"]["gold"]) == [1, 1]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("data", "value"),
     [
         pytest.param(rb'"\ud83d\ude00"', "😀", id="pair"),
@@ -203,7 +204,7 @@ def test_half_of_a_surrogate_pair_becomes_the_replacement_character(data: bytes,
     assert decode_json(data) == value
 
 
-@pytest.mark.parametrize(
+@cases(
     "data",
     [b"", b"{", b"NaN", rb'{"a": "\ud800", "b": NaN}', rb'["\ud800"', b'"\xff"', rb'"\ud800' + b'\xff"'],
 )

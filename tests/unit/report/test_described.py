@@ -19,6 +19,7 @@ from goldgate.report.svg import page_pictures, render_svg
 from goldgate.report.verdicts import describe_check
 from goldgate.runs.baseline import describe_baseline
 from goldgate.runs.trend import describe_trend
+from tests.cases import cases
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 REPORTS = ("model-a", "model-b", "research-passing", "research-failing")
@@ -80,7 +81,7 @@ def test_what_stands_out_is_right_under_the_gates(name: str, format: str) -> Non
     assert "this stands out" not in render(report, format)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("format", [name for name in PAGE_FORMATS if name != "csv"])
+@cases("format", [name for name in PAGE_FORMATS if name != "csv"])
 def test_generation_is_shown_with_its_bounds(format: str) -> None:
     report = load("model-b")
     rate = {"value": 0.5, "numerator": 1, "denominator": 2}
@@ -170,8 +171,8 @@ def check(severity: str, message: str) -> dict[str, Any]:
     return {"suite": "validate", "status": "FAIL", "findings": [{**finding, "pointer": "/x", "field": "y", "id": "n"}]}
 
 
-@pytest.mark.parametrize("format", [name for name in PAGE_FORMATS if name != "csv"])
-@pytest.mark.parametrize("columns", [60, 80, 120])
+@cases("format", [name for name in PAGE_FORMATS if name != "csv"])
+@cases("columns", [60, 80, 120])
 def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
     long = "a long message " * 40
     proposal = {"threshold": "0.9", "count": 9, "arithmetic": long}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,13 +18,14 @@ from goldgate.report.escape import (
     visible,
     visible_name,
 )
+from tests.cases import cases
 
 # Characters that have tricked a reader, a terminal, a page or a runner before, and some that are harmless.
 TRICKY = "ab:#[]\\xuU0 @!`|*_<>&~.w/-GH5\x1b\r\n\t\x85\xa0\xad\u200b\u202e\u2028\u3000\u3164\ufe0f\u0301éе\U000e0041中"
 texts = st.text(alphabet=st.sampled_from(TRICKY), max_size=12) | st.text(max_size=12)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "shown"),
     [
         ("Company 中标 Überfall", "Company 中标 Überfall"),
@@ -63,7 +63,7 @@ def test_texts_that_differ_are_shown_differently(one: str, other: str) -> None:
         assert (show(one) == show(other)) is (one == other)
 
 
-@pytest.mark.parametrize(("text", "shown"), [(" a", "\\x20a"), ("a ", "a\\x20"), ("a  b", "a \\x20b"), ("a b", "a b")])
+@cases(("text", "shown"), [(" a", "\\x20a"), ("a ", "a\\x20"), ("a  b", "a \\x20b"), ("a b", "a b")])
 def test_blanks_that_a_page_would_swallow_are_written_out_of_names(text: str, shown: str) -> None:
     assert visible_name(text) == shown
 
@@ -107,7 +107,7 @@ def test_a_text_is_shortened_in_the_middle_by_columns() -> None:
     assert shorten_with_digest("a long name", 16) == "a long name"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "shown"),
     [
         ("@octocat", "`@`octocat"),

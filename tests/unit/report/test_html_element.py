@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.report.element import Markup, element, fragment, raw
+from tests.cases import cases
 
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from("<>&\"':#=/\x00\u202e\n")), max_size=40)
 
@@ -65,12 +66,12 @@ def test_no_line_is_a_command_to_a_ci_runner(text: str, other: str) -> None:
     assert "##" not in made
 
 
-@pytest.mark.parametrize("to", ["#a", "#a b:c", "/", "/x", "a/b.html", "./x", "?page=2", "/x?a=b#c"])
+@cases("to", ["#a", "#a b:c", "/", "/x", "a/b.html", "./x", "?page=2", "/x?a=b#c"])
 def test_links_within_the_page_and_its_neighbours(to: str) -> None:
     assert "href=" in element("a", "x", href=to)
 
 
-@pytest.mark.parametrize(
+@cases(
     "to",
     [
         "",
@@ -91,19 +92,19 @@ def test_no_link_leads_elsewhere(to: str) -> None:
         element("a", "x", href=to)
 
 
-@pytest.mark.parametrize("name", ["onclick", "OnLoad", "style", "srcdoc", "a b", "a>", "", "x:href"])
+@cases("name", ["onclick", "OnLoad", "style", "srcdoc", "a b", "a>", "", "x:href"])
 def test_no_handlers_and_no_styles(name: str) -> None:
     with pytest.raises(ValueError, match=r"no attribute|not the name"):
         element("p", **{name: "x"})
 
 
-@pytest.mark.parametrize("tag", ["p onclick=x", "", "p>", "script", "style"])
+@cases("tag", ["p onclick=x", "", "p>", "script", "style"])
 def test_only_plain_names_are_elements(tag: str) -> None:
     with pytest.raises(ValueError, match=r"not the name|use raw"):
         element(tag, "x")
 
 
-@pytest.mark.parametrize("source", ["</script>", "<!--", "a </style"])
+@cases("source", ["</script>", "<!--", "a </style"])
 def test_a_script_cannot_end_itself(source: str) -> None:
     assert raw("script", "1 < 2") == "<script>1 < 2</script>"
     with pytest.raises(ValueError, match="not a script"):

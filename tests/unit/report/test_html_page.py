@@ -8,8 +8,7 @@ from decimal import Decimal
 from hashlib import sha256
 from html.parser import HTMLParser
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.gate import Gate
@@ -18,6 +17,8 @@ from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, Uni
 from goldgate.report.html import render_html
 from goldgate.report.html.blocks import PAGE_LIMITS
 from goldgate.report.html.units import UnitSelection, unit_list
+from tests.cases import cases
+from tests.examples import examples
 from tests.unit.report.pages import blocks, page
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x00\x1b]8;;javascript:alert(1)\x07{{7*7}}\n::error::"
@@ -87,7 +88,7 @@ def test_the_policy_allows_our_own_script_and_style_and_nothing_else() -> None:
 
 
 @given(st.lists(st.text(max_size=8), max_size=6, unique=True), st.text(max_size=8))
-@settings(max_examples=60, deadline=None)
+@examples(80)
 def test_every_link_leads_to_one_place(ids: list[str], metric: str) -> None:
     looked = UnitSelection(tuple(unit(each, each) for each in ids), 9, 9, "sample", {metric: (9, tuple(ids))})
     sections = tuple(Section(title, (Paragraph("x"),)) for title in ("Samples", "main", *ids) if title)
@@ -165,7 +166,7 @@ def test_the_same_page_is_the_same_bytes() -> None:
     assert render_html(page("x", *blocks("x")), looked) == render_html(page("x", *blocks("x")), looked)
 
 
-@pytest.mark.parametrize("verdict", ["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES", "SYSTEM_ERROR", "verified", ""])
+@cases("verdict", ["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES", "SYSTEM_ERROR", "verified", ""])
 def test_a_verdict_is_said_in_words(verdict: str) -> None:
     read = Read(render_html(Page("s", verdict)))
     assert f"{verdict} goldgate s".strip() in read.text

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
-import pytest
 
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.gate import Gate, GateResult, Verdict
@@ -18,6 +17,7 @@ from goldgate.report.html.units import worst_units
 from goldgate.suites import load_suite
 from goldgate.suites.plan import load_plan
 from goldgate.suites.worst_units import SHOWN_A_GATE, UnitWeigher, WorstUnits, gate_costs
+from tests.cases import cases
 
 SUITE = load_suite("extraction")
 PLAN = load_plan(SUITE, Protocol())
@@ -59,7 +59,7 @@ def test_a_unit_costs_a_gate_what_its_rate_lacks_or_has() -> None:
     assert cost("hallucination_rate", MOST, unit) == 0  # it was not counted
 
 
-@pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.INCONCLUSIVE])
+@cases("verdict", [Verdict.FAIL, Verdict.INCONCLUSIVE])
 def test_only_gates_that_did_not_pass_are_explained(verdict: Verdict) -> None:
     gates = [failed("strict_f1", LEAST, verdict), failed("parse_errors", MOST, Verdict.PASS)]
     assert [*gate_costs(SUITE, PLAN, gates)] == ["strict_f1"]

@@ -6,18 +6,18 @@ import csv
 import io
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.page import Column, IntervalEnds, MeasuredValue, Name, Page, ReportOrigin, Section, Table
 from goldgate.report import render_page
 from goldgate.report.escape import escape_latex
+from tests.cases import cases
 
 HOSTILE = r"\input{/etc/passwd} 50% & $x_1^2$ #1 {a} ~ \\ \end{tabular} <b> | \"o `` '' ?` -- *"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "shown"),
     [
         ("strict_f1", r"strict\_f1"),
@@ -56,7 +56,7 @@ def test_csv_says_how_gates_are_judged_together() -> None:
     assert rows == [{"section": "Gates", "text": "by Holm's rule"}]
 
 
-@pytest.mark.parametrize("text", [HOSTILE, "a\nb\r\n\\end{table}", "[1]", "*"])
+@cases("text", [HOSTILE, "a\nb\r\n\\end{table}", "[1]", "*"])
 def test_a_latex_table_keeps_its_columns(text: str) -> None:
     shown = render_page(page(text), "latex")
     body = shown[shown.index(r"\toprule") : shown.index(r"\bottomrule")]
@@ -68,7 +68,7 @@ def test_a_latex_table_keeps_its_columns(text: str) -> None:
     assert "\n".join(comments).count("signature") == 1
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+A1", "-2", "@SUM(A1)", " =1", '=HYPERLINK("x")', "\t=1"])
+@cases("text", ["=1+1", "+A1", "-2", "@SUM(A1)", " =1", '=HYPERLINK("x")', "\t=1"])
 def test_no_cell_is_a_formula(text: str) -> None:
     rows = list(csv.DictReader(io.StringIO(render_page(page(text), "csv"))))
     cells = [cell for row in rows for cell in (*row.keys(), *row.values())]

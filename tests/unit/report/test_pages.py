@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.gate import Gate
@@ -36,6 +36,8 @@ from goldgate.errors import GoldgateError, Place
 from goldgate.report import PAGE_FORMATS, render_page
 from goldgate.report.escape import display_width
 from goldgate.report.text import render_error, render_text, word_parts
+from tests.cases import cases
+from tests.examples import examples
 from tests.unit.report.pages import MEAN, RATE, UNDEFINED, blocks, page
 
 HOSTILE = "\x1b[2J\x9b31m\u202e::error::x ##[error]x\r\n# head\n<b>|`x`|\n::set-output name=a::b\u2028@octocat"
@@ -63,7 +65,7 @@ def test_every_block_is_shown_in_every_format(text: str, format: str) -> None:
         case = (number, type(block).__name__)
         alone = render_page(Page("suite", sections=(Section("Title", (block,)),)), format)
         assert len(alone.splitlines()) >= (2 if format == "csv" else 3), case  # a title is a cell there
-        for columns in WIDTHS:
+        for columns in WIDTHS if format == "text" else WIDTHS[:1]:  # others are laid out by who shows them
             shown = render_page(page(text, block), format, columns=columns)
             shown = re.sub(r"(?s)<(style|script)>.*?</\1>", "", shown)  # a page brings its own
             assert not set("\x1b\x9b\r\u202e\u2028") & set(shown), case
@@ -72,7 +74,7 @@ def test_every_block_is_shown_in_every_format(text: str, format: str) -> None:
                 assert not too_wide(shown, columns), case
 
 
-@pytest.mark.parametrize("text", [HOSTILE, CJK, LONG])
+@cases("text", [HOSTILE, CJK, LONG])
 def test_no_line_of_markdown_is_begun_by_a_text(text: str) -> None:
     shown = render_page(page(text, *blocks(text)), "markdown")
     assert not re.search(r"(?m)^(# head|<b>|::)", shown)
@@ -86,7 +88,7 @@ def test_no_line_of_markdown_is_begun_by_a_text(text: str) -> None:
     text=st.text(max_size=60) | st.text(alphabet="ab 质éﬁ\u0301:#", max_size=200),
     columns=st.sampled_from(WIDTHS),
 )
-@settings(max_examples=60, deadline=None)
+@examples(80)
 def test_no_line_is_wider_than_the_terminal(text: str, columns: int) -> None:
     everything = page(text, *blocks(text))
     assert not too_wide(render_text(everything, columns), columns)
@@ -100,7 +102,7 @@ def test_no_line_is_wider_than_the_terminal(text: str, columns: int) -> None:
     st.integers(1, 12),
     st.lists(st.text(min_size=1), max_size=4, unique=True),
 )
-@settings(max_examples=60, deadline=None)
+@examples(80)
 def test_a_table_fits_whatever_it_holds(columns: int, number: int, many: int, names: list[str]) -> None:
     heads = (Column("name"), *(Column(f"c{n}", group="even" if n % 2 else "odd") for n in range(many)))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -236,7 +238,7 @@ def test_a_page_says_all_that_it_has() -> None:
             assert number in shown.replace("\\", "")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("measured", "value", "counts"),
     [
         (MeasuredValue(0.9999999, 9_999_999, 10_000_000), "0.9999999", "9999999/10000000"),
@@ -254,7 +256,7 @@ def test_numbers_are_rounded(measured: MeasuredValue, value: str, counts: str) -
     assert (str(measured), measured.counts) == (value, counts)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("low", "high", "shown"),
     [
         (0.12349, 0.99901, "[0.123, 0.999]"),

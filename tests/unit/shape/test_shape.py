@@ -15,6 +15,7 @@ from goldgate.files.parsing import YamlTree
 from goldgate.shape.json_schema import schema_of
 from goldgate.shape.kinds import AtLeast, Distinct, Matching, NotEmpty, Positive, Share, kind_of
 from goldgate.shape.validation import build_dataclass, problems, type_test
+from tests.cases import cases
 from tests.contract.referee import accepts
 from tests.spoiling import spoiled
 
@@ -82,7 +83,7 @@ def test_of_one_mind_on_anything(value: Any) -> None:
         assert type_test(kind)(value) == accepts(schema_of(kind, "a test"), value) == (not found)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "pointer", "message"),
     [
         ({"kind": "elm"}, "/kind", 'expected one of oak, ash, found the string "elm"'),
@@ -122,7 +123,7 @@ def test_options_keep_the_order_in_which_they_are_written() -> None:
     assert schema_of(int | str, "a")["type"] == ["integer", "string"]
 
 
-@pytest.mark.parametrize("kind", [set[str], bytes, complex])
+@cases("kind", [set[str], bytes, complex])
 def test_type_that_the_language_lacks_is_refused(kind: Any) -> None:
     with pytest.raises(TypeError):
         kind_of(kind)
@@ -154,7 +155,7 @@ def test_settings_are_built() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("settings", "field", "expected"),
     [
         ({"enabled": "yes"}, "enabled", "true or false"),

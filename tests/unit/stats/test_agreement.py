@@ -15,6 +15,7 @@ from goldgate import evaluate_files
 from goldgate.core.sums import pair_sums
 from goldgate.runs.differences import paired_difference
 from goldgate.stats.interval import Interval, share_interval
+from tests.cases import cases
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "extraction"
 DRAWS = 2_000
@@ -40,7 +41,7 @@ def f1(documents: Documents) -> float:
     return sum(a for a, _ in documents) / sum(b for _, b in documents)
 
 
-@pytest.mark.parametrize("model", ["model-a", "model-b"])
+@cases("model", ["model-a", "model-b"])
 def test_interval_agrees_with_a_percentile_bootstrap(model: str) -> None:
     documents, rng = list(strict_counts(model)), random.Random(1)
     drawn = sorted(f1(rng.choices(documents, k=len(documents))) for _ in range(DRAWS))

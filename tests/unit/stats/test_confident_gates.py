@@ -7,14 +7,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-import pytest
-
 from goldgate.core.gate import Gate, GateResult, Verdict, overall_verdict
 from goldgate.core.metric import Count, Metric, Rate
 from goldgate.core.sums import RatioSums, pair_sums
 from goldgate.stats.gates import PairedRun, family_note, judge_gates
 from goldgate.stats.interval import Interval, metric_with_interval, one_sided, share_interval
 from goldgate.stats.paired import paired_sums
+from tests.cases import cases
 
 
 def rate(pairs: dict[tuple[int, int], int]) -> Rate:
@@ -75,7 +74,7 @@ def test_what_passes_with_confidence_passes_by_its_value() -> None:
                 assert with_confidence is not Verdict.FAIL or plain is Verdict.FAIL
 
 
-@pytest.mark.parametrize("units", [1, 2, 3])
+@cases("units", [1, 2, 3])
 def test_a_tiny_data_set_decides_nothing(units: int) -> None:
     result = judged(sure(min="0.5"), rate({(5, 5): units}))
     assert result.verdict is Verdict.INCONCLUSIVE
@@ -121,9 +120,7 @@ def test_a_count_is_judged_by_its_own_interval() -> None:
     assert judged(sure(min="20"), errors).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize(
-    ("allowed", "status"), [("fail", Verdict.INCONCLUSIVE), ("warn", Verdict.PASS), ("pass", Verdict.PASS)]
-)
+@cases(("allowed", "status"), [("fail", Verdict.INCONCLUSIVE), ("warn", Verdict.PASS), ("pass", Verdict.PASS)])
 def test_the_status_of_an_open_gate(allowed: str, status: Verdict) -> None:
     gate = replace(sure(min="0.79"), on_inconclusive=allowed)  # type: ignore[arg-type]  # one of the three
     result = judged(gate, EIGHTY)
@@ -224,7 +221,7 @@ def test_a_rise_is_the_other_side() -> None:
     assert judged(gate, measured, against(CLOSE)).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize(("limit", "verdict"), [("0.01", "PASS"), ("0.009999", "FAIL")])
+@cases(("limit", "verdict"), [("0.01", "PASS"), ("0.009999", "FAIL")])
 def test_without_a_confidence_the_exact_difference_decides(limit: str, verdict: str) -> None:
     result = judged(drop(limit, None), rate({(1, 1): 880, (0, 1): 120}), against(CLOSE))
     word = "is" if verdict == "PASS" else "is not"

@@ -22,6 +22,7 @@ from goldgate.stats.interval import (
     ratio_interval,
     share_interval,
 )
+from tests.cases import cases
 
 
 def interval(pairs: dict[tuple[int, int], int]) -> Interval:
@@ -102,7 +103,7 @@ def test_a_ratio_may_be_above_one() -> None:
     assert found.high == pytest.approx(2 + half, abs=2e-9)
 
 
-@pytest.mark.parametrize("pairs", [{}, {(3, 2): 1}, {(3, 2): 5}, {(0, 2): 5}, {(5, 1): 1, (1, 100): 1}])
+@cases("pairs", [{}, {(3, 2): 1}, {(3, 2): 5}, {(0, 2): 5}, {(5, 1): 1, (1, 100): 1}])
 def test_a_ratio_without_an_honest_interval_says_why(pairs: dict[tuple[int, int], int]) -> None:
     found = ratio_interval(pair_sums(pairs))
     assert isinstance(found, NoInterval)
@@ -158,7 +159,7 @@ def test_bounds_are_rounded_away_from_the_interval() -> None:
     assert 0 < bounds.high - 2 / 3 < 1e-6
 
 
-@pytest.mark.parametrize("right", range(10, 30))
+@cases("right", range(10, 30))
 def test_the_end_of_an_interval_is_what_is_written(right: int) -> None:
     """A gate at the very end of the interval holds, wherever the float lies that is nearest to it."""
     sums = pair_sums({(1, 1): right, (0, 1): 40 - right})

@@ -21,6 +21,7 @@ from goldgate.stats.paired import (
     swap_test,
     t_test,
 )
+from tests.cases import cases
 
 
 def compared(pairs: dict[UnitPair, int]) -> Difference:
@@ -43,7 +44,7 @@ def by_listing(units: list[UnitPair]) -> Fraction:
     return Fraction(sum(way is None or way >= observed for way in ways), len(ways))
 
 
-@pytest.mark.parametrize(
+@cases(
     "units",
     [
         [(1, 1, 0, 1)] * 3,

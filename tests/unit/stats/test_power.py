@@ -14,6 +14,7 @@ from goldgate.stats.power import (
     units_to_separate,
     unseen_difference_se,
 )
+from tests.cases import cases
 
 
 def test_detectable_is_the_sum_of_two_quantiles_times_the_error() -> None:
@@ -36,9 +37,7 @@ def test_direction_does_not_matter() -> None:
     assert units_needed(0.01, 300, -0.02) == units_needed(0.01, 300, 0.02)
 
 
-@pytest.mark.parametrize(
-    ("se", "units", "difference"), [(0.0, 300, 0.01), (0.01, 1, 0.01), (0.01, 300, 0.0), (1.0, 300, 1e-9)]
-)
+@cases(("se", "units", "difference"), [(0.0, 300, 0.01), (0.01, 1, 0.01), (0.01, 300, 0.0), (1.0, 300, 1e-9)])
 def test_no_telling(se: float, units: int, difference: float) -> None:
     assert units_needed(se, units, difference) is None
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from goldgate.stats.early_stopping import Decision, GateSequence
+from tests.cases import cases
 
 HALF = Fraction(1, 2)
 
@@ -24,7 +25,7 @@ def test_a_clear_fail_is_decided_early() -> None:
     assert asked < 20
 
 
-@pytest.mark.parametrize(("right", "decision"), [(50, Decision.REACHED), (49, Decision.MISSED)])
+@cases(("right", "decision"), [(50, Decision.REACHED), (49, Decision.MISSED)])
 def test_the_end_decides_exactly(right: int, decision: Decision) -> None:
     gate = GateSequence(HALF, units=100, largest=1, alpha=1e-9)
     answers = [1] * right + [0] * (100 - right)
@@ -55,7 +56,7 @@ def test_wrong_decisions_are_rare() -> None:
     assert wrong <= 16  # of 200 at 5 %: more has a chance of 2 %
 
 
-@pytest.mark.parametrize(("a", "b"), [(3, 3), (2, 1), (-1, 1)])
+@cases(("a", "b"), [(3, 3), (2, 1), (-1, 1)])
 def test_counts_beyond_the_bound_are_refused(a: int, b: int) -> None:
     with pytest.raises(ValueError, match="does not fit"):
         GateSequence(HALF, units=10, largest=2).add(a, b)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from goldgate.stats.distributions import normal_quantile, normal_tail, t_quantile, t_tail
+from tests.cases import cases
 
 REFERENCE: dict[str, Any] = json.loads(Path(__file__).with_name("scipy_student.json").read_text())
 PROBABILITIES: list[float] = REFERENCE["probabilities"]
@@ -61,7 +62,7 @@ def test_quantiles_are_the_same_to_the_last_bit() -> None:
     assert {df: t_quantile(0.975, df).hex() for df in BITS} == BITS
 
 
-@pytest.mark.parametrize(("p", "df"), [(0.0, 5), (1.0, 5), (0.5, 0), (0.5, -1), (float("nan"), 5), (0.5, float("nan"))])
+@cases(("p", "df"), [(0.0, 5), (1.0, 5), (0.5, 0), (0.5, -1), (float("nan"), 5), (0.5, float("nan"))])
 def test_nonsense_is_refused(p: float, df: float) -> None:
     with pytest.raises(ValueError, match="needed"):
         t_quantile(p, df)

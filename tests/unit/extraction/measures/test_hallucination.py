@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import cases
+
 from ...helpers import Json, answer, event, gold, judge, score
 
 TEXT = "甲公司 于2020年1月 质押《股份》 ABC"
@@ -13,7 +15,7 @@ def spanned(value: str, start: int, end: int) -> Json:
     return {"event_type": "T", "arguments": [{"role": "r", "argument": value, "start": start, "end": end}]}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "normalized", "exact"),
     [
         pytest.param("甲公司", True, True, id="as-it-stands"),
@@ -33,7 +35,7 @@ def test_value_is_supported(value: str, normalized: bool, exact: bool) -> None:
         assert result["hallucination_entity_rate"] == (0 if supported else 1)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "supported"),
     [
         pytest.param(spanned("甲公司", 0, 3), True, id="right-place"),
@@ -59,7 +61,7 @@ def test_every_value_is_checked_once_and_empty_ones_not() -> None:
     assert record["hallucination"] == {"checked": 5, "unsupported": [("T", "r", "乙"), ("T", "r", "丙")]}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "checked"),
     [
         pytest.param([event("T", ("r", "甲公司")), event("T", ("r", "甲公司"))], 1, id="in-two-events"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import cases
+
 from ...helpers import answer, event, gold, judge
 
 A = answer(event("T", ("r", "x")))
@@ -17,7 +19,7 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("prediction", "expected"),
     [
         pytest.param({"response": A}, (1, 0, 1, 0, 0, 0), id="raw"),

@@ -6,6 +6,7 @@ import pytest
 
 from goldgate import render
 from goldgate.errors import ConfigError
+from tests.cases import cases
 
 from ...helpers import Json, counts, event, gate, gold, judge, score
 
@@ -14,7 +15,7 @@ def one_role(*values: str) -> Json:
     return event("T", *(("r", value) for value in values))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "wanted", "excess", "shortfall"),
     [
         # lengths are those of the normalized forms: "a b" is 2 long
@@ -68,7 +69,7 @@ def test_one_character_for_every_value_is_no_longer_silent() -> None:
     assert "relaxed_shortfall" in [entry["code"] for entry in result.report["stands_out"]]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("predicted", "wanted", "stubs"),
     [
         pytest.param(["abcdef", "甲"], ["abcdef", "甲"], 0, id="equal-to-gold"),

@@ -9,6 +9,7 @@ import pytest
 
 from goldgate.errors import ConfigError
 from goldgate.suites.extraction.events.event import Violation
+from tests.cases import cases
 
 from ...helpers import SCHEMA, Json, answer, event, gold, judge, score, scorer
 
@@ -94,26 +95,26 @@ def violations(value: Any, mode: str) -> list[tuple[str, str]]:
     return [(str(found["violation"]), found["path"]) for found in record["violations"]]
 
 
-@pytest.mark.parametrize(("value", "expected"), SYNTAX)
-@pytest.mark.parametrize("mode", ["syntax_only", "schema_strict"])
+@cases(("value", "expected"), SYNTAX)
+@cases("mode", ["syntax_only", "schema_strict"])
 def test_violations_of_the_form_count_in_both_modes(value: Any, expected: list[tuple[str, str]], mode: str) -> None:
     assert violations(value, mode) == expected
 
 
-@pytest.mark.parametrize(("value", "expected"), SCHEMA_ONLY)
+@cases(("value", "expected"), SCHEMA_ONLY)
 def test_violations_of_the_event_schema_count_in_strict_mode(value: Any, expected: list[tuple[str, str]]) -> None:
     assert violations(value, "schema_strict") == expected
     names = {"unknown_event_type", "unknown_role"}
     assert violations(value, "syntax_only") == [found for found in expected if found[0] not in names]
 
 
-@pytest.mark.parametrize("value", COMPLIANT)
-@pytest.mark.parametrize("mode", ["syntax_only", "schema_strict"])
+@cases("value", COMPLIANT)
+@cases("mode", ["syntax_only", "schema_strict"])
 def test_compliant_answers_have_no_violation(value: Any, mode: str) -> None:
     assert violations(value, mode) == []
 
 
-@pytest.mark.parametrize("mode", ["syntax_only", "schema_strict"])
+@cases("mode", ["syntax_only", "schema_strict"])
 def test_what_did_not_parse_fails(mode: str) -> None:
     for response in ("nothing", "", None):
         result = score(response, gold(), SCHEMA, schema_mode=mode)

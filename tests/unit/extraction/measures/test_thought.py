@@ -9,6 +9,7 @@ import pytest
 
 from goldgate.errors import ConfigError
 from goldgate.suites.extraction.settings import CotSettings
+from tests.cases import cases
 
 from ...helpers import SCHEMA, Json, answer, event, gold, judge, score, scorer
 
@@ -24,7 +25,7 @@ def cot(response: str | list[Any] | None, settings: CotSettings = STRICT) -> Jso
     return checked
 
 
-@pytest.mark.parametrize(
+@cases(
     ("response", "loose", "block"),
     [
         pytest.param(f"<think>x</think>{answer()}", "checked", "checked", id="thought-block"),
@@ -47,7 +48,7 @@ def test_every_sample_falls_into_one_bucket(response: str | list[Any] | None, lo
     assert cot(response, BLOCK)["bucket"] == f"cot_{block}"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("thought", "predicted", "strict", "weak"),
     [
         pytest.param("这是质押事件", ["质押"], True, True, id="named"),
@@ -82,7 +83,7 @@ def test_nothing_predicted_is_consistent_only_if_no_type_is_mentioned_under_weak
     assert cot("<think>可能是质押</think>[]", WEAK)["type_consistent"] is False
 
 
-@pytest.mark.parametrize(
+@cases(
     ("thought", "arguments", "strict", "weak"),
     [
         pytest.param("质押方是甲公司", [("质押方", "甲公司")], True, True, id="role-and-value-on-a-line"),
@@ -182,7 +183,7 @@ TWO = event("质押", ("质押方", "甲公司"), ("数量", "5"))
 MEMBERS = '"质押方": "甲公司", "数量": 5'
 
 
-@pytest.mark.parametrize(
+@cases(
     ("thought", "copied"),
     [
         pytest.param(answer(TWO), True, id="the-answer-itself"),
