@@ -9,4 +9,9 @@ QUICK = 10  # `make test` tries a tenth
 
 def examples(number: int) -> settings:
     """Settings for so many examples; in `make test` for a tenth of them."""
-    return settings(max_examples=number // QUICK if settings.get_current_profile_name() == "quick" else number)
+    return settings(max_examples=number // QUICK if is_quick() else number)
+
+
+def is_quick() -> bool:
+    """Whether slow tests are left out, as in `make test`."""
+    return settings.get_current_profile_name() == "quick"

@@ -15,9 +15,12 @@ from click.testing import CliRunner
 from goldgate import evaluate_outputs
 from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
+from goldgate.core.measure import count_units
+from goldgate.core.tally import Tally
 from goldgate.errors import GoldgateError
 from goldgate.pipeline import evaluate_suite
 from goldgate.suites import load_suite
+from goldgate.suites.research.measures import SupportedClaims, Trial
 from tests.judged.labelling import shown_sha256
 
 from .trees import SHA256, claim, evidence, lines, output, query, write_golden, write_run
@@ -204,6 +207,12 @@ def test_it_is_not_gated_by_default_and_not_there_without_labels(tmp_path: Path)
     assert "support" not in plain.report
     labelled = study.evaluate([label(name, True) for name in study.items])
     assert [gate["metric"] for gate in labelled.report["gates"]] == [gate["metric"] for gate in plain.report["gates"]]
+
+
+def test_the_measure_by_itself_has_no_rate_of_trials_without_labels() -> None:
+    measure = SupportedClaims()
+    assert measure.metrics(count_units([measure], [Trial(None, None)])) == {}
+    assert measure.metrics(Tally())["claim_support_rate"].reason == "no labels of claims were given"
 
 
 def test_a_gate_without_labels_says_what_is_missing(tmp_path: Path) -> None:
