@@ -430,3 +430,94 @@ def test_unsure_labels_are_not_called_missing(tmp_path: Path) -> None:
     found = study.evaluate([{**first, "label": "unsure"}, *rest])
     [remark] = [each for each in found.report["stands_out"] if each["code"] == "unsure"]
     assert remark["message"].startswith("1 drawn item unsure or without a label of a person")
+
+
+def test_labels_of_a_draw_stand_out_where_the_items_were_cut_to_the_good_ones(tmp_path: Path) -> None:
+    """Without --draw and with an items file of their own, all labels that are left are complete."""
+    study = Study(tmp_path)
+    labels = [*map(study.sign, study.labels())]
+    good = [label for label in labels if label["label"]]
+    items = lines(tmp_path / "good.jsonl", [{"id": one["id"], "claim": f"claim {one['id'][1:]}"} for one in good])
+    found = study.evaluate(good, labels=[lines(tmp_path / "kept.jsonl", good)], items=[items], draw=[])
+    assert (found["rate"], found.report["labelling"]["sampling"]) == (1.0, "complete")
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "other_draw_size"]
+    assert remark["counts"]["other_labels"] == len(good)
+    assert "no --draw" in remark["message"]
+    assert found.report["labelling"]["label_draws"]["sizes"] == [40]
+
+
+def test_labels_of_a_draw_of_everything_need_no_draw(tmp_path: Path) -> None:
+    study = Study(tmp_path, 40, 40)
+    found = study.evaluate([*map(study.sign, study.labels())], draw=[])
+    assert "other_draw_size" not in codes(found)
+
+
+@pytest.mark.parametrize("group", [None, "one of its own"])
+def test_groups_that_were_taken_out_of_items_and_draw_are_refused_where_labels_name_them(
+    group: str | None, tmp_path: Path
+) -> None:
+    """The draw is the same without groups, so that items and draw would fit each other."""
+    study = Study(tmp_path)
+    items = [{"id": f"i{n}", "claim": f"claim {n}"} for n in range(80)]
+    lines(tmp_path / "items.jsonl", [{**item, "group": f"run {n % 20}"} for n, item in enumerate(items)])
+    study.sample(study.items, 40)
+    labels = [{**study.sign(one), "group": f"run {int(one['id'][1:]) % 20}"} for one in study.labels()]
+    assert study.evaluate(labels).report["questions"]["rows"][0]["groups"] is not None
+    alone = [item if group is None else {**item, "group": item["id"]} for item in items]
+    lines(tmp_path / "items.jsonl", alone)
+    study.sample(study.items, 40)
+    error = refusal(study, labels)
+    assert (error.code, error.place.field) == ("labels.other_group", "group")
+    assert str(error.found).startswith("40 items in another group: ")
+
+
+def test_items_under_a_question_that_no_gate_looks_at_stand_out(tmp_path: Path) -> None:
+    """Bad items are moved to a question whose name looks the same."""
+    study = Study(tmp_path)
+    names = {f"i{n}": "support" if study.truth(f"i{n}") else "support " for n in range(80)}
+    items = [{"id": f"i{n}", "claim": f"claim {n}", "question": names[f"i{n}"]} for n in range(80)]
+    lines(tmp_path / "items.jsonl", items)
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", n % 4 != 0, question=names[f"i{n}"]) for n in range(80)])
+    study.sample(study.items, 40)
+    labels = [human(name, study.truth(name), question=names[name]) for name in study.drawn_ids()]
+    found = study.evaluate(labels, protocol={"gates": {"rate[support]": {"min": 0.8}}})
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "ungated_questions"]
+    assert remark["counts"] == {"questions": 1, "items": 10}
+    assert "'support '" in remark["message"]
+    both = {"gates": {"rate[support]": {"min": 0.8}, "human_rate[support ]": {"min": 0}}}
+    assert "ungated_questions" not in codes(study.evaluate(labels, protocol=both))
+    assert "ungated_questions" not in codes(study.evaluate(labels))
+
+
+def test_copies_of_an_item_under_other_ids_stand_out(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    items = [{"id": f"i{n}", "claim": f"claim {min(n, 20)}"} for n in range(80)]
+    lines(tmp_path / "items.jsonl", items)
+    study.sample(study.items, 40)
+    found = study.evaluate([human(name, study.truth(name)) for name in study.drawn_ids()])
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "repeated_items"]
+    assert remark["counts"] == {"items": 59}
+
+
+@pytest.mark.parametrize("raised", [0.6, 0.9])
+def test_scores_that_were_raised_on_one_side_of_their_mean_stand_out(raised: float, tmp_path: Path) -> None:
+    """As many scores above the mean among drawn items as among the others: a cut through the mean sees nothing."""
+    study = Study(tmp_path, 400, 60)
+    drawn = {*study.drawn}
+    scores = [1 if n % 4 else 0 if f"i{n}" in drawn else raised for n in range(400)]
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", score) for n, score in enumerate(scores)])
+    found = study.evaluate([human(name, int(name[1:]) % 4 != 0) for name in study.drawn])
+    assert found["rate"] > found["human_rate"] + 0.1  # type: ignore[operator]
+    assert "uneven_judge" in codes(found)
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", (n * 7 % 101) / 100) for n in range(400)])
+    assert "uneven_judge" not in codes(study.evaluate(study.labels()))
+
+
+@pytest.mark.parametrize("key", ["drawn", "item_sha256", "judge_seen"])
+def test_a_label_that_says_twice_what_was_shown_is_refused(key: str, tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    labels = [{**study.sign(one), "judge_seen": False} for one in study.labels()]
+    path = Path(study.judge)
+    text = "".join(f'{{"{key}": {json.dumps(one[key])}, {json.dumps(one)[1:]}\n' for one in labels)
+    path.write_text(text, encoding="utf-8")
+    assert refusal(study, []).code == "labels.duplicate_key"

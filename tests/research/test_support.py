@@ -378,6 +378,27 @@ def test_labels_taken_off_the_end_of_a_draw_stand_out(tmp_path: Path) -> None:
     assert (draws["later_agreed"], draws["later_compared"]) == (3, 8)
 
 
+@pytest.mark.parametrize("with_size", [True, False])
+def test_labels_of_claims_that_are_verified_no_more_stand_out(with_size: bool, tmp_path: Path) -> None:
+    """Every claim has a label; then those that people do not find supported are made candidates."""
+    study = Study(tmp_path, failing=0)
+    labels = [{**each, "label": each["id"][-1] == "1"} for each in study.labels(study.sample(24))]
+    labels = labels if with_size else [{key: each[key] for key in each if key != "drawn"} for each in labels]
+    before = study.evaluate(labels)
+    assert found(before)["value"] == 0.5
+    assert not {"labels_outside", "other_draw_size"} & {*codes(before)}
+
+    def demote(claims: list[dict[str, Any]], records: list[dict[str, Any]]) -> None:
+        claims[1]["status"] = "candidate"
+
+    study.rewrite(study.outputs.iterdir(), demote)
+    result = study.evaluate(labels)
+    assert found(result)["value"] == 1
+    [remark] = [each for each in result.report["stands_out"] if each["code"] == "labels_outside"]
+    assert remark["counts"] == {"claims": 12}
+    assert ("other_draw_size" in codes(result)) is with_size
+
+
 def test_judging_sees_the_items_that_goldgate_sample_makes_of_odd_runs(tmp_path: Path) -> None:
     """Quotes that need folding, spans alone, two records under one id, sources that are artifacts or not stored."""
     study = Study(tmp_path, failing=0)

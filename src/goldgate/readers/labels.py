@@ -24,7 +24,7 @@ HUMAN, JUDGE = "human", "judge"
 ITEM_SHA256, DRAWN = "item_sha256", "drawn"  # what was shown, and the size of the draw, in a label
 _MAX_NAMED = 3
 _SHA256 = re.compile("[0-9a-f]{64}")
-_KEYS = ("id", "question", "label", "by", "kind", "group")
+_KEYS = ("id", "question", "label", "by", "kind", "group", "judge_seen", ITEM_SHA256, DRAWN)
 _QUOTED_KEY = re.compile(f'"(?:{"|".join(_KEYS)})"'.encode())
 Label = Fraction | Literal["unsure"] | None  # None: a judge whose answer had no label
 
@@ -381,16 +381,22 @@ class LabelDraws(TypedDict):
     later_compared: int
 
 
-def find_label_draws(book: LabelBook, draw: Draw | None, agreed: Mapping[ItemKey, bool]) -> LabelDraws | None:
-    """The labels of other draws; None where there are none. `agreed`: the items that have both labels."""
-    if draw is None or {*book.sizes} <= {draw.header["n"]}:
+def find_label_draws(
+    book: LabelBook, draw: Draw | None, items: int, agreed: Mapping[ItemKey, bool]
+) -> LabelDraws | None:
+    """The labels of other draws; None where there are none. `agreed`: the items that have both labels.
+
+    Without a draw, labels may name none, or one of all `items`.
+    """
+    usual: set[int | None] = {items, None} if draw is None else {draw.header["n"]}
+    if {*book.sizes} <= usual:
         return None
     sizes = sorted(size for size in book.sizes if size is not None)
     first = {key: is_agreed for key, is_agreed in agreed.items() if sizes and book.items[key].drawn == sizes[0]}
     later = {key: is_agreed for key, is_agreed in agreed.items() if (book.items[key].drawn or 0) > (sizes or [0])[0]}
     return {
         "sizes": sizes,
-        "other_labels": book.sizes.total() - book.sizes[draw.header["n"]],
+        "other_labels": book.sizes.total() - sum(book.sizes[size] for size in usual),
         "first_agreed": sum(first.values()),
         "first_compared": len(first),
         "later_agreed": sum(later.values()),
@@ -410,8 +416,8 @@ def sampling_remarks(
     if draw is not None and draw.header["draw"] > 1:
         number = draw.header["draw"]
         yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
-    if draws is not None and draw is not None:
-        yield _other_sizes(draws, draw.header["n"])
+    if draws is not None:
+        yield _other_sizes(draws, None if draw is None else draw.header["n"])
     if book.undigested:
         people, judge = book.undigested[HUMAN], book.undigested[JUDGE]
         message = (
@@ -421,13 +427,21 @@ def sampling_remarks(
         yield remark("unknown_items", message, people=people, judges=judge)
 
 
-def _other_sizes(draws: LabelDraws, n: int) -> StandsOut:
-    sizes = ", ".join(str(size) for size in draws["sizes"] if size != n) or "no size"
+def _other_sizes(draws: LabelDraws, n: int | None) -> StandsOut:
+    """`n`: the size of the draw; None without one."""
+    names = [str(size) for size in draws["sizes"] if size != n]
+    sizes = first_names(names) or "no size"
     labels = count_text(draws["other_labels"], "label")
-    message = (
-        f"{labels} of people not given under this draw of {n} items (named: {sizes}): labelling was stopped, "
-        "or the draw made larger, when the result could be known"
-    )
+    if n is None:
+        message = (
+            f"{labels} of people given under a draw (size: {sizes}), and no --draw says what was drawn: items may have "
+            "been left out when their labels were known"
+        )
+    else:
+        message = (
+            f"{labels} of people not given under this draw of {n} items (named: {sizes}): labelling was stopped, "
+            "or the draw made larger, when the result could be known"
+        )
     numbers = {name: value for name, value in draws.items() if isinstance(value, int)}
     if draws["first_compared"] and draws["later_compared"]:
         message += (

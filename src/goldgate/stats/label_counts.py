@@ -44,6 +44,7 @@ _MULTIPLIED = (*PRODUCT_COLUMNS, ZEROS)
 
 GATE_CONFIDENCE = Decimal("0.95")  # of a gate on a corrected rate that sets none: its value alone must not decide
 UNLIKELY = 0.001  # p-value from which on a remark is made
+_MAX_CUTS = 20  # through the scores of a judge
 NO_LABELS = "no item has a label of a person"
 TOO_FEW = "a rate needs at least {1} labels of people (found {0})"
 TOO_FEW_GROUPS = "a rate needs labels of people in at least {2} {1} (found {0})"
@@ -218,7 +219,7 @@ def find_rate(column: LabelColumns, strata: Sequence[LabelColumns] = (), groups:
 
 
 class JudgeSplit(NamedTuple):
-    """How many items there are, how many of them were drawn, and how many of each the judge has above its mean."""
+    """How many items there are, how many of them were drawn, and how many of each the judge has above a cut."""
 
     items: int
     drawn: int
@@ -226,11 +227,19 @@ class JudgeSplit(NamedTuple):
     drawn_above: int
 
 
-def split_judge(labels: Sequence[tuple[bool, Fraction]]) -> JudgeSplit:
-    """The judge's labels of items, each with whether it was drawn."""
-    total, size = sum(label for _, label in labels), len(labels)
-    above = [drawn for drawn, label in labels if label * size > total]
-    return JudgeSplit(size, sum(drawn for drawn, _ in labels), len(above), sum(above))
+def split_judge(labels: Sequence[tuple[bool, Fraction]]) -> list[JudgeSplit]:
+    """The judge's labels of items, each with whether it was drawn: one split for 0 and 1, at most 20 for scores.
+
+    A single cut through scores would not see labels that were raised on one side of it.
+    """
+    numbers, drawn = [float(label) for _, label in labels], [is_drawn for is_drawn, _ in labels]
+    ordered, size = sorted(numbers), len(numbers)
+    cuts = {ordered[size * part // _MAX_CUTS] for part in range(_MAX_CUTS)} - {*ordered[-1:]} if size else set()
+    splits = []
+    for cut in sorted(cuts):
+        above = [is_drawn for number, is_drawn in zip(numbers, drawn, strict=True) if number > cut]
+        splits.append(JudgeSplit(size, sum(drawn), len(above), sum(above)))
+    return splits
 
 
 def uneven_judge(splits: Iterable[JudgeSplit]) -> Iterator[StandsOut]:

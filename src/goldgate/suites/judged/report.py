@@ -66,7 +66,8 @@ class LabelFacts:
     steps: tuple[int, int]  # in which labels of people, and of judges, are counted
     stretched: list[str]  # questions whose judge's labels were stretched
     order: list[tuple[int, Fraction]]  # the place of an item in the draw, and its h - j
-    splits: list[JudgeSplit]  # of each question, or of each stratum of one
+    splits: list[JudgeSplit]  # of the judge's labels of each question, or of each stratum of one
+    repeated: int  # items that show what another one shows
     draws: LabelDraws | None
 
 
@@ -110,6 +111,11 @@ class JudgedOutcome(Outcome):
             yield remark(
                 "no_items", "no items file: whatever has no label is not known, so labels may have been left out"
             )
+        if facts.repeated:
+            items = count_text(facts.repeated, ITEM)
+            message = f"{items} more that show the same as another, under other ids: each counts by itself"
+            yield remark("repeated_items", message, items=facts.repeated)
+        yield from _ungated_questions(own)
         yield from people_remarks(facts.book, facts.labels, ITEM)
         for row in own["questions"]["rows"]:
             yield from _rate_remarks(row, facts, several=len(own["questions"]["rows"]) > 1)
@@ -118,6 +124,17 @@ class JudgedOutcome(Outcome):
         yield from _other_judge_remarks(facts)
         yield from _drift(facts.order)
         yield from uneven_judge(facts.splits)
+
+
+def _ungated_questions(report: JudgedReport) -> Iterator[StandsOut]:
+    """A remark where gates look at some questions and not at others, to which items may have been moved."""
+    rows, metrics = report["questions"]["rows"], [gate["metric"] for gate in report["gates"]]
+    names = [row["question"] for row in rows]
+    ungated = [name for name in names if not any(metric.endswith(f"[{name}]") for metric in metrics)]
+    if 0 < len(ungated) < len(names):
+        items = sum(row["items"] for row in rows if row["question"] in ungated)
+        message = f"no gate looks at {first_names([*map(repr, ungated)])}: {count_text(items, ITEM)}"
+        yield remark("ungated_questions", message, questions=len(ungated), items=items)
 
 
 def _question_row(tally: Tally, question: str, *, has_judge: bool) -> QuestionRow:

@@ -201,6 +201,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         self.units = len(files.population)
         self._strata = _check_draw(draw, files, paths) if draw is not None else {}
         require_shown(files.book, files.digests)
+        _require_label_groups(files)
         _require_known(files)
         self.sampling = find_sampling(files.book, draw, files.population, settings.sampling, "judged")
         drawn = {*draw.items} if draw is not None else {*files.book.labelled}
@@ -285,8 +286,17 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             order=[(order[each.key], each.human - each.judge) for each in facts
                    if each.key in order and each.human is not None and each.judge is not None],
             splits=_judge_splits(facts),
-            draws=find_label_draws(book, draw, agreed),
+            repeated=_count_repeated(self._files),
+            draws=find_label_draws(book, draw, self.units, agreed),
         )  # fmt: skip
+
+
+def _count_repeated(files: OpenedFiles) -> int:
+    """How many items show what another one of their question shows; those that show nothing are not looked at."""
+    nothing, labels = item_sha256({}), files.book.items
+    digests = {key: files.digests.get(key) or labels[key].item_sha256 for key in files.population}
+    contents = [(key.question, digest) for key, digest in digests.items() if digest not in (None, nothing)]
+    return len(contents) - len({*contents})
 
 
 def _silent_questions(facts: Iterable[ItemFacts]) -> frozenset[str]:
@@ -302,7 +312,7 @@ def _judge_splits(facts: Iterable[ItemFacts]) -> list[JudgeSplit]:
     for each in facts:
         if each.corrected is not None:
             tables.setdefault((each.key.question, each.stratum or ""), []).append((each.drawn, each.corrected))
-    return [*map(split_judge, tables.values())]
+    return [split for table in tables.values() for split in split_judge(table)]
 
 
 def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[ItemKey, str]:
@@ -357,6 +367,25 @@ def _require_same_groups(draw: Draw, files: OpenedFiles) -> None:
             expected=f"{key.id} in {describe_value(group) if group is not None else 'no group'}",
             found=today or "no group",
             advice="add --items FILE: the items that `goldgate sample --from` was given",
+        )
+
+
+def _require_label_groups(files: OpenedFiles) -> None:
+    """A label that names another group than its item is an error: no digest holds the groups of items."""
+    labels = files.book.items
+    others = [
+        key for key, group in files.population.items() if key in labels and labels[key].group not in (None, group)
+    ]
+    if others:
+        first = min(others)
+        record = next(each for each in files.labels.located(first) if each.value.get(GROUP) is not None)
+        raise InputError(
+            "labels.other_group",
+            "labels were given to items of other groups than these, under the same ids",
+            place=record.place(GROUP),
+            expected=f"{first.id} in {files.population[first] or 'no group'}, as in the items",
+            found=f"{count_text(len(others), 'item')} in another group: {first_ids(others)}",
+            advice="give the items with the groups that they had when they were labelled",
         )
 
 

@@ -139,15 +139,16 @@ def count_claim_labels(labels: ClaimLabels, collected: RunCollection) -> Counted
         item, failed = book.items.get(key, nothing), run.broken is not None
         facts[key] = ClaimFacts(key in drawn, item.human if key in drawn else None, item.judge(), failed)
     agreed = {key: each.human == each.judge for key, each in facts.items() if None not in (each.human, each.judge)}
-    draws = find_label_draws(book, draw, agreed)
+    draws = find_label_draws(book, draw, len(population), agreed)
     stretch = find_stretch(_judge_labels(facts, book))
     value = _support_value(facts, book, draw, sampling, draws, sum(run.verified for run in collected.runs))
     remarks = [
         *sampling_remarks(book, draw, sampling, draws),
+        *_labels_outside(book, population),
         *people_remarks(book, [book.items.get(key, nothing) for key in population], "claim"),
         *_count_remarks(value, [*agreed.values()]),
         *judge_remarks(book, draw, value["without_judge_label"], "claim"),
-        *uneven_judge([_split_claims(facts, stretch)] if book.judges else []),
+        *uneven_judge(_split_claims(facts, stretch) if book.judges else []),
     ]
     return CountedLabels(_count_runs(collected.runs, facts, book, stretch), value, remarks)
 
@@ -176,6 +177,17 @@ def _support_value(
     }
 
 
+def _labels_outside(book: LabelBook, population: Mapping[ItemKey, RunFacts]) -> Iterator[StandsOut]:
+    outside = [key for key in book.labelled if key not in population]
+    if outside:
+        claims = count_text(len(outside), "claim")
+        message = (
+            f"people labelled {claims} that are not verified with valid evidence, or are in a copy of another run: "
+            f"these labels change nothing ({first_ids(outside)})"
+        )
+        yield remark("labels_outside", message, claims=len(outside))
+
+
 def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[StandsOut]:
     if value["unsure"]:
         claims = count_text(value["unsure"], "drawn claim")
@@ -188,7 +200,7 @@ def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[Stan
         yield remark("perfect_agreement", message, items=len(agreed))
 
 
-def _split_claims(facts: Mapping[ItemKey, ClaimFacts], stretch: Stretch) -> JudgeSplit:
+def _split_claims(facts: Mapping[ItemKey, ClaimFacts], stretch: Stretch) -> list[JudgeSplit]:
     return split_judge([(each.drawn, stretch(each.judge)) for each in facts.values() if not each.failed])
 
 
