@@ -405,13 +405,17 @@ def test_labels_of_a_table_are_those_of_records(tmp_path: Path) -> None:
     cells = ["TRUE", "true", "1", "0", "False", "0.5", "good", "unsure", "1.0", "TRUE", "good", "0"]
     rows = [f"c{at},{cell},ann,human," for at, cell in enumerate(cells)]
     path = table(tmp_path, "id,label,by,kind,group", *rows)
-    main = goldgate.judged([path], protocol={"judged": {"labels": {"good": 1, "bad": 0}}}).report["metrics"]["main"]
+    main = evaluate_suite(
+        load_suite("judged"), {"labels": [path]}, {"judged": {"labels": {"good": 1, "bad": 0}}}
+    ).report["metrics"]["main"]
     assert main["human_rate"]["value"] == 7.5 / 11
 
 
 def test_a_word_of_the_protocol_is_no_number_in_a_table(tmp_path: Path) -> None:
     path = table(tmp_path, "id,label,by,kind", *(f"c{at},1,ann,human" for at in range(12)))
-    main = goldgate.judged([path], protocol={"judged": {"labels": {"1": 0, "5": 1}}}).report["metrics"]["main"]
+    main = evaluate_suite(load_suite("judged"), {"labels": [path]}, {"judged": {"labels": {"1": 0, "5": 1}}}).report[
+        "metrics"
+    ]["main"]
     assert main["human_rate"]["value"] == 0
 
 
@@ -431,7 +435,7 @@ def test_a_table_of_another_tool_is_refused_with_what_to_do(
     header: str, row: str, code: str, advice: str, tmp_path: Path
 ) -> None:
     with pytest.raises(GoldgateError) as error:
-        goldgate.judged([table(tmp_path, header, row)])
+        evaluate_suite(load_suite("judged"), {"labels": [table(tmp_path, header, row)]})
     assert error.value.code == code
     assert advice in str(error.value.advice)
 
