@@ -180,7 +180,7 @@ def test_items_that_show_something_else_are_refused_and_the_drawn_ones_among_the
             draw.check(SIMPLE, before | shown(changed, "new"))
         assert error.value.code == "draw.items_changed"
         assert words in str(error.value.found)
-        assert "labels of their own" in str(error.value.advice)
+        assert "draws the same ids, and label again what was changed" in str(error.value.advice)
     edited(path, lambda records: records[1].update(text="easier"))
     with pytest.raises(InputError) as error:
         load_draw(path).check(SIMPLE, before)

@@ -393,3 +393,59 @@ def test_an_item_that_is_nested_too_deeply_is_an_error_with_its_line(tmp_path: P
         deep = [deep]
     error = refusal(tmp_path, ten(), [{"id": "0"}, {"id": "1", "deep": deep}], protocol=TRUSTED)
     assert (error.code, error.place.line) == ("items.too_deep", 2)
+
+
+def table(folder: Path, *rows: str) -> str:
+    path = folder / "people.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_labels_of_a_table_are_those_of_records(tmp_path: Path) -> None:
+    cells = ["TRUE", "true", "1", "0", "False", "0.5", "good", "unsure", "1.0", "TRUE", "good", "0"]
+    rows = [f"c{at},{cell},ann,human," for at, cell in enumerate(cells)]
+    path = table(tmp_path, "id,label,by,kind,group", *rows)
+    main = evaluate_suite(
+        load_suite("judged"), {"labels": [path]}, {"judged": {"labels": {"good": 1, "bad": 0}}}
+    ).report["metrics"]["main"]
+    assert main["human_rate"]["value"] == 7.5 / 11
+
+
+def test_a_word_of_the_protocol_is_no_number_in_a_table(tmp_path: Path) -> None:
+    path = table(tmp_path, "id,label,by,kind", *(f"c{at},1,ann,human" for at in range(12)))
+    main = evaluate_suite(load_suite("judged"), {"labels": [path]}, {"judged": {"labels": {"1": 0, "5": 1}}}).report[
+        "metrics"
+    ]["main"]
+    assert main["human_rate"]["value"] == 0
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "code", "advice"),
+    [
+        ("id,label,annotator", "a,true,ann", "labels.bad_kind", "human where a person"),
+        ("id,label,annotator,kind", "a,true,ann,human", "labels.bad_by", "is it annotator?"),
+        ("item_id,label,by,kind", "a,true,ann,human", "labels.bad_id", "is item_id the id?"),
+        ("id,label,by,kind", "a,5,ann,human", "labels.bad_label", "(score - 1) / 4"),
+        ("id,label,by,kind", "a,unsupported,ann,human", "labels.bad_label", "judged: {labels: {unsupported: NUMBER"),
+        ("id,score,by,kind", "a,1,ann,human", "labels.bad_table", "the columns id, label, by"),
+        ("id,label,label,by,kind", "a,1,0,ann,human", "labels.bad_table", "None"),
+    ],
+)
+def test_a_table_of_another_tool_is_refused_with_what_to_do(
+    header: str, row: str, code: str, advice: str, tmp_path: Path
+) -> None:
+    with pytest.raises(GoldgateError) as error:
+        evaluate_suite(load_suite("judged"), {"labels": [table(tmp_path, header, row)]})
+    assert error.value.code == code
+    assert advice in str(error.value.advice)
+
+
+def test_a_draw_items_and_an_export_are_no_labels(tmp_path: Path) -> None:
+    for record, code, advice in (
+        ({"goldgate_draw": 2}, "labels.is_a_draw", "--draw"),
+        ({"id": "a", "claim": "x"}, "labels.bad_kind", "goldgate label"),
+        ({"id": 1, "annotations": [], "data": {"id": "a"}}, "labels.bad_kind", "Label Studio"),
+    ):
+        error = refusal(tmp_path, [record])
+        assert error.code == code
+        assert advice in str(error.advice)

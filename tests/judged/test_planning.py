@@ -151,4 +151,5 @@ def test_width_is_for_labels_only(tmp_path: Path) -> None:
     refused = run("power", tmp_path / "out", "--width", "0.1")
     assert refused.exit_code == 2
     assert "--width is for labels of people" in refused.output
+    assert "goldgate sample --items" in refused.output
     assert run("power", tmp_path / "out", "--width", "2").exit_code == 2

@@ -275,7 +275,7 @@ def test_a_draw_of_other_claims_and_labels_beside_the_draw_are_refused(tmp_path:
     error = study.refusal(people, draw=draw)
     assert error.code == "draw.items_changed"
     assert "20 of the 20 drawn items" in str(error.found)
-    assert "goldgate sample --from RESULT" in str(error.advice)
+    assert "draw from that result, which draws the same claims" in str(error.advice)
 
 
 def reverse(claims: list[dict[str, Any]], records: list[dict[str, Any]]) -> None:

@@ -347,7 +347,8 @@ def closing_lines(report: SuiteReport | ComparisonReport, places: Sequence[str])
         count = "the gate" if len(gates) == 1 else f"{len(failed)} of {len(gates)} gates"
         words = f"{count} failed: {', '.join(failed)}"
     elif report["status"] == "INCONCLUSIVE":
-        words = f"{len(undecided)} of {len(gates)} gates could not be decided: {', '.join(undecided)}"
+        count = "the gate" if len(gates) == 1 else f"{len(undecided)} of {len(gates)} gates"
+        words = f"{count} could not be decided: {', '.join(undecided)}"
     elif undecided:
         words = f"no gate failed; undecided, which the protocol lets pass: {', '.join(undecided)}"
     else:

@@ -322,7 +322,13 @@ def _plan_power(
     if own is not None and against is None and not metrics:
         return Result(*own.load()(result, {"threshold": options.threshold, "width": length, "sizes": sizes}))
     if length is not None:
-        raise ConfigError("option.wrong_value", "--width is for labels of people, which this result has none of")
+        raise ConfigError(
+            "option.wrong_value",
+            f"--width is for labels of people, for which a result of the {result.suite.name} suite has no plan",
+            place=Place(folder),
+            advice="write its items with goldgate sample --items, judge them with goldgate judged --out, and plan with "
+            "that result",
+        )
     if against is None:
         return Result(plan_power(result, options), describe_power)
     from goldgate.comparison import observed_spread

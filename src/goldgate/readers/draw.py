@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict, cast
 
 import orjson
 
-from goldgate.core.finding import record_id
+from goldgate.core.finding import limit_length, record_id
 from goldgate.core.page import count_text
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.readers.guess import describe_keys
@@ -225,7 +225,7 @@ class Draw:
                 place=Place(self.file),
                 expected=f"the {header['items']} items that were drawn from",
                 found=f"{len(population)} items" + (" with other ids" if len(population) == header["items"] else ""),
-                advice="give the items file that `goldgate sample --from` was given",
+                advice="add --items FILE: what `goldgate sample --from` was given, or what its --items wrote",
             )
         if digests is not None:
             self._require_same_content(digests)
@@ -255,7 +255,8 @@ class Draw:
             place=Place(self.file),
             expected=f"what all {self.header['items']} items showed when they were drawn",
             found=f"other content in {drawn if others else 'items that were not drawn'}",
-            advice="these items need a draw and labels of their own: goldgate sample, then goldgate label",
+            advice="draw again with the same `goldgate sample` command, which draws the same ids, and label again "
+            "what was changed",
         )
 
     def changed(self, found: str) -> InputError:
@@ -287,7 +288,8 @@ def load_draw(path: str) -> Draw:
                 "this is not a draw",
                 place=Place(items.name, 1),
                 expected=f'a file of `goldgate sample`, which begins with {{"{_HEADER_KEY}": {_VERSION}, …}}',
-                advice="draw first: goldgate sample --from ITEMS --n 100 --out drawn.jsonl",
+                advice="give what `goldgate sample --out` wrote, or draw first: goldgate sample --from ITEMS --n 100 "
+                "--out drawn.jsonl",
             )
         require_version(header, items.name)
         require_type(header, DrawHeader, "draw", items.name)
@@ -340,6 +342,8 @@ class ItemFile(Mapping[ItemKey, Item]):
             except InputError as error:
                 error.code = error.code.replace("items.", f"{kind}.", 1)
                 raise record.at(error) from None
+            if kind != "labels" and "label" in record.value and record.value.get("kind") in ("human", "judge"):
+                raise _labels_error(key, record.place())
             record.require_one_id()
             self._places[key] = record.offset, len(record.data)
 
@@ -356,6 +360,22 @@ class ItemFile(Mapping[ItemKey, Item]):
     @property
     def sha256(self) -> str:
         return self._store.sha256s()[0]
+
+
+def _labels_error(key: ItemKey, place: Place) -> InputError:
+    return InputError(
+        "items.are_labels",
+        "this file has labels, not items",
+        place=place,
+        expected="items, which have what is to be judged",
+        found=f"a label of {key.id}",
+        advice="give the file that these labels are for",
+    )
+
+
+def is_draw_header(record: Item) -> bool:
+    """Whether a record is the first line of a draw."""
+    return _HEADER_KEY in record
 
 
 def new_item_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
@@ -441,7 +461,7 @@ def _field_error(code: str, message: str, name: str, expected: str, found: objec
 def first_ids(keys: Iterable[ItemKey]) -> str:
     """The first of the ids, for a message."""
     first = sorted(key.id for key in keys)
-    return ", ".join(first[:SHOWN_IDS]) + (", …" if len(first) > SHOWN_IDS else "")
+    return ", ".join(limit_length(each) for each in first[:SHOWN_IDS]) + (", …" if len(first) > SHOWN_IDS else "")
 
 
 def _ids_sha256(keys: Collection[ItemKey]) -> str:

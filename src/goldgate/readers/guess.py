@@ -42,6 +42,12 @@ _UNREAD_LAYOUTS: tuple[tuple[str, set[str], str], ...] = (
         {"evalId", "results"},
         "jq -c '.results.results[] | {id: .vars.id, response: .response.output}' takes the answers out of it",
     ),
+    (
+        "an export of Label Studio",
+        {"annotations", "data"},
+        "jq -c '.[] | .data.id as $id | .annotations[] | {id: $id, label: .result[0].value.choices[0], "
+        'by: (.completed_by | tostring), kind: "human"}\' takes labels out of it',
+    ),
 )
 
 _MAGIC = (
@@ -203,6 +209,8 @@ def guess_format(name: str, head: bytes) -> tuple[str, str] | None:
     plain = name.lower().removesuffix(".gz")
     if plain.endswith((".csv", ".tsv")) or (line[:1] not in b'["' and (b"\t" in line or line.count(b",") > 0)):
         form = "TSV" if b"\t" in line else "CSV"
+        if plain.endswith((".csv", ".tsv")):  # where tables are read, it would have been read as one
+            return f"this is {form}, not JSON", _AS_RECORDS
         return f"this is {form}, not JSON", f"tables are read from files whose names end in .{form.lower()}: rename it"
     if plain.endswith((".yaml", ".yml")) or _YAML.match(line):
         return "this is YAML, not JSON", "write one JSON object per line"

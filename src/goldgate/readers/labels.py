@@ -8,21 +8,36 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from goldgate.core.contracts import StandsOut
 from goldgate.core.finding import remark
 from goldgate.core.page import count_text
-from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
+from goldgate.errors import ConfigError, InputError, Place, as_yaml, describe_value, did_you_mean
 from goldgate.files.parsing import decode_strictly
-from goldgate.readers.draw import DEFAULT_QUESTION, Digests, Draw, ItemKey, first_ids, item_key
+from goldgate.readers.draw import DEFAULT_QUESTION, Digests, Draw, ItemKey, first_ids, is_draw_header, item_key
+from goldgate.readers.guess import describe_keys, likely_id_key, unread_layout_advice
 from goldgate.readers.id_index import open_store
-from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, decode_record, record_group
+from goldgate.readers.layouts.table import TABLE, cell_value, label_rows
+from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, decode_record, open_records, record_group
 
 UNSURE: Literal["unsure"] = "unsure"
 HUMAN, JUDGE = "human", "judge"
 ITEM_SHA256, DRAWN = "item_sha256", "drawn"  # what was shown, and the size of the draw, in a label
 _MAX_NAMED = 3
+_NAME_KEYS = (
+    "annotator",
+    "labeler",
+    "labeller",
+    "rater",
+    "reviewer",
+    "author",
+    "user",
+    "completed_by",
+    "model",
+    "name",
+)
 _SHA256 = re.compile("[0-9a-f]{64}")
 _KEYS = ("id", "question", "label", "by", "kind", "group", "judge_seen", ITEM_SHA256, DRAWN)
 _QUOTED_KEY = re.compile(f'"(?:{"|".join(_KEYS)})"'.encode())
@@ -122,26 +137,36 @@ class LabelBook:
 
 
 def open_labels(paths: Sequence[str], kind: str = "labels") -> LocatedRecords:
-    """Open files of labels or items; nothing is read yet."""
-    return LocatedRecords(open_store(paths, kind))
+    """Open files of labels, which may be tables, or of items; nothing but tables is read yet."""
+    return LocatedRecords(open_store(paths, kind, _open_label_file if kind == "labels" else open_records))
+
+
+def _open_label_file(path: str | Path, kind: str) -> RecordFile:
+    file = open_records(path, kind)
+    try:
+        return label_rows(file) if TABLE.recognizes(file) else file
+    except BaseException:
+        file.close()
+        raise
 
 
 def read_labels(
     located: LocatedRecords,
     words: Mapping[str, object],
+    section: str,
     judge: str | None = None,
     questions: Mapping[str, str | None] | None = None,
 ) -> LabelBook:
     """All labels; the first mistake is an InputError with its line.
 
-    `words` are labels of the protocol, and `judge` names the only one that counts. A label without a question has that
-    of the item with its id, where `questions` knows one.
+    `words` are labels of a section of the protocol, and `judge` names the only one that counts. A label without a
+    question has that of the item with its id, where `questions` knows one.
     """
     if UNSURE in words:
         raise ConfigError(
             "labels.unsure_is_no_word",
             f"`{UNSURE}` is an answer of its own, and has no number",
-            place=Place(field=f"judged.labels.{UNSURE}"),
+            place=Place(field=f"{section}.labels.{UNSURE}"),
             advice="take it out of the protocol's labels",
         )
     book, numbers = LabelBook(located), {word: Fraction(str(number)) for word, number in words.items()}
@@ -157,7 +182,7 @@ def read_labels(
                 if judge not in (None, name):
                     book.left_out.add(name)
                     continue
-            label = _parse_label(record.value, kind, numbers)
+            label = _parse_label(record, kind, numbers, section)
             _add_label(book, key, kind, NamedLabel(name, label))
             if label is None and record.value.get("label") is not None:
                 book.unread += 1
@@ -192,7 +217,19 @@ def _require_single_keys(record: LocatedRecord) -> None:
 
 
 def _label_key(record: dict[str, Any], questions: Mapping[str, str | None]) -> ItemKey:
-    key = item_key(record, "a label")
+    if is_draw_header(record):
+        raise InputError(
+            "labels.is_a_draw",
+            "this is a draw, not labels",
+            expected="what goldgate label or goldgate judge wrote",
+            advice="give it as --draw; --labels takes the labels of what was drawn",
+        )
+    try:
+        key = item_key(record, "a label")
+    except InputError as error:
+        other = likely_id_key(record)
+        error.advice = unread_layout_advice(record) or (other and f"is {other} the id? then rename it to id")
+        raise
     if record.get("question") is None:
         return key._replace(question=questions.get(key.id) or DEFAULT_QUESTION)
     return key
@@ -203,25 +240,39 @@ def _kind(record: dict[str, Any]) -> Literal["human", "judge"]:
         return "human"
     if record.get("kind") == JUDGE:
         return "judge"
-    raise _wrong(
-        "bad_kind",
-        "a label needs its kind: of a person or of a judge",
-        "kind",
-        '"human" or "judge"',
-        record.get("kind"),
-    )
+    message, expected = "a label needs its kind: of a person or of a judge", '"human" or "judge"'
+    error = _wrong("bad_kind", message, "kind", expected, record.get("kind"))
+    error.advice = "write human where a person gave the label, and judge where a model did"
+    raise _with_keys(error, record, "kind")
 
 
 def _name(record: dict[str, Any]) -> str:
     name = record.get("by")
     if type(name) is str and name:
         return name
-    raise _wrong("bad_by", "a label needs the name of who gave it", "by", "a string that is not empty", name)
+    error = _wrong("bad_by", "a label needs the name of who gave it", "by", "a string that is not empty", name)
+    other = next((key for key in _NAME_KEYS if key in record), None)
+    error.advice = (
+        "write any text that tells people apart" if other is None else f"is it {other}? then rename that to by"
+    )
+    raise _with_keys(error, record, "by")
 
 
-def _parse_label(record: dict[str, Any], kind: str, words: Mapping[str, Fraction]) -> Label:
+def _with_keys(error: InputError, record: dict[str, Any], key: str) -> InputError:
+    """The error for a label that lacks a key: what it has, and what it may be instead."""
+    if key not in record:
+        error.found = describe_keys(record)
+        if "label" not in record:
+            keys = "a label has the keys id, label, by and kind; goldgate label and goldgate judge make them of items"
+            error.advice = unread_layout_advice(record) or keys
+    return error
+
+
+def _parse_label(record: LocatedRecord, kind: str, words: Mapping[str, Fraction], section: str) -> Label:
     """A label as a number, or `unsure`; None for a judge's label that cannot be read."""
-    label = record.get("label")
+    label = record.value.get("label")
+    if isinstance(label, str) and label not in words and record.file.form == TABLE.name:
+        label = cell_value(label)
     if isinstance(label, str):
         if label in words:
             return words[label]
@@ -234,11 +285,21 @@ def _parse_label(record: dict[str, Any], kind: str, words: Mapping[str, Fraction
     word_list = "".join(f"{word}, " for word in words) or "a word that the protocol lists, "
     expected = f'true, false, a number from 0 to 1, {word_list}or "{UNSURE}"'
     error = _wrong("bad_label", "this label of a person cannot be read", "label", expected, label)
+    error.advice = _label_advice(label, words, section)
+    raise _with_keys(error, record.value, "label")
+
+
+def _label_advice(label: object, words: Mapping[str, Fraction], section: str) -> str | None:
+    """What to do about a label that cannot be read."""
     if isinstance(label, str):
-        error.advice = did_you_mean(label, [*words, UNSURE]) or (
-            f"say in the protocol what number each word is, under the suite's section: labels: {{{label}: 1, …}}"
-        )
-    raise error
+        if label.casefold() in ("true", "false"):
+            return f"write {label.casefold()} without quotation marks"
+        near = did_you_mean(label, words) or (f"did you mean {UNSURE}?" if label.casefold().strip() == UNSURE else None)
+        numbers = as_yaml(f"{section}.labels", f"{{{label}: NUMBER, …}}")
+        return near or f"say in the protocol what number each word is: {numbers}"
+    if isinstance(label, (int, float)):
+        return "scale it: a score from 1 to 5 is (score - 1) / 4"
+    return None
 
 
 def _add_label(book: LabelBook, key: ItemKey, kind: str, named: NamedLabel) -> None:
@@ -279,7 +340,7 @@ def _add_shown(book: LabelBook, key: ItemKey, kind: str, record: dict[str, Any])
             place=Place(field=ITEM_SHA256),
             expected=f"{item.item_sha256}, as in another label of {key.id}",
             found=digest,
-            advice="keep the labels of the items that are judged",
+            advice="label what was changed again: goldgate label for people, goldgate judge for a judge",
         )
     item.item_sha256 = item.item_sha256 or digest
     if drawn is not None and (type(drawn) is not int or drawn < 1):
@@ -362,7 +423,8 @@ def find_sampling(
         place=Place(file_names(book.located)),
         expected="--draw FILE: what `goldgate sample` drew",
         found=f"labels for {labelled} of {len(population)} items",
-        advice=f"if they are a random sample, put {section}: {{sampling: trusted}} in the protocol; it stands out",
+        advice=f"add --draw FILE; if there is none, and they are a random sample all the same, put {section}: "
+        "{sampling: trusted} in the protocol, which the report says",
     )
 
 

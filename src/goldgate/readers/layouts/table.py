@@ -1,4 +1,4 @@
-"""Tables as CSV or TSV, by their name: a header, and a row for each answer or each gold record."""
+"""Tables as CSV or TSV, by their name: a header, and a row for each answer, gold record or label."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ _ONE_ROW = (
     'write {"id": …, "text": …, "events": […]} or {"id": …, "value": {…}} for each document, one per line of '
     "a .jsonl file"
 )
+_LABEL = "label"
+_ONE_LABEL = "one row per label, with the columns id, label, by (who gave it) and kind (human or judge)"
+_LABEL_SCALARS = ("drawn", "judge_seen")  # columns of labels that hold no text; how a label is read, the words decide
 
 
 def _answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, LayoutAnswer | None]]:
@@ -53,6 +56,26 @@ def gold_rows(file: RecordFile) -> RecordFile:
     return copy_records(file, records(), TABLE.name)
 
 
+def label_rows(file: RecordFile) -> RecordFile:
+    """A table of labels as records, their cells as text; a key whose cell is empty is left out."""
+    rows = _rows(file, (_LABEL,), _ONE_LABEL)
+    cells = ((line, {name: cell for name, cell in row.items() if cell}) for line, row in rows)
+    scalars = (
+        (line, {**row, **{name: cell_value(row[name]) for name in _LABEL_SCALARS if name in row}})
+        for line, row in cells
+    )
+    return copy_records(file, ((line, orjson.dumps(row)) for line, row in scalars), TABLE.name)
+
+
+def cell_value(cell: str) -> object:
+    """A number, true or false, in the case of any spreadsheet; else the text itself."""
+    try:
+        value = decode_json(cell.strip().lower().encode())
+    except ValueError:
+        return cell
+    return value if isinstance(value, (bool, int, float)) else cell
+
+
 def _rows(file: RecordFile, names: Sequence[str | None], advice: str) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a table that has a column of one of these names (None: any), each with the line where it ends."""
     import csv  # few files are tables
@@ -67,6 +90,9 @@ def _rows(file: RecordFile, names: Sequence[str | None], advice: str) -> Iterato
             if None not in names and not any(name in columns for name in names):
                 expected = f"a column {' or '.join(map(str, names))}"
                 raise _bad_table_error(file, 1, expected, f"the columns {', '.join(columns)}", advice)
+            if len({*columns}) < len(columns):
+                twice = next(name for name in columns if columns.count(name) > 1)
+                raise _bad_table_error(file, 1, "each column once", f"two columns {describe_value(twice)}", None)
             lines.begin_row()
             for row in rows:
                 lines.begin_row()

@@ -470,8 +470,8 @@ def _require_same_item(record: Mapping[str, Any], item: Mapping[str, Any], place
             "label.other_item",
             "the item was changed since it was labelled",
             place=place,
-            expected=f"{digest}: what {describe_value(record['id'])} shows now",
-            found=describe_value(record[ITEM_SHA256]),
+            expected=f"{digest}: what {record['id']} shows now",
+            found=str(record[ITEM_SHA256]),
             advice=f"give the items that the file was begun with, take the line out to label the item again, or "
             f"{_OTHER_OUT}",
         )
@@ -534,15 +534,6 @@ def _open_items(path: str, store: RecordStore, question: str | None) -> ItemFile
         require_version(items.header, path)
         _require_draw(items.header, len(items), text_digest(question), Place(path))
     for key, item in items.items():
-        if "label" in item and item.get("kind") in (HUMAN, JUDGE):
-            raise InputError(
-                "items.are_labels",
-                "this file has labels, not items",
-                place=Place(path),
-                expected="items, which have what is to be judged",
-                found=f"a label of {describe_value(key.id)}",
-                advice="give the items that were drawn; labels of a judge go to --judge",
-            )
         _group(key, item, path)
     return items
 

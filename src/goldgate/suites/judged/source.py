@@ -109,7 +109,7 @@ def open_files(stack: ExitStack, inputs: Inputs, settings: JudgedSettings) -> Op
     labels = open_labels(inputs.get("labels", ()))
     stack.callback(labels.store.close)
     judge = single_input(inputs, "judge")
-    book = read_labels(labels, settings.labels, judge, questions_by_id(population))
+    book = read_labels(labels, settings.labels, "judged", judge, questions_by_id(population))
     outside = 0
     if items is None:
         population = {key: each.group for key, each in book.items.items() if each.judges or not book.judges}

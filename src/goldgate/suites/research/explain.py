@@ -182,7 +182,7 @@ def open_run_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[RunInputs]:
         if inputs.get("labels"):
             located = open_labels(inputs["labels"])
             stack.callback(located.store.close)
-            book = read_labels(located, plan.settings.labels if plan is not None else {})
+            book = read_labels(located, plan.settings.labels if plan is not None else {}, "research")
         yield RunInputs(None if outputs is None else list_outputs(outputs), queries, settings, book)
 
 

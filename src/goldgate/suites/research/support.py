@@ -85,14 +85,16 @@ def open_claim_labels(stack: ExitStack, inputs: Inputs, plan: Plan) -> ClaimLabe
                 "labels.none_given",
                 f"{wanting} needs labels of people",
                 place=Place(drawn[0]) if drawn else plan.place(f"gates.{SUPPORT_METRIC}"),
-                advice="add --labels FILE...: what people, and maybe a judge, say of the claims",
+                advice="add --labels FILE...: what people, and maybe a judge, say of the claims. To get labels, run "
+                f"without the gate on {SUPPORT_METRIC} and with --out RESULT, then goldgate sample --from RESULT and "
+                "goldgate label",
             )
         return None
     located, files = open_labels(paths), open_labels(drawn, "draw")
     for each in (located, files):
         stack.callback(each.store.close)
     stack.enter_context(require_unchanged_files([located.store, files.store]))
-    book = read_labels(located, settings.labels)
+    book = read_labels(located, settings.labels, "research")
     stored = StoredDraw(load_draw(drawn[0]), files.store.sha256s()[0]) if drawn else None
     if stored is not None and stored.draw.header["by"] is not None:
         raise InputError(
@@ -267,7 +269,10 @@ def _check_draw(draw: Draw, digests: Digests) -> None:
         if error.code == "draw.other_items":
             error.advice = "draw from the result of these outputs under this protocol: goldgate sample --from RESULT"
         if error.code == "draw.items_changed":
-            error.advice = "these claims need a draw and labels of their own: goldgate sample --from RESULT, then label"
+            error.advice = (
+                "score these outputs with --out and without --labels, draw from that result, which draws the same "
+                "claims, and label again what was changed"
+            )
         raise
 
 
