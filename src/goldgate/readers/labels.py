@@ -368,6 +368,22 @@ def human_numbers(labels: Iterable[ItemLabels]) -> Iterator[Fraction]:
             yield from (label for label in item.people.values() if isinstance(label, Fraction))
 
 
+def require_groups(book: LabelBook, groups: Mapping[ItemKey, str | None]) -> None:
+    """A label that names another group than its item is an error: no digest holds the groups of items."""
+    others = [key for key, group in groups.items() if key in book.items and book.items[key].group not in (None, group)]
+    if others:
+        first = min(others)
+        record = next(each for each in book.located.located(first) if each.value.get("group") is not None)
+        raise InputError(
+            "labels.other_group",
+            "labels were given to items of other groups than these, under the same ids",
+            place=record.place("group"),
+            expected=f"{first.id} in {groups[first] or 'no group'}, as in the items",
+            found=f"{count_text(len(others), 'item')} in another group: {first_ids(others)}",
+            advice="give the items with the groups that they had when they were labelled",
+        )
+
+
 def require_drawn(draw: Draw, book: LabelBook, population: Collection[ItemKey]) -> None:
     """A label of a person for an item that was not drawn is an error."""
     undrawn = [key for key in book.labelled if key not in draw.items and key in population]
@@ -423,7 +439,7 @@ def find_sampling(
         place=Place(file_names(book.located)),
         expected="--draw FILE: what `goldgate sample` drew",
         found=f"labels for {labelled} of {len(population)} items",
-        advice=f"add --draw FILE; if there is none, and they are a random sample all the same, put {section}: "
+        advice=f"add --draw FILE; if they are a random sample that something else drew, put {section}: "
         "{sampling: trusted} in the protocol, which the report says",
     )
 

@@ -40,6 +40,7 @@ from goldgate.readers.labels import (
     open_labels,
     read_labels,
     require_drawn,
+    require_groups,
     require_shown,
 )
 from goldgate.readers.records import record_group, require_unchanged_files
@@ -201,7 +202,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         self.units = len(files.population)
         self._strata = _check_draw(draw, files, paths) if draw is not None else {}
         require_shown(files.book, files.digests)
-        _require_label_groups(files)
+        require_groups(files.book, files.population)
         _require_known(files)
         self.sampling = find_sampling(files.book, draw, files.population, settings.sampling, "judged")
         drawn = {*draw.items} if draw is not None else {*files.book.labelled}
@@ -367,25 +368,6 @@ def _require_same_groups(draw: Draw, files: OpenedFiles) -> None:
             expected=f"{key.id} in {describe_value(group) if group is not None else 'no group'}",
             found=today or "no group",
             advice="add --items FILE: the items that `goldgate sample --from` was given",
-        )
-
-
-def _require_label_groups(files: OpenedFiles) -> None:
-    """A label that names another group than its item is an error: no digest holds the groups of items."""
-    labels = files.book.items
-    others = [
-        key for key, group in files.population.items() if key in labels and labels[key].group not in (None, group)
-    ]
-    if others:
-        first = min(others)
-        record = next(each for each in files.labels.located(first) if each.value.get(GROUP) is not None)
-        raise InputError(
-            "labels.other_group",
-            "labels were given to items of other groups than these, under the same ids",
-            place=record.place(GROUP),
-            expected=f"{first.id} in {files.population[first] or 'no group'}, as in the items",
-            found=f"{count_text(len(others), 'item')} in another group: {first_ids(others)}",
-            advice="give the items with the groups that they had when they were labelled",
         )
 
 
