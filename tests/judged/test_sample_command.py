@@ -96,8 +96,8 @@ def test_question_and_template_are_fixed_with_the_draw(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--n", "0"], "--n is a whole number from 1"),
-        (["--draw", "0"], "--draw is a whole number from 1"),
+        (["--n", "0"], "0 is not in the range x>=1"),
+        (["--draw", "0"], "0 is not in the range x>=1"),
         (["--draw", str(10**20)], "--draw is at most 1,000,000,000"),
         (["--question", "\udc80"], "the question is not UTF-8"),
         (["--by", "judge"], "--by judge needs the judge's labels"),

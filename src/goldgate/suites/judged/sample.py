@@ -31,9 +31,6 @@ class SampleLines(NamedTuple):
 
 def sample_items(path: str, options: Options) -> SampleLines:
     """`goldgate sample`: draw from a file of items."""
-    for name in ("n", "draw"):
-        if options[name] < 1:
-            raise ConfigError("draw.too_small", f"--{name} is a whole number from 1", found=str(options[name]))
     if options["draw"] > MAX_DRAW:
         raise ConfigError("draw.too_large", f"--draw is at most {MAX_DRAW:,}", found=str(options["draw"]))
     by, template, judge, digest = options.get("by"), options.get("template"), None, None

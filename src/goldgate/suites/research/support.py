@@ -194,7 +194,7 @@ def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[Stan
     if value["unsure"]:
         claims = count_text(value["unsure"], "drawn claim")
         message = (
-            f"{claims} unsure or without a label of a person: counted as not supported, and as supported, for the ends"
+            f"{claims} unsure or without a label of a person: the interval reaches from none of them supported to all"
         )
         yield remark("unsure", message, unsure=value["unsure"])
     if all(agreed) and len(agreed) >= LEAST_LABELS:
