@@ -12,7 +12,7 @@ import random
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -220,7 +220,27 @@ def judged_differences(full: bool) -> None:
     _misses(cells)
 
 
-PARTS = (judged_rates, judged_groups, judged_strata, judged_differences)
+def supported_claims(full: bool) -> None:
+    data_sets = 300 if full else 5
+    print(f"Supported claims: a run has claims that are 0 beside those that people label; {data_sets} data sets each")
+    _head("runs", "n", "share", "rate", "share and rate apart", "good runs have more of both")
+    cells: dict[str, Cell] = {}
+    for runs, labels, share, rate in product((15, 40), (30, 100), (0.6, 0.95), (0.5, 0.9, 0.97)):
+        row = []
+        for linked in (False, True):
+            spread = 0.8 * min(share, 1 - share), 0.8 * min(rate, 1 - rate)
+            true = share * rate + (spread[0] * spread[1] if linked else 0)
+            where = f"{'linked' if linked else 'apart'}, {runs} runs, n = {labels}, share {share}, {rate}"
+            rng = random.Random(f"judges {where}")
+            cell = cells[where] = Cell()
+            for _ in range(data_sets):
+                cell.add(estimate(_claim_sums((share, rate), spread if linked else None, runs, labels, rng)), true)
+            row.append(cell)
+        _line(runs, labels, share, rate, *(cell.text for cell in row))
+    _misses(cells)
+
+
+PARTS = (judged_rates, judged_groups, judged_strata, judged_differences, supported_claims)
 
 
 def estimate(*strata: LabelSums, gate: bool = False, correct: bool = True) -> Bounds | None:
@@ -300,12 +320,50 @@ def _grouped_sums(
             for place, number in enumerate((1, human, judge, 0, 0) if at in drawn else (0, 0, 0, 1, judge)):
                 sums[place] += number
         groups.append(sums)
+    sums_of_all = label_sums(labelled, others)
+    return sums_of_all if together == 1 else _with_groups(sums_of_all, groups)
+
+
+def _with_groups(sums: LabelSums, groups: Sequence[Sequence[int]]) -> LabelSums:
+    """The sums with those of each group: labelled items, h, j, other items, their j, and maybe what is 0."""
     columns = [*zip(*groups, strict=True)]
     products = tuple(tuple(Fraction(sum(map(mul, one, other))) for other in columns) for one in columns)
-    sums_of_all = label_sums(labelled, others)
-    if together == 1:
-        return sums_of_all
-    return replace(sums_of_all, groups=sum(1 for group in groups if group[0]), products=products)
+    return replace(
+        sums,
+        groups=sum(1 for group in groups if group[0]),
+        products=products,
+        zeros=sum(sum(column) for column in columns[5:]),
+    )
+
+
+def _claim_sums(
+    means: tuple[float, float], spread: tuple[float, float] | None, runs: int, labels: int, rng: random.Random
+) -> LabelSums:
+    """Runs differ in the share of claims that people can label and in the rate among these: both by `spread`, or apart.
+
+    The judge is the good one.
+    """
+    groups, items = [], list[tuple[int, bool, bool]]()
+    for number in range(runs):
+        if spread is None:
+            share, rate = (rng.betavariate(mean * ALIKE, (1 - mean) * ALIKE) for mean in means)
+        else:
+            sign = rng.choice((1, -1))
+            share, rate = (mean + sign * part for mean, part in zip(means, spread, strict=True))
+        claims = rng.randint(3, 15)
+        labelable = sum(rng.random() < share for _ in range(claims))
+        groups.append([0, 0, 0, 0, 0, claims - labelable])
+        for _ in range(labelable):
+            human = rng.random() < rate
+            items.append((number, human, human == (rng.random() < (0.95 if human else 0.9))))
+    drawn = set(rng.sample(range(len(items)), min(labels, len(items))))
+    labelled: Counter[Pair] = Counter()
+    others: Counter[Pair] = Counter()
+    for at, (number, human, judge) in enumerate(items):
+        (labelled if at in drawn else others)[int(human), ONE if judge else ZERO] += 1
+        for place, one in enumerate((1, human, judge, 0, 0) if at in drawn else (0, 0, 0, 1, judge)):
+            groups[number][place] += one
+    return _with_groups(label_sums(labelled, others), groups)
 
 
 def _stratified_sums(chances: Mapping[Pair, float], size: int, labels: int, rng: random.Random) -> list[LabelSums]:
