@@ -96,7 +96,7 @@ COMMON = click.option("--common", is_flag=True, help="Compare only the documents
 
 def input_option(each: Input, *, help: str | None = None, required: bool | None = None) -> Decorator:
     """The option that an input of a suite becomes."""
-    kind = click.IntRange(min=1) if isinstance(each.default, int) else None
+    kind = click.IntRange(min=min(each.default, 1)) if isinstance(each.default, int) else None  # 0: none
     return click.option(
         each.option,
         each.name,
