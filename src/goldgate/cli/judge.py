@@ -113,7 +113,8 @@ def write_result_items(folder: str, what: str | None, root: str | None, stream: 
 
     result = load_result(folder, all_suites())
     result.require_records()
-    make_items = _choose_items(result, what).load()
+    ability = _choose_items(result, what)
+    make_items = ability.load()
     count = 0
     with open_result_inputs(result, root=root) as (lookup, notes), open(result.records, "rb") as records:
         if notes:
@@ -134,7 +135,13 @@ def write_result_items(folder: str, what: str | None, root: str | None, stream: 
             stream.writelines(lines)
             count += len(lines)
     if not count:
-        raise InputError("items.none", "this result has none of these items", place=Place(folder))
+        raise InputError(
+            "items.none",
+            "nothing in this result can be labelled",
+            place=Place(folder),
+            found=f"no items of the kind {ability.kind}",
+            advice="if there should be some, see whether its answers were read: open report.html",
+        )
 
 
 def _choose_items(result: StoredResult, what: str | None) -> Ability:

@@ -253,7 +253,7 @@ class GateTarget(NamedTuple):
 
     @property
     def is_estimate(self) -> bool:
-        """Whether it is no ratio of two sums."""
+        """Whether the metric is an estimate with an interval of its own, not a ratio of two sums."""
         return self.metric in self.measure.estimates
 
 

@@ -161,7 +161,7 @@ def _against(report: ComparisonReport, name: str) -> Section:
 
 
 def _not_compared(report: ComparisonReport, entries: Sequence[ComparedMetric]) -> Iterator[Paragraph]:
-    """Why there is no difference of what both systems have."""
+    """For metrics that both systems have and that are not compared: the reason."""
     undefined, metrics = _undefined_metrics(report), dict[str, list[str]]()
     for entry in entries:
         if entry["difference"] is None and entry["metric"] not in undefined:

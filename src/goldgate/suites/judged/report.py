@@ -113,7 +113,7 @@ class JudgedOutcome(Outcome):
             )
         if facts.repeated:
             items = count_text(facts.repeated, ITEM)
-            message = f"{items} more that show the same as another, under other ids: each counts by itself"
+            message = f"{items} with the same content as another one under another id: each counts by itself"
             yield remark("repeated_items", message, items=facts.repeated)
         yield from _ungated_questions(own)
         yield from people_remarks(facts.book, facts.labels, ITEM)

@@ -334,7 +334,7 @@ class TextRange(NamedTuple):
 
 
 class QuoteFinder:
-    """A source that is folded once, and only if a quote does not stand in it letter for letter."""
+    """A source text that is folded once, and only if a quote is not found in it verbatim."""
 
     def __init__(self, text: str) -> None:
         self.text = text
