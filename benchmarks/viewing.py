@@ -22,7 +22,7 @@ import orjson
 from goldgate import evaluate_files
 from goldgate.core.evaluation import render_json
 from goldgate.viewer.folder import ViewedFolder, open_folder
-from goldgate.viewer.server import Site
+from goldgate.viewer.site import Site
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "extraction"
 OPENED, ANSWERED = 2.0, 0.1  # seconds that are promised, for 1,000,000 samples

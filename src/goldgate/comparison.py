@@ -131,7 +131,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         """The comparison's page, for notebooks."""
         # Results are below the renderers in the order of imports, hence by name.
-        html: str = import_module("goldgate.report.notebook").render_comparison(self.report)
+        html: str = import_module("goldgate.report.html").render_comparison(self.report)
         return html
 
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from goldgate import evaluate_files, evaluate_outputs
 from goldgate.core.evaluation import Evaluation, render_json
-from goldgate.report.plot import draw_results
+from goldgate.report.svg import draw_results
 from goldgate.runs.sources import find_systems
 
 from .documents import ROOT

@@ -36,8 +36,8 @@ from goldgate.suites.judged.sample import sample_items
 from goldgate.suites.judged.settings import JudgedSettings
 from goldgate.suites.plan import load_protocol
 from goldgate.suites.research.imports.runs import import_runs
-from goldgate.viewer.access import AccessControl, HttpRequest
-from goldgate.viewer.query import parse_query
+from goldgate.viewer.server import AccessControl, HttpRequest
+from goldgate.viewer.site import parse_query
 from tests.responses.corpus import load_corpus
 from tests.responses.damage import strings
 from tests.unit.readers.dialect_samples import SAMPLES

@@ -10,8 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from goldgate.suites.judged.label_server import LabelSite, open_label_site
-from goldgate.viewer.access import HttpRequest
-from goldgate.viewer.server import SiteResponse
+from goldgate.viewer.server import HttpRequest, SiteResponse
 from tests.viewer.asking import Reply, Viewer
 from tests.viewer.stored import Seen, require_harmless
 

@@ -82,7 +82,7 @@ def test_the_next_sitting_goes_on_where_this_one_ended(items: Path, out: Path) -
 
 
 def _get(path: str) -> Any:
-    from goldgate.viewer.access import HttpRequest
+    from goldgate.viewer.server import HttpRequest
 
     return HttpRequest("GET", path, "")
 

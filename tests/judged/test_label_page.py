@@ -13,7 +13,7 @@ from goldgate.core.unit_page import MarkedText
 from goldgate.errors import GoldgateError
 from goldgate.suites.judged.ask import text_digest
 from goldgate.suites.judged.label_page import QuoteSearch, split_item
-from goldgate.viewer.access import HttpRequest
+from goldgate.viewer.server import HttpRequest
 from tests.viewer.stored import require_harmless
 
 from .labelling import made_up_items, open_site, post, read_lines, see, shown_sha256, write_lines

@@ -16,7 +16,7 @@ from goldgate.core.unit_page import Mark, MarkedText, merge_marks, merge_tables
 from goldgate.runs.sources import find_systems
 from goldgate.viewer.comparison import FolderComparison, compare_folders
 from goldgate.viewer.folder import ViewedFolder
-from goldgate.viewer.server import Site
+from goldgate.viewer.site import Site
 from tests.contract.inputs import HOSTILE, NAMES
 
 from .stored import Seen, opened, require_harmless, store_made_up

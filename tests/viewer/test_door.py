@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goldgate.viewer.access import AccessControl, HttpRequest, is_everywhere, is_loopback
+from goldgate.viewer.server import AccessControl, HttpRequest, is_everywhere, is_loopback
 from tests.cases import cases
 
 PORT = 8642

@@ -9,7 +9,7 @@ import pytest
 from goldgate.errors import ConfigError
 from goldgate.runs.sources import find_systems
 from goldgate.viewer.comparison import compare_folders
-from goldgate.viewer.export import export_site
+from goldgate.viewer.site import export_site
 from tests.contract.inputs import HOSTILE, NAMES
 
 from .stored import opened, require_harmless, store_made_up

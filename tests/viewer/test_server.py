@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from goldgate.viewer import server
-from goldgate.viewer.access import AccessControl, HttpRequest
-from goldgate.viewer.server import MAX_CONNECTIONS, MAX_HEAD_BYTES, OK, Site, SiteResponse
+from goldgate.viewer.server import MAX_CONNECTIONS, MAX_HEAD_BYTES, OK, AccessControl, HttpRequest, SiteResponse
+from goldgate.viewer.site import Site
 
 from .asking import SECONDS, Viewer, parsed, received
 from .stored import require_harmless

@@ -15,8 +15,8 @@ from goldgate.errors import InputError
 from goldgate.viewer import index, pages
 from goldgate.viewer import index as search
 from goldgate.viewer.folder import ViewedFolder, open_folder
-from goldgate.viewer.query import PAGE_SIZE, UnitQuery, parse_query, value_key
-from goldgate.viewer.server import Site
+from goldgate.viewer.index import PAGE_SIZE, UnitQuery, value_key
+from goldgate.viewer.site import Site, parse_query
 from tests.contract.inputs import HOSTILE, NAMES
 
 from .stored import EXTRACTION, Seen, opened, require_harmless, store_made_up, store_model

@@ -98,6 +98,6 @@ def compare_command(context: click.Context, /, format: str, brief: bool, **optio
 
 
 def _describe(report: ComparisonReport) -> Page:
-    from goldgate.report.plot import comparison_page
+    from goldgate.report.svg import comparison_page
 
     return comparison_page(report)

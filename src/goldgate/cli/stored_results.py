@@ -106,7 +106,7 @@ def plot_command(
     common: bool,
 ) -> None:
     def work() -> str:
-        from goldgate.report.plot import draw_results
+        from goldgate.report.svg import draw_results
         from goldgate.runs.sources import find_systems
 
         _require_svg(out)

@@ -18,10 +18,9 @@ from goldgate.errors import EXIT_PASSED
 
 if TYPE_CHECKING:
     from goldgate.runs.sources import SystemSource
-    from goldgate.viewer.access import AccessControl
     from goldgate.viewer.comparison import FolderComparison
     from goldgate.viewer.folder import ViewedFolder
-    from goldgate.viewer.server import ServedSite
+    from goldgate.viewer.server import AccessControl, ServedSite
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_SAMPLES = 500  # samples of each folder
@@ -92,10 +91,10 @@ def view_command(
             folders = _open(sources, root, stack)
             compared = _compare(sources, folders, common)
             if export is not None:
-                from goldgate.viewer.export import export_site
+                from goldgate.viewer.site import export_site
 
                 return export_site(folders, compared, export, samples)
-            from goldgate.viewer.server import Site
+            from goldgate.viewer.site import Site
 
             for folder in folders:
                 _ = folder.inputs  # they are opened while the first page is looked at
@@ -182,8 +181,7 @@ def label_command(
 def _serve(
     site: ServedSite, command: str, host: str, port: int, no_browser: bool, *, takes_forms: bool = False
 ) -> None:
-    from goldgate.viewer.access import AccessControl, is_loopback
-    from goldgate.viewer.server import host_name, listen, serve_site
+    from goldgate.viewer.server import AccessControl, host_name, is_loopback, listen, serve_site
 
     with listen(host, port) as listening:
         address, port = listening.getsockname()[:2]

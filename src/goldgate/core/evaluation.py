@@ -184,7 +184,7 @@ class Evaluation:
     def _repr_html_(self) -> str:
         """The report's page, for notebooks."""
         # Results are below the renderers in the order of imports, hence by name.
-        html: str = import_module("goldgate.report.notebook").render_notebook(self.report)
+        html: str = import_module("goldgate.report.html").render_notebook(self.report)
         return html
 
 

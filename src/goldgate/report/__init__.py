@@ -5,11 +5,16 @@ A new format is a file with a function from a page to text, and its name and a c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from goldgate.errors import InputError, Place
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from goldgate.core.contracts import ErrorReport, SuiteReport
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.page import Page
@@ -32,6 +37,16 @@ def describe_report(report: SuiteReport | ErrorReport) -> Page:
 
     suite, numbers = load_suite(report["suite"]), cast("SuiteReport", report)
     return match_gate_digits(suite.describe(numbers)._replace(pictures=suite.pictures(numbers)))
+
+
+@contextmanager
+def require_complete(file: Path, advice: str = "recompute it with --out") -> Iterator[None]:
+    """Turn what a changed or incomplete report raises while it is described into an InputError with its place."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        place = Place(str(file))
+        raise InputError("report.malformed", "this report is not complete", place=place, advice=advice) from None
 
 
 def name_files(page: Page, paths: Mapping[str, Sequence[str]]) -> Page:

@@ -20,7 +20,7 @@ from goldgate.readers.stored_result import MAX_REPORT_BYTES, StoredResult
 from goldgate.report import describe_report, name_files, render, render_page
 from goldgate.report.html import render_html
 from goldgate.report.html.units import UnitSelection, worst_units
-from goldgate.report.plot import comparison_page
+from goldgate.report.svg import comparison_page
 from goldgate.runs.sources import COMPARISON, RunOrigin, SystemSource, load_comparison, load_origin, origin_of
 from goldgate.suites.worst_units import WorstUnits
 from goldgate.verification.differences import (

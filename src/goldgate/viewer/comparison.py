@@ -37,10 +37,11 @@ from goldgate.report.html.units import (
     verdict_mark,
     without_repetition,
 )
-from goldgate.report.plot import comparison_pictures
+from goldgate.report.svg import comparison_pictures
 from goldgate.runs.comparison_page import describe_comparison
 from goldgate.runs.sources import SystemSource
 from goldgate.viewer.folder import CachedValue, ViewedFolder, cache_identity, load_cached, store_cached
+from goldgate.viewer.index import PAGE_SIZE, UnitQuery
 from goldgate.viewer.pages import (
     HOME,
     UNIT_LIMITS,
@@ -54,10 +55,10 @@ from goldgate.viewer.pages import (
     site_page,
     snippet_cell,
 )
-from goldgate.viewer.query import PAGE_SIZE, SiteLinks, UnitQuery
 
 if TYPE_CHECKING:
     from goldgate.runs.contracts import ComparisonReport
+    from goldgate.viewer.site import SiteLinks
 
 CHANGED, WON, LOST = "changed", "won", "lost"
 KINDS = (CHANGED, WON, LOST)

@@ -31,8 +31,7 @@ from goldgate.errors import GoldgateError, InputError, Place
 from goldgate.files.reading import read_failure
 from goldgate.files.writing import atomic_file
 from goldgate.readers.stored_result import StoredResult, load_result
-from goldgate.report import describe_report, name_files
-from goldgate.report.plot import require_complete
+from goldgate.report import describe_report, name_files, require_complete
 from goldgate.runs.sources import origin_of
 from goldgate.suites import all_suites
 from goldgate.suites.worst_units import Summarize, gate_costs, unit_summaries

@@ -1,4 +1,4 @@
-"""An index of a file of records: where each line is, the order of units, by which values and words they are found.
+"""An index of a file of records, and what can be asked of it: values, words, an order, a page; and their addresses.
 
 Sets of units are integers with a bit for each (bitsets): a filter is `&`, and any page of a million is found at
 once. A search for words goes as far as a moment allows, and continues when it is asked again.
@@ -11,10 +11,11 @@ from array import array
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
+from urllib.parse import quote
 
 import orjson
 
@@ -23,6 +24,7 @@ from goldgate.core.unit_page import InputLookup, UnitSummary
 from goldgate.errors import InputError, Place
 from goldgate.files.reading import read_failure
 from goldgate.readers.records import STORED_RECORDS, bounded_lines
+from goldgate.report.escape import escape_character
 from goldgate.report.html.units import GATE_FACET
 
 Value = TypeVar("Value")
@@ -332,3 +334,57 @@ def search_words(text: str) -> tuple[bytes, ...]:
     """Words as they stand in a record's line: with its escapes, small."""
     words = dict.fromkeys(text.encode("utf-8", "replace").decode().split()[:MAX_SEARCH_WORDS])
     return tuple(orjson.dumps(word)[1:-1].lower() for word in words)
+
+
+FACET, TEXT, ORDER, PAGE = "in.", "text", "order", "page"  # names in the query of an address
+PAGE_SIZE = 50
+MAX_TEXT_LENGTH = 500  # characters of a value that stands in an address
+NUMBER_PREFIX = "~"
+
+
+@dataclass(frozen=True, slots=True)
+class UnitQuery:
+    """Everything, unless it says more. A value stands as `value_key` has it."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+    order: Order = "weight"
+    page: int = 1
+
+    def query(self) -> str:
+        """As the query of an address, with its question mark; empty for everything."""
+        pairs = [(f"{FACET}{facet}", value) for facet, value in self.values.items()]
+        pairs += [(TEXT, self.text)] if self.text else []
+        pairs += [(ORDER, self.order)] if self.order != "weight" else []
+        pairs += [(PAGE, str(self.page))] if self.page > 1 else []
+        text = "&".join(f"{quote(key, safe='')}={quote(value, safe='')}" for key, value in pairs)
+        return f"?{text}" if text else ""
+
+    def at(self, page: int) -> UnitQuery:
+        """The same query on another page."""
+        return replace(self, page=page)
+
+    @property
+    def visible_text(self) -> str:
+        """The text for a form, with what cannot be seen written out; `parse_query` reads it back."""
+        return "".join(each if each.isprintable() else escape_character(each) for each in self.text)
+
+    @property
+    def is_everything(self) -> bool:
+        return not self.values and not self.text
+
+
+def value_key(value: str, number: int) -> str:
+    """A value in an address or a form: itself where it comes back as it was, otherwise its number behind a ~."""
+    is_plain = (
+        0 < len(value) <= MAX_TEXT_LENGTH
+        and value.isprintable()
+        and value == value.strip()
+        and value[0] != NUMBER_PREFIX
+    )
+    return value if is_plain else f"{NUMBER_PREFIX}{number}"
+
+
+def page_count(items: int) -> int:
+    """The number of pages for a list of `items`, at least one."""
+    return max(-(-items // PAGE_SIZE), 1)

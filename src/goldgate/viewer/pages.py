@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from goldgate.core.page import FindingList, MeasuredValue, Table, count_text
 from goldgate.report.element import Content, Markup, element, fragment, link
@@ -30,18 +30,23 @@ from goldgate.report.html.units import (
 )
 from goldgate.report.svg.shapes import stylesheet
 from goldgate.viewer.folder import ViewedFolder
-from goldgate.viewer.index import count_below, full_bitset, nth_places, search_words
-from goldgate.viewer.query import (
+from goldgate.viewer.index import (
     FACET,
     NUMBER_PREFIX,
     ORDER,
     PAGE_SIZE,
     TEXT,
-    SiteLinks,
     UnitQuery,
+    count_below,
+    full_bitset,
+    nth_places,
     page_count,
+    search_words,
     value_key,
 )
+
+if TYPE_CHECKING:
+    from goldgate.viewer.site import SiteLinks
 
 _HERE = Path(__file__).parent
 

@@ -1,14 +1,34 @@
-"""Pictures: numbers into SVG. What is drawn on a page is drawn for itself in the same way.
+"""Pictures of results: which there are of a run, of several runs or systems, and each as SVG.
 
-On a page a picture has no heading and no looks of its own: `stylesheet()` is part of the page's. Counts are drawn here:
-bars by name (series filled, hatched or empty), and a heat map by row and column.
+What is drawn on a page is drawn for itself in the same way. On a page a picture has no heading and no looks of its own:
+`stylesheet()` is part of the page's. Counts are drawn here: bars by name (series filled, hatched or empty), and a heat
+map by row and column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from goldgate.core.page import BarPicture, CountPicture, GatePicture, Matrix, Page, Picture, ScorePicture
+from goldgate.core.metric import format_number
+from goldgate.core.page import (
+    BarPicture,
+    CountPicture,
+    GatePicture,
+    Matrix,
+    MeasuredValue,
+    Page,
+    Picture,
+    ScoreGroup,
+    ScorePicture,
+    ScoreRow,
+    interval_ends,
+    measured_value,
+)
+from goldgate.errors import ConfigError, did_you_mean
 from goldgate.report.element import Markup, element, fragment
 from goldgate.report.svg.scores import draw_gates, draw_scores
 from goldgate.report.svg.shapes import (
@@ -34,6 +54,11 @@ from goldgate.report.svg.shapes import (
     text,
     text_width,
 )
+from goldgate.runs.comparison_page import describe_comparison, p_value
+
+if TYPE_CHECKING:
+    from goldgate.runs.contracts import ComparedSystem, ComparisonReport, TestedDifference
+    from goldgate.runs.sources import SystemSource
 
 
 def draw(drawn: Picture, *, standalone: bool = False) -> Markup:
@@ -52,6 +77,63 @@ def draw(drawn: Picture, *, standalone: bool = False) -> Markup:
 def render_svg(drawn: Picture) -> str:
     """A picture as a file."""
     return f"{draw(drawn, standalone=True)}\n"
+
+
+def draw_results(
+    sources: Sequence[SystemSource], kinds: Sequence[str] = (), *, against: str | None = None, common: bool = False
+) -> dict[str, str]:
+    """The pictures of these systems by kind, as SVG, in the order of the report; all of them where none is named."""
+    from goldgate.comparison import compare_systems
+    from goldgate.readers.stored_result import load_result
+    from goldgate.report import describe_report, require_complete
+    from goldgate.runs.sources import load_comparison
+    from goldgate.suites import all_suites
+
+    paths = [path for source in sources for path in source.paths]
+    if len(paths) > 1:
+        comparison = compare_systems(sources, against=against, common=common).report
+    elif (file := _comparison_file(Path(paths[0]))) is not None:
+        comparison = load_comparison(file)[1]
+    else:
+        result = load_result(paths[0], all_suites())
+        result.require_consistent()
+        with require_complete(result.file):
+            return _render_kinds(page_pictures(describe_report(result.report), sources[0].name), kinds)
+    return _render_kinds(comparison_pictures(comparison), kinds)
+
+
+# What has a picture of a kind that other results lack.
+_NEEDS = {
+    "gates": "there are gates where a protocol sets them",
+    "systems": "name two systems or more",
+    "differences": "name two systems or more",
+    "runs": "name several runs of one system: B=out/b-1,out/b-2",
+    "scores": "draw one result at a time",
+}
+
+
+def _comparison_file(path: Path) -> Path | None:
+    """The file of a comparison, where the path is that or its folder."""
+    from goldgate.readers.stored_result import REPORT
+    from goldgate.runs.sources import COMPARISON_FILE
+
+    compared = os.path.isdir(path) and not os.path.exists(path / REPORT)
+    file = path / COMPARISON_FILE if compared else path
+    return file if file.name == COMPARISON_FILE and os.path.exists(file) else None
+
+
+def _render_kinds(pictures: Sequence[Picture], kinds: Sequence[str]) -> dict[str, str]:
+    available = [picture.kind for picture in pictures]
+    for kind in kinds:
+        if kind not in available:
+            raise ConfigError(
+                "plot.no_such_kind",
+                "there is no such picture of these results",
+                expected=", ".join(available) or "results that can be drawn",
+                found=kind,
+                advice=_NEEDS.get(kind) or did_you_mean(kind, available),
+            )
+    return {picture.kind: render_svg(picture) for picture in pictures if not kinds or picture.kind in kinds}
 
 
 def page_pictures(page: Page, name: str = "") -> list[Picture]:
@@ -85,6 +167,84 @@ def matrix_picture(matrix: Matrix, kind: str, title: str) -> CountPicture:
             counts.append(tuple(by_column.get(name, 0) for name in columns))
     row_title = f"{matrix.group_title} / {matrix.row_title}" if matrix.group_title else matrix.row_title
     return CountPicture(kind, title, row_title, matrix.column_title, tuple(rows), columns, tuple(counts))
+
+
+def comparison_pictures(report: ComparisonReport) -> list[Picture]:
+    """What is drawn of a comparison; one system alone has nothing but its runs."""
+    several = [_systems(report), _differences(report)] if len(report["systems"]) > 1 else []
+    runs = [_runs(report)] if any(len(system["runs"]) > 1 for system in report["systems"]) else []
+    return [*several, *runs]
+
+
+def comparison_page(report: ComparisonReport) -> Page:
+    """A comparison as a page, with the pictures that plot draws of it."""
+    drawn = tuple(each._replace(about="") for each in comparison_pictures(report))  # it stands above them all
+    return describe_comparison(report)._replace(pictures=drawn)
+
+
+def _systems(report: ComparisonReport) -> Picture:
+    groups = _by_metric(report, lambda metric: [_system(system, metric) for system in report["systems"]])
+    return ScorePicture("systems", "Systems", groups, about=_about(report))
+
+
+def _system(system: ComparedSystem, metric: str) -> ScoreRow:
+    value = measured_value(system["metrics"][metric])._replace(best=metric in system["best_in"])
+    runs = len(system["runs"])
+    return ScoreRow(system["name"], value, aside=f"{runs} runs" if runs > 1 else value.counts)
+
+
+def _runs(report: ComparisonReport) -> Picture:
+    """Each run of those systems that have several; of one, a line for each metric."""
+    several = [system for system in report["systems"] if len(system["runs"]) > 1]
+    groups = _by_metric(report, lambda metric: [_spread(system, metric) for system in several])
+    if len(several) == 1:
+        groups = (ScoreGroup("", tuple(group.rows[0]._replace(label=group.title) for group in groups)),)
+    note = f"The interval holds both: how much runs differ, and how much each {report['unit']} says."
+    return ScorePicture("runs", "Several runs", groups, about=_about(report), aside="std. dev.", notes=(note,))
+
+
+def _spread(system: ComparedSystem, metric: str) -> ScoreRow:
+    values = system["metrics"][metric]
+    spread = values.get("between_runs")
+    runs = tuple(sorted(values.get("by_run", ())))
+    return ScoreRow(system["name"], measured_value(values), runs, "" if spread is None else format_number(spread))
+
+
+def _differences(report: ComparisonReport) -> Picture:
+    """Each system less the one that they are compared with."""
+    against = report["against"]
+
+    def rows(metric: str) -> list[ScoreRow]:
+        entries = [e for e in report["comparisons"] if e["metric"] == metric]
+        return [ScoreRow(e["system"], _difference(e), aside=str(p_value(e["p_adjusted"]))) for e in entries]
+
+    return ScorePicture(
+        "differences",
+        f"Differences from {against}",
+        _by_metric(report, rows),
+        about=_about(report),
+        aside="p (Holm)",
+        notes=(f"System minus {against}, {report['unit']} by {report['unit']}.",),
+        with_zero=True,
+    )
+
+
+def _difference(entry: TestedDifference) -> MeasuredValue:
+    difference = entry["difference"]
+    if difference is None:
+        return MeasuredValue(None, reason=entry["reason"])
+    if "exact" not in difference:  # of estimates, which are not ratios of counts
+        return MeasuredValue(difference["value"], interval=interval_ends(difference))
+    exact = Fraction(difference["exact"])
+    return MeasuredValue(float(exact), exact.numerator, exact.denominator, interval=interval_ends(difference))
+
+
+def _by_metric(report: ComparisonReport, rows: Callable[[str], Sequence[ScoreRow]]) -> tuple[ScoreGroup, ...]:
+    return tuple(ScoreGroup(metric, tuple(rows(metric))) for metric in report["headline"])
+
+
+def _about(report: ComparisonReport) -> str:
+    return describe_comparison(report).subject
 
 
 _BAR_LABELS = 220

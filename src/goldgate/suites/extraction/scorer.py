@@ -282,7 +282,7 @@ class Score:
 
     def _repr_html_(self) -> str:
         """The sample's page, for notebooks: its errors, source text and answer, marked."""
-        from goldgate.report.notebook import render_unit
+        from goldgate.report.html import render_unit
         from goldgate.suites.extraction.explain import view_score
         from goldgate.suites.extraction.explain.page import page_of_view
 

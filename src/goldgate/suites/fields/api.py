@@ -142,7 +142,7 @@ class AnswerScore:
 
     def _repr_html_(self) -> str:
         """The document's page, for notebooks: its errors, source text, values and answer."""
-        from goldgate.report.notebook import render_unit
+        from goldgate.report.html import render_unit
         from goldgate.suites.fields.explain import DocumentView, page_of_document
 
         tags = self.scorer.thought_tags

@@ -51,8 +51,17 @@ from goldgate.suites.judged.label_page import (
     render_item,
     render_label_error,
 )
-from goldgate.viewer.access import POST, HttpRequest
-from goldgate.viewer.server import BAD_REQUEST, NO_SUCH_PAGE, NOT_FOUND, OK, SERVER_ERROR, SiteResponse, redirect
+from goldgate.viewer.server import (
+    BAD_REQUEST,
+    NO_SUCH_PAGE,
+    NOT_FOUND,
+    OK,
+    POST,
+    SERVER_ERROR,
+    HttpRequest,
+    SiteResponse,
+    redirect,
+)
 
 MAX_CHOICES = 9  # as many as there are keys for
 _YES_AND_NO = (LabelChoice("yes", True, ("1", "y")), LabelChoice("no", False, ("2", "n")))

@@ -1,7 +1,7 @@
-"""The pages of a site as files: for a web server, a CI artifact, or a disk, with a limited number of samples.
+"""The site of stored results: its pages by their addresses on a server, or all of them as files.
 
-All files lie in one folder, and links between them are names. There is no server to ask: in place of filters there are
-lists of the samples with a value.
+Files are for a web server, a CI artifact, or a disk, with a limited number of samples. They lie in one folder, with
+links that are names. There is no server to ask: in place of filters there are lists of the samples with a value.
 """
 
 from __future__ import annotations
@@ -13,12 +13,137 @@ from functools import cache
 from pathlib import Path
 
 from goldgate.core.page import count_text
-from goldgate.errors import ConfigError, Place
+from goldgate.errors import ConfigError, GoldgateError, Place
 from goldgate.files.writing import atomic_file, write_failure
 from goldgate.viewer.comparison import CHANGED, KINDS, FolderComparison, change_page, changes_page, home_page
 from goldgate.viewer.folder import ViewedFolder
-from goldgate.viewer.pages import report_page, select_units, single_unit_page, units_page
-from goldgate.viewer.query import SiteLinks, UnitQuery, page_count, value_key
+from goldgate.viewer.index import (
+    FACET,
+    MAX_TEXT_LENGTH,
+    ORDER,
+    PAGE,
+    TEXT,
+    UnitQuery,
+    page_count,
+    value_key,
+)
+from goldgate.viewer.pages import report_page, select_units, single_unit_page, site_error_page, site_policy, units_page
+from goldgate.viewer.server import NO_SUCH_PAGE, NOT_FOUND, OK, SERVER_ERROR, HttpRequest, SiteResponse, query_fields
+
+_NUMBER, _KIND = r"(0|[1-9][0-9]{0,9})", f"({'|'.join(KINDS)})"
+_REPORT = re.compile(rf"/{_NUMBER}/")
+_UNITS = re.compile(rf"/{_NUMBER}/samples")
+_UNIT = re.compile(rf"/{_NUMBER}/samples/{_NUMBER}")
+_CHANGES = re.compile(rf"/compare/{_NUMBER}/{_KIND}")
+_CHANGE = re.compile(rf"/compare/{_NUMBER}/{_KIND}/{_NUMBER}")
+
+
+class SiteLinks:
+    """Addresses on a server: `/0/`, `/0/samples?in.error=boundary`, `/0/samples/17`, `/compare/0/lost`.
+
+    Folders, units and comparisons have numbers. An export has other addresses, and None for pages that it lacks.
+    """
+
+    forms: bool = True  # whether a form can ask for other pages
+    most: int | None = None  # units of a folder that have pages, those that come first
+
+    def home(self) -> str:
+        return "/"
+
+    def report(self, folder: int) -> str:
+        return f"/{folder}/"
+
+    def units(self, folder: int, choice: UnitQuery) -> str | None:
+        return f"/{folder}/samples{choice.query()}"
+
+    def unit(self, folder: int, number: int, choice: UnitQuery) -> str | None:
+        return f"/{folder}/samples/{number}{choice.at(1).query()}"
+
+    def changes(self, pair: int, kind: str, page: int = 1) -> str | None:
+        return f"/compare/{pair}/{kind}" + (f"?page={page}" if page > 1 else "")
+
+    def change(self, pair: int, place: int, kind: str) -> str | None:
+        return f"/compare/{pair}/{kind}/{place}"
+
+
+_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u((?!d[89a-f])[0-9a-f]{4})|U(00(?:0[0-9a-f]|10)[0-9a-f]{4}))")
+_MAX_PAGES = 10**9
+
+
+def parse_query(query: str) -> UnitQuery:
+    """From the query of an address, whatever it says: what cannot be meant is left out."""
+    fields = query_fields(query)
+    page = fields.get(PAGE, "")
+    return UnitQuery(
+        {key[len(FACET) :]: value for key, value in fields.items() if key.startswith(FACET) and value},
+        _ESCAPE.sub(_hidden_character, fields.get(TEXT, "")).strip()[:MAX_TEXT_LENGTH],
+        "file" if fields.get(ORDER) == "file" else "weight",
+        min(int(page), _MAX_PAGES) if page.isascii() and page.isdigit() and len(page) < 12 and int(page) else 1,
+    )
+
+
+def _hidden_character(escape: re.Match[str]) -> str:
+    """The character that an escape stands for, where it cannot be seen; otherwise what was typed."""
+    character = chr(int(escape[1] or escape[2] or escape[3], 16))
+    return escape[0] if character.isprintable() else character
+
+
+class Site:
+    """The pages of these folders. An address is only ever compared with patterns, and gives numbers of a list."""
+
+    def __init__(self, folders: Sequence[ViewedFolder], compared: FolderComparison | None) -> None:
+        self._folders = folders
+        self._compared = compared
+        self._links = SiteLinks()
+
+    @property
+    def policy(self) -> str:
+        return site_policy()
+
+    def respond(self, request: HttpRequest) -> SiteResponse:
+        return self.answer(request.path, request.query)
+
+    def answer(self, path: str, query: str) -> SiteResponse:
+        """The page at a path, as it was sent: nothing in it is decoded."""
+        try:
+            html = self._page(path, parse_query(query))
+        except GoldgateError as error:
+            return SiteResponse(SERVER_ERROR, self.error_page(str(error)))
+        if html is None:
+            return SiteResponse(NOT_FOUND, self.error_page(NO_SUCH_PAGE))
+        return SiteResponse(OK, html)
+
+    def error_page(self, message: str) -> str:
+        return site_error_page(message, "/")
+
+    def _page(self, path: str, choice: UnitQuery) -> str | None:
+        folders, compared, links = self._folders, self._compared, self._links
+        if path == "/":
+            return home_page(folders, compared, links) if len(folders) > 1 else report_page(folders, 0, links)
+        if match := _REPORT.fullmatch(path):
+            number = int(match[1])
+            return report_page(folders, number, links) if number < len(folders) else None
+        if match := _UNITS.fullmatch(path):
+            number = int(match[1])
+            return units_page(folders, number, choice, links) if number < len(folders) else None
+        if match := _UNIT.fullmatch(path):
+            number, unit = int(match[1]), int(match[2])
+            exists = number < len(folders) and unit < len(folders[number].index)
+            return single_unit_page(folders, number, unit, choice, links) if exists else None
+        return None if compared is None else self._comparison_page(compared, path, choice.page)
+
+    def _comparison_page(self, compared: FolderComparison, path: str, page: int) -> str | None:
+        pairs = compared.pairs
+        if match := _CHANGES.fullmatch(path):
+            pair, kind = int(match[1]), match[2]
+            exists = pair < len(pairs)
+            return changes_page(self._folders, compared, pair, kind, page, self._links) if exists else None
+        if match := _CHANGE.fullmatch(path):
+            pair, kind, place = int(match[1]), match[2], int(match[3])
+            exists = pair < len(pairs) and place < len(pairs[pair])
+            return change_page(self._folders, compared, pair, kind, place, self._links) if exists else None
+        return None
+
 
 HOME = "index.html"
 MAX_LISTS = 200  # of one folder: lists of samples with a value, the most frequent first
