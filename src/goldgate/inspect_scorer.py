@@ -137,7 +137,7 @@ def _counts(facts: Facts) -> dict[str, float]:
     """What a sample counts in each table, column by column; 0 where it has no part in a rate."""
     counts: dict[str, float] = {}
     for measure in _measures():
-        units = measure.units(facts) or (0,) * len(measure.columns)
+        units = measure.row(facts) or (0,) * len(measure.columns)
         counts |= {f"{measure.table}.{column}": count for column, count in zip(measure.columns, units, strict=True)}
     return counts
 

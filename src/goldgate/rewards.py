@@ -176,7 +176,7 @@ class GoldReward(ABC, Generic[GoldType, FactsType]):
     def _reward(self, facts: FactsType) -> float:
         """The metric over this answer alone; where it is undefined, 1 for rightly saying nothing, and 0 otherwise."""
         measure = _measure(self.measures, self.metric)
-        form, counts = measure.forms[self.metric], measure.units(facts)
+        form, counts = measure.forms[self.metric], measure.row(facts)
         pairs = [] if counts is None else list(zip(counts, form.numerator, form.denominator, strict=True))
         denominator = sum(count * weight for count, _, weight in pairs)
         if denominator:

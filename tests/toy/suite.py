@@ -60,13 +60,13 @@ class Answers(RatioMeasure[Facts]):
 
     table = "answers"
     columns = ("right", "answerable", "silent", "unanswerable")
-    single = frozenset(columns)
+    at_most_one = frozenset(columns)
     ratios = {
         "exact_match": over("right", "answerable", "no question has an answer"),
         "abstention": over("silent", "unanswerable", "every question has an answer"),
     }
 
-    def units(self, facts: Facts) -> Counts:
+    def row(self, facts: Facts) -> Counts:
         right = int(facts["right"])
         return (right, 1, 0, 0) if facts["answerable"] else (0, 0, right, 1)
 
@@ -79,7 +79,7 @@ class Citations(RatioMeasure[Facts]):
     fixed = frozenset({"sources"})
     ratios = precision_recall_f1("citation_", "hits", "cited", "sources")
 
-    def units(self, facts: Facts) -> Counts:
+    def row(self, facts: Facts) -> Counts:
         cited, sources = {*facts["cited"]}, {*facts["sources"]}
         return len(cited & sources), len(cited), len(sources)
 

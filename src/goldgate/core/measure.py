@@ -31,7 +31,7 @@ class SameCount(NamedTuple):
     otherwise: str
 
 
-class Over(NamedTuple):
+class ColumnRatio(NamedTuple):
     """Some counts over others, each with a weight; and why the rate is undefined where there is nothing below."""
 
     numerator: Mapping[str, int]
@@ -41,17 +41,21 @@ class Over(NamedTuple):
     same: SameCount | None = None
 
 
-def over(numerator: str, denominator: str, undefined: str) -> Over:
+def over(numerator: str, denominator: str, undefined: str) -> ColumnRatio:
     """One count over another."""
-    return Over({numerator: 1}, {denominator: 1}, undefined)
+    return ColumnRatio({numerator: 1}, {denominator: 1}, undefined)
 
 
-def precision_recall_f1(prefix: str, hits: str, predicted: str = "predicted", gold: str = "gold") -> dict[str, Over]:
+def precision_recall_f1(
+    prefix: str, hits: str, predicted: str = "predicted", gold: str = "gold"
+) -> dict[str, ColumnRatio]:
     """P = hits / predicted, R = hits / gold, F1 = 2 hits / (predicted + gold)."""
     return {
         f"{prefix}precision": over(hits, predicted, "nothing was predicted"),
         f"{prefix}recall": over(hits, gold, "nothing is in the gold"),
-        f"{prefix}f1": Over({hits: 2}, {predicted: 1, gold: 1}, "nothing was predicted and nothing is in the gold"),
+        f"{prefix}f1": ColumnRatio(
+            {hits: 2}, {predicted: 1, gold: 1}, "nothing was predicted and nothing is in the gold"
+        ),
     }
 
 
@@ -82,7 +86,7 @@ class RatioMeasure(ABC, Generic[Facts]):
     section: str = "main"
     table: str  # the name of its counts
     columns: tuple[str, ...]
-    ratios: Mapping[str, Over] = MappingProxyType({})
+    ratios: Mapping[str, ColumnRatio] = MappingProxyType({})
     # Metrics that are made of sums over units but are no ratio of two, and why each is undefined where nothing was
     # counted. `estimate` makes them, from the column sums and the products of the `multiplied` columns.
     estimates: Mapping[str, str] = MappingProxyType({})
@@ -92,15 +96,15 @@ class RatioMeasure(ABC, Generic[Facts]):
     parts: Mapping[str, str] = MappingProxyType({})
     counted: Mapping[str, str] = MappingProxyType({})  # metrics that are plain counts: the column of each
     fixed: frozenset[str] = frozenset()  # the columns that no answer changes, such as those of gold
-    single: frozenset[str] = frozenset()  # the columns that are at most 1 in a unit
+    at_most_one: frozenset[str] = frozenset()  # the columns that are at most 1 in a unit
 
     @abstractmethod
-    def units(self, facts: Facts) -> Counts | None:
+    def row(self, facts: Facts) -> Counts | None:
         """What this unit counts, column by column; None where it has no part in any rate."""
 
     def count(self, facts: Facts) -> UnitCounts:
         """What this unit counts in the table, and in its parts."""
-        counts = self.units(facts)
+        counts = self.row(facts)
         return {} if counts is None else {self.key: counts}
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
@@ -230,7 +234,7 @@ class RatioCounter(ABC, Generic[Facts]):
 
     def __call__(self, position: int, response: str | None) -> dict[str, Counts | None]:
         facts = self.facts(position, response)
-        return {measure.table: measure.units(facts) for measure in self._ratios}
+        return {measure.table: measure.row(facts) for measure in self._ratios}
 
     def unanswered(self) -> Iterator[dict[str, Counts | None]]:
         """The counts of every unit without an answer."""

@@ -239,10 +239,10 @@ class ParseRates(RatioMeasure[ParsedFacts]):
 
     table = "parse"
     columns = ("missing_predictions", *_METRIC_OF.values(), "parse_extraction_failures", UNITS_COLUMN)
-    single = frozenset(columns)
+    at_most_one = frozenset(columns)
     counted = {name: name for name in columns[:-1]}
 
-    def units(self, facts: ParsedFacts) -> Counts:
+    def row(self, facts: ParsedFacts) -> Counts:
         parsed = facts.parsed
         if parsed is None:
             return _MISSING_PREDICTION

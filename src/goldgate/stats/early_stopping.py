@@ -274,7 +274,7 @@ def _bounded(rates: Mapping[str, RatioMeasure[Any]]) -> list[str]:
 
 def _open_columns(measure: RatioMeasure[Any], form: RatioForm) -> list[str]:
     """The columns below the line that an answer may make as large as it likes."""
-    bounded = measure.fixed | measure.single | {UNITS_COLUMN}
+    bounded = measure.fixed | measure.at_most_one | {UNITS_COLUMN}
     weights = zip(measure.columns, form.denominator, strict=True)
     return [column for column, weight in weights if weight and column not in bounded]
 
@@ -286,6 +286,8 @@ def _most(
     columns = counts.get(measure.table) or (0,) * len(measure.columns)
     largest = 0
     for column, weight, count in zip(measure.columns, measure.forms[name].denominator, columns, strict=True):
-        most = count if column in measure.fixed else 1 if column in measure.single or column == UNITS_COLUMN else None
+        most = (
+            count if column in measure.fixed else 1 if column in measure.at_most_one or column == UNITS_COLUMN else None
+        )
         largest += weight * (most if most is not None else most_predictions or 0)
     return largest

@@ -90,7 +90,7 @@ def test_f1_is_two_hits_over_both_sides(
         columns = ("hits", "predicted", "gold")
         ratios = MappingProxyType(precision_recall_f1("x_", "hits"))
 
-        def units(self, facts: None) -> tuple[int, ...]:
+        def row(self, facts: None) -> tuple[int, ...]:
             return hits, predicted, gold
 
     rates = Found().metrics(count_units([Found()], [None]))

@@ -56,5 +56,5 @@ def test_no_answer_breaks_the_bounds_that_a_measure_declares(counts: EventCounte
             without = unanswered[measure.table] or (0,) * len(vector)
             for column, count, none in zip(measure.columns, vector, without, strict=True):
                 assert column not in measure.fixed or count == none
-                assert column not in measure.single or count in (0, 1)
-            assert {*measure.fixed, *measure.single} <= {*measure.columns}
+                assert column not in measure.at_most_one or count in (0, 1)
+            assert {*measure.fixed, *measure.at_most_one} <= {*measure.columns}

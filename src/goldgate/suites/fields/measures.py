@@ -37,7 +37,7 @@ class PathRates(RatioMeasure[FieldFacts]):
     def paths(self, facts: FieldFacts) -> tuple[list[str], list[str], list[str]]:
         """The path of each hit, of each predicted thing and of each one of gold."""
 
-    def units(self, facts: FieldFacts) -> Counts:
+    def row(self, facts: FieldFacts) -> Counts:
         return (*map(len, self.paths(facts)),)
 
     def count(self, facts: FieldFacts) -> UnitCounts:
@@ -89,7 +89,7 @@ class WeightedRates(RatioMeasure[FieldFacts]):
         name: rate._replace(undefined=_NO_WEIGHT) for name, rate in precision_recall_f1("weighted_", "hits").items()
     }
 
-    def units(self, facts: FieldFacts) -> Counts:
+    def row(self, facts: FieldFacts) -> Counts:
         weights = {leaf.shape.weight for tree in (facts.gold, facts.predicted) for leaf in tree.leaves}
         if weights <= {None}:
             return 0, 0, 0
@@ -105,14 +105,14 @@ class DocumentRates(RatioMeasure[FieldFacts]):
 
     table = "documents"
     columns = ("exact", "absent_right", "absent", UNITS_COLUMN)
-    single = frozenset({"exact", UNITS_COLUMN})
+    at_most_one = frozenset({"exact", UNITS_COLUMN})
     fixed = frozenset({"absent"})
     ratios = {
         "document_exact_rate": over("exact", UNITS_COLUMN, "no documents"),
         "absent_accuracy": over("absent_right", "absent", "no schema was given, or gold leaves no scalar path absent"),
     }
 
-    def units(self, facts: FieldFacts) -> Counts:
+    def row(self, facts: FieldFacts) -> Counts:
         return int(facts.is_read and facts.is_whole), *facts.absent, 1
 
     def totals(self, facts: FieldFacts) -> Mapping[str, int]:
@@ -133,14 +133,14 @@ class Compliance(RatioMeasure[FieldFacts]):
 
     table = "schema"
     columns = ("compliant", "checked")
-    single = frozenset(columns)
+    at_most_one = frozenset(columns)
     ratios = {
         "schema_compliance_rate": over(
             "compliant", "checked", "no schema was given, or the extra `fields` is not installed"
         )
     }
 
-    def units(self, facts: FieldFacts) -> Counts:
+    def row(self, facts: FieldFacts) -> Counts:
         return (0, 0) if facts.compliant is None else (int(facts.compliant), 1)
 
 
@@ -149,14 +149,14 @@ class FieldHallucination(RatioMeasure[FieldFacts]):
 
     table = "hallucination"
     columns = ("hallucinating", "checked", "unsupported", "values", "unchecked", UNITS_COLUMN)
-    single = frozenset({"hallucinating", "checked", "unchecked", UNITS_COLUMN})
+    at_most_one = frozenset({"hallucinating", "checked", "unchecked", UNITS_COLUMN})
     ratios = {
         "hallucination_rate": over("hallucinating", "checked", "no document has a source text"),
         "hallucination_entity_rate": over("unsupported", "values", "no predicted value could be checked"),
     }
     counted = {"hallucination_unchecked": "unchecked"}
 
-    def units(self, facts: FieldFacts) -> Counts:
+    def row(self, facts: FieldFacts) -> Counts:
         if facts.checked is None:
             return 0, 0, 0, 0, 1, 1
         return int(bool(facts.unsupported)), 1, len(facts.unsupported), facts.checked, 0, 1
@@ -176,7 +176,7 @@ class ConfidenceRates(RatioMeasure[FieldFacts]):
     def __init__(self, settings: FieldsSettings) -> None:
         self._max_error = settings.review.max_error
 
-    def units(self, facts: FieldFacts) -> Counts:
+    def row(self, facts: FieldFacts) -> Counts:
         squares = sum((level - SCALE * is_hit) ** 2 for level, is_hit in facts.confidences)
         return squares, len(facts.confidences) * SCALE**2, len(facts.confidences)
 

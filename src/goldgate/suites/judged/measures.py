@@ -10,8 +10,8 @@ from math import sqrt
 
 from goldgate.core.measure import (
     NO_TOTALS,
+    ColumnRatio,
     EstimateDifference,
-    Over,
     PairedTables,
     RatioMeasure,
     SameCount,
@@ -109,31 +109,31 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         "both_1", "human_1", "judge_1", "both_0", "fractional",
     )  # fmt: skip
     multiplied = PRODUCT_COLUMNS
-    single = frozenset({"items", "both_1", "human_1", "judge_1", "both_0", "fractional"})
+    at_most_one = frozenset({"items", "both_1", "human_1", "judge_1", "both_0", "fractional"})
     parts = {"question": "", "stratum": ""}
     ratios = {
-        "human_rate": Over({"human": 1}, {"labelled": 1}, NO_LABELS, same=_SAME_ITEMS),
+        "human_rate": ColumnRatio({"human": 1}, {"labelled": 1}, NO_LABELS, same=_SAME_ITEMS),
         "judge_rate": over("judge_all", "judged", NO_JUDGE),
-        "judge_bias": Over(
+        "judge_bias": ColumnRatio(
             {"judge_above": 1, "judge_below": -1}, {"compared": 1}, NO_PAIR, share=False, same=_SAME_ITEMS
         ),
-        "agreement": Over(
+        "agreement": ColumnRatio(
             {"both_1": 1, "both_0": 1},
             dict.fromkeys(("both_1", "human_1", "judge_1", "both_0"), 1),
             NO_PAIR,
             same=_SAME_ITEMS,
         ),
-        "judge_sensitivity": Over(
+        "judge_sensitivity": ColumnRatio(
             {"both_1": 1}, {"both_1": 1, "human_1": 1}, "no item that has both labels is 1 for people", same=_SAME_ITEMS
         ),
-        "judge_specificity": Over(
+        "judge_specificity": ColumnRatio(
             {"both_0": 1}, {"both_0": 1, "judge_1": 1}, "no item that has both labels is 0 for people", same=_SAME_ITEMS
         ),
     }
     estimates = {"rate": NO_LABELS, "labels_worth": NO_LABELS, "cohens_kappa": NO_PAIR}
     compared = frozenset({"rate"})
 
-    def units(self, facts: ItemFacts) -> Counts:
+    def row(self, facts: ItemFacts) -> Counts:
         s, t = steps = Steps(facts.human_steps, facts.judge_steps)
         has_judge, human = facts.corrected is not None, facts.human
         raw = in_steps(HALF if facts.judge is None else facts.judge, t) if has_judge else 0
@@ -147,7 +147,7 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         )  # fmt: skip
 
     def count(self, facts: ItemFacts) -> UnitCounts:
-        counts = self.units(facts)
+        counts = self.row(facts)
         keys = [self.key, (self.table, facts.key.question)]
         if facts.stratum is not None:
             keys.append((*keys[-1], facts.stratum))

@@ -51,7 +51,7 @@ class TrialMeasure(RatioMeasure[Trial]):
     """Counts trials; those that are not there are as many units as there should be."""
 
     def count(self, trial: Trial) -> UnitCounts:
-        counts = self.units(trial)
+        counts = self.row(trial)
         if counts is None:
             return {}
         if trial.weights != (1, 1):
@@ -82,7 +82,7 @@ class EvidenceCoverage(TrialMeasure):
     columns = ("covered", "verified")
     ratios = {"evidence_coverage_rate": over("covered", "verified", "no run has a verified claim")}
 
-    def units(self, trial: Trial) -> Counts | None:
+    def row(self, trial: Trial) -> Counts | None:
         if trial.run is None:
             return None
         return trial.run.covered if trial.evaluated is not None else 0, trial.run.verified
@@ -95,7 +95,7 @@ class GoldenRecall(TrialMeasure):
     columns = ("found", "required")
     ratios = {"golden_recall": over("found", "required", "no query requires an id")}
 
-    def units(self, trial: Trial) -> Counts | None:
+    def row(self, trial: Trial) -> Counts | None:
         if trial.query is None:
             return None
         return trial.evaluated.found_ids if trial.evaluated is not None else 0, len(trial.query.required)
@@ -108,7 +108,7 @@ class Abstention(TrialMeasure):
     columns = ("right", "asked")
     ratios = {"abstention_accuracy": over("right", "asked", "no query is labeled as evidence-insufficient")}
 
-    def units(self, trial: Trial) -> Counts | None:
+    def row(self, trial: Trial) -> Counts | None:
         if trial.query is None or trial.query.sufficient:
             return None
         run = trial.evaluated
@@ -128,7 +128,7 @@ class ManifestIntegrity(TrialMeasure):
     def __init__(self, *, kept: bool = True) -> None:
         self.kept = kept
 
-    def units(self, trial: Trial) -> Counts | None:
+    def row(self, trial: Trial) -> Counts | None:
         return None if trial.run is None else (trial.run.with_manifest, trial.run.steps)
 
     def totals(self, trial: Trial) -> Mapping[str, int]:
@@ -164,7 +164,7 @@ class Companions(TrialMeasure):
         "uncited_evidence_rate": over("uncited", "ledger", "no run has an evidence record"),
     }
 
-    def units(self, trial: Trial) -> Counts:
+    def row(self, trial: Trial) -> Counts:
         query, run, evaluated = trial.query, trial.run, trial.evaluated
         sufficient = query is not None and query.sufficient and run is not None
         ended = sufficient and run is not None and run.stop_reason is not None
@@ -225,7 +225,7 @@ class SupportedClaims(TrialMeasure):
     multiplied = (*PRODUCT_COLUMNS, ZEROS)
     estimates = {SUPPORT_METRIC: str(UNDEFINED_SUPPORT.reason)}
 
-    def units(self, trial: Trial) -> Counts | None:
+    def row(self, trial: Trial) -> Counts | None:
         return trial.labels
 
     def count(self, trial: Trial) -> UnitCounts:

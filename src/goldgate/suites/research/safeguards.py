@@ -92,7 +92,7 @@ def _even_rate(trials: Iterable[Trial], name: str) -> Rate:
     queries: dict[str, list[int]] = {}
     measure, _ = _RATES_OVER_PARTS[name]
     for trial in trials:
-        counts = measure.units(trial)
+        counts = measure.row(trial)
         if counts is not None and trial.query is not None:
             sums = queries.setdefault(trial.query.objective, [0, 0, 0])
             for place, count in enumerate((*counts, 1)):
@@ -134,7 +134,7 @@ def note_uneven_runs(results: Iterable[GateResult], runs: Sequence[RunFacts]) ->
         if gate.metric not in _RATES_OVER_PARTS or gate.verdict is not Verdict.PASS:
             continue
         measure, words = _RATES_OVER_PARTS[gate.metric]
-        counts = [measure.units(Trial(None, run)) or (0, 0) for run in runs]
+        counts = [measure.row(Trial(None, run)) or (0, 0) for run in runs]
         shares = [part / whole for part, whole in counts if whole]
         mean = Decimal(f"{fsum(shares) / len(shares):.6f}") if shares else Decimal(1)
         least = max((bound for bound in (gate.gate.min, gate.gate.equals) if bound is not None), default=Decimal(0))

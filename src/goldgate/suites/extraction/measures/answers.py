@@ -32,10 +32,10 @@ class SchemaCompliance(RatioMeasure[Facts]):
 
     table = "schema"
     columns = ("compliant", UNITS_COLUMN)
-    single = frozenset(columns)
+    at_most_one = frozenset(columns)
     ratios = {"schema_compliance_rate": over("compliant", UNITS_COLUMN, "there are no samples")}
 
-    def units(self, facts: Facts) -> Counts:
+    def row(self, facts: Facts) -> Counts:
         return int(not facts.predicted.violations), 1
 
     def totals(self, facts: Facts) -> Mapping[str, int]:

@@ -398,7 +398,7 @@ class ThoughtRates(RatioMeasure[Facts]):
         PARSE_FAIL,
         UNITS_COLUMN,
     )
-    single = frozenset(columns)
+    at_most_one = frozenset(columns)
     counted = {name: name for name in (CHECKED, SKIPPED, PARSE_FAIL)}
 
     def __init__(self, settings: CotSettings) -> None:
@@ -412,7 +412,7 @@ class ThoughtRates(RatioMeasure[Facts]):
             "cot_coverage_rate": over(CHECKED, UNITS_COLUMN, "there are no samples" if self.enabled else _DISABLED),
         }
 
-    def units(self, facts: Facts) -> Counts | None:
+    def row(self, facts: Facts) -> Counts | None:
         check = facts.thought
         if check is None:
             return None

@@ -25,14 +25,14 @@ class Hallucination(RatioMeasure[Facts]):
 
     table = "hallucination"
     columns = ("hallucinating", "checked", "unsupported", "values", "unchecked", UNITS_COLUMN)
-    single = frozenset({"hallucinating", "checked", "unchecked", UNITS_COLUMN})
+    at_most_one = frozenset({"hallucinating", "checked", "unchecked", UNITS_COLUMN})
     ratios = {
         "hallucination_rate": over("hallucinating", "checked", "no sample has a source text"),
         "hallucination_entity_rate": over("unsupported", "values", "no predicted value could be checked"),
     }
     counted = {"hallucination_unchecked": "unchecked"}
 
-    def units(self, facts: Facts) -> Counts:
+    def row(self, facts: Facts) -> Counts:
         if facts.text is None:
             return 0, 0, 0, 0, 1, 1
         return int(bool(facts.unsupported)), 1, len(facts.unsupported), count_distinct(facts.predicted), 0, 1

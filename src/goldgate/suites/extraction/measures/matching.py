@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
-from goldgate.core.measure import NO_TOTALS, Over, RatioMeasure, count_names, over, precision_recall_f1
+from goldgate.core.measure import NO_TOTALS, ColumnRatio, RatioMeasure, count_names, over, precision_recall_f1
 from goldgate.core.metric import Metrics
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
@@ -34,7 +34,7 @@ class MatchRates(RatioMeasure[Facts]):
     parts = {"event type": "macro", "role": "macro_roles"}
     ratios = {**precision_recall_f1("strict_", "strict"), **precision_recall_f1("relaxed_", "relaxed")}
 
-    def units(self, facts: Facts) -> Counts:
+    def row(self, facts: Facts) -> Counts:
         return unpack_counts(sum([sum(by_role.values()) for by_role in facts.comparison.counts.values()]))
 
     def count(self, facts: Facts) -> UnitCounts:
@@ -59,7 +59,7 @@ class TypeRates(RatioMeasure[Facts]):
     fixed = frozenset({"gold"})
     ratios = precision_recall_f1("type_", "hits")
 
-    def units(self, facts: Facts) -> Counts:
+    def row(self, facts: Facts) -> Counts:
         predicted, gold = facts.predicted.units, facts.sample.gold.events.units
         return len(predicted.keys() & gold.keys()), len(predicted), len(gold)
 
@@ -81,12 +81,12 @@ class MatchedLengths(RatioMeasure[Facts]):
     table = "length"
     columns = ("excess", "shortfall", "gold", "stubs", "predicted")
     ratios = {
-        "relaxed_excess": Over({"gold": 1, "excess": 1}, {"gold": 1}, _NO_PAIRS, share=False),
+        "relaxed_excess": ColumnRatio({"gold": 1, "excess": 1}, {"gold": 1}, _NO_PAIRS, share=False),
         "relaxed_shortfall": over("shortfall", "gold", _NO_PAIRS),
         "stub_rate": over("stubs", "predicted", "nothing was predicted"),
     }
 
-    def units(self, facts: Facts) -> Counts:
+    def row(self, facts: Facts) -> Counts:
         _, pairs, false_positives, _ = facts.comparison
         # Hits are as long on both sides: all predicted units but the errors and the hits that were paired otherwise.
         arguments = [argument for pairs in facts.predicted.units.values() for _, argument in pairs]

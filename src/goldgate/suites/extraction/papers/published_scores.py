@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from goldgate.core.measure import UNITS_COLUMN, Over, RatioMeasure, over, precision_recall_f1
+from goldgate.core.measure import UNITS_COLUMN, ColumnRatio, RatioMeasure, over, precision_recall_f1
 from goldgate.core.metric import Metrics
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
@@ -41,8 +41,8 @@ BY_OFFSETS, BY_TEXT = "textee_by_offsets", "textee_by_text"
 Keys = set[tuple[Hashable, ...]]
 
 
-def _textee_ratios() -> dict[str, Over]:
-    ratios: dict[str, Over] = {}
+def _textee_ratios() -> dict[str, ColumnRatio]:
+    ratios: dict[str, ColumnRatio] = {}
     for family in FAMILIES:
         hits, predicted, gold = (f"{family}_{side}" for side in ("hits", "predicted", "gold"))
         ratios |= precision_recall_f1(f"textee_{family}_", hits, predicted, gold)
@@ -64,14 +64,14 @@ class TexteeRates(RatioMeasure[Facts]):
         BY_TEXT,
         UNITS_COLUMN,
     )
-    single = frozenset({BY_OFFSETS, BY_TEXT, UNITS_COLUMN})
+    at_most_one = frozenset({BY_OFFSETS, BY_TEXT, UNITS_COLUMN})
     ratios = _textee_ratios()
     counted = {BY_OFFSETS: BY_OFFSETS, BY_TEXT: BY_TEXT}
 
     def __init__(self, settings: ExtractionSettings) -> None:
         self.form = form_of(settings.response)
 
-    def units(self, facts: Facts) -> Counts:
+    def row(self, facts: Facts) -> Counts:
         return textee_counts(predicted_events(facts, self.form), gold_events(facts))
 
 
@@ -171,7 +171,7 @@ class AssignedRates(EventTypeRates):
         )
 
 
-def assigned_ratios(prefix: str) -> dict[str, Over]:
+def assigned_ratios(prefix: str) -> dict[str, ColumnRatio]:
     """The rates under each way to assign."""
     return {
         **precision_recall_f1(f"{prefix}_", "hits"),

@@ -343,7 +343,7 @@ class EventTypeRates(RatioMeasure[Facts]):
     def counts(self, facts: Facts) -> Mapping[str, Counts]:
         """What each event type of the sample counts."""
 
-    def units(self, facts: Facts) -> Counts:
+    def row(self, facts: Facts) -> Counts:
         return self.summed(self.counts(facts))
 
     def count(self, facts: Facts) -> UnitCounts:
