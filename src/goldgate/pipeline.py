@@ -22,9 +22,8 @@ from goldgate.core.finding import (
 from goldgate.core.gate import overall_verdict
 from goldgate.core.measure import table_forms
 from goldgate.core.metric import Metrics
-from goldgate.core.plan import Plan, signature
 from goldgate.core.process import infrequent_gc
-from goldgate.core.suite import BATCH_SIZE, Inputs, Measure, Outcome, Source, Suite, Work
+from goldgate.core.suite import BATCH_SIZE, Inputs, Measure, Outcome, Plan, Source, Suite, Work, signature
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.core.unit_page import InputLookup
 from goldgate.engines import Engine, EngineName, start_engine

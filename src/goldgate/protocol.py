@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from goldgate.core.gate import Gate
-from goldgate.core.plan import ProtocolInfo
+from goldgate.core.suite import ProtocolInfo
 from goldgate.errors import ConfigError, Place, describe_value
 from goldgate.files.address import public_url
 from goldgate.files.parsing import YamlTree, parse_yaml

@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 import goldgate
 from goldgate.api import load_evaluation_file
 from goldgate.cli.main import goldgate as command
+from goldgate.core.evaluation import ContradictionError
 from goldgate.core.page import Matrix, Name, Table, confusion_label
-from goldgate.core.suite import ContradictionError
 from goldgate.core.unit_page import MarkedText
 from goldgate.suites import load_suite
 from goldgate.suites.fields.convert import run_fields_convert

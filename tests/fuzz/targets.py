@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate import evaluate_outputs, load_scorer
-from goldgate.core.plan import Plan
+from goldgate.core.suite import Plan
 from goldgate.errors import GoldgateError, InternalError
 from goldgate.readers.draw import judge_strata, load_draw
 from goldgate.readers.id_index import IdIndex, Opener, index_files

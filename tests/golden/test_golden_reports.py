@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from goldgate import Evaluation, evaluate_files, evaluate_outputs, render
-from goldgate.core.plan import Plan
+from goldgate.core.suite import Plan
 from goldgate.core.unit_page import InputLookup
 from goldgate.pipeline import evaluate_suite
 from goldgate.report import describe_report

@@ -14,7 +14,7 @@ import goldgate
 from goldgate import Protocol
 from goldgate.core.metric import Rate
 from goldgate.core.value_text import normalize
-from goldgate.shape.kinds import Share
+from goldgate.shape import Share
 from goldgate.suites.extraction.events.relaxed_matching import largest_matching
 from goldgate.suites.extraction.settings import ExtractionSettings, RelaxedSettings, SchemaSettings
 from tests.examples import examples

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core import value_text as module
-from goldgate.core.text import starts_segment
-from goldgate.core.value_text import Haystack, normalize, normalize_all, normalize_by_character
+from goldgate.core.value_text import Haystack, normalize, normalize_all, normalize_by_character, starts_segment
 from tests.examples import examples
 
 FROM = "。、“”„‟〝〞「」『』‘’‚‛《》〈〉【】〔〕〖〗—–―‐‒−·•・〜"

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from goldgate.shape.json_schema import schema_of
+from goldgate.shape import schema_of
 from goldgate.shape.validation import problems, type_test
 from goldgate.suites.research.contracts import Chunk, Event, GoldenQueries, Manifest, ResearchOutput, ResearchReport
 from tests.cases import cases

@@ -11,7 +11,7 @@ import goldgate
 from goldgate import Evaluation, Protocol, Score, Scorer
 from goldgate.core.gate import Gate
 from goldgate.core.metric import Rate
-from goldgate.shape.kinds import Share
+from goldgate.shape import Share
 from goldgate.suites.extraction.settings import (
     CotSettings,
     ExtractionSettings,

@@ -141,7 +141,7 @@ def all_schemas() -> dict[str, dict[str, Any]]:
     from goldgate.protocol import protocol_file_type
     from goldgate.runs.contracts import COMPARISON_CONTRACTS as COMPARISONS
     from goldgate.runs.contracts import TREND_CONTRACTS as TRENDS
-    from goldgate.shape.json_schema import schema_of
+    from goldgate.shape import schema_of
     from goldgate.suites import all_suites
     from goldgate.suites.plan import all_sections
 

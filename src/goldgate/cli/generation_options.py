@@ -24,7 +24,7 @@ from goldgate.files.writing import is_utf8
 from goldgate.suites import abilities_for
 
 if TYPE_CHECKING:
-    from goldgate.core.plan import Plan
+    from goldgate.core.suite import Plan
     from goldgate.core.task import ScoredTask
     from goldgate.generation.answerer import Answerer, StopRule
     from goldgate.generation.journal import DocumentShard

@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from goldgate.core.contracts import ErrorReport
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.page import Page
-    from goldgate.core.plan import Plan
-    from goldgate.core.suite import CheckResult
+    from goldgate.core.suite import CheckResult, Plan
     from goldgate.core.unit_page import InputLookup
     from goldgate.pipeline import Finished
     from goldgate.report.html.units import ReadLine, UnitSelection

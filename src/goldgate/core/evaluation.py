@@ -1,4 +1,4 @@
-"""The result of an evaluation: its report, its metrics and gates as values, and bounds to assert in a test."""
+"""The result of an evaluation: its report, metrics and gates as values, bounds to assert, and the rates it states."""
 
 from __future__ import annotations
 
@@ -12,12 +12,29 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import orjson
 
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_text, parse_bound
-from goldgate.core.metric import Count, Metrics, NamedMetrics, Rate, UnknownMetricError, format_number, metrics_by_name
+from goldgate.core.metric import (
+    Count,
+    Metrics,
+    NamedMetrics,
+    Rate,
+    UnknownMetricError,
+    format_number,
+    metric_sections,
+    metrics_by_name,
+)
 from goldgate.core.page import IntervalEnds
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import ErrorReport, ErrorValue, MetricValue
+    from goldgate.core.contracts import (
+        ErrorReport,
+        ErrorValue,
+        FileDigest,
+        MetricValue,
+        PlainReport,
+        RateValue,
+        SuiteReport,
+    )
 
 Number = int | float | str | Decimal
 MetricBound = Number | Mapping[str, Number]
@@ -261,3 +278,67 @@ def error_report(suite: str, error: GoldgateError) -> ErrorReport:
         "status": "SYSTEM_ERROR",
         "error": cast("ErrorValue", error.as_json()),
     }
+
+
+HitsAndTrials = tuple[int, int]  # hits, trials
+
+
+class ContradictionError(Exception):
+    """A value of a report that its own parts contradict: the field, the value by its parts, the value found."""
+
+    def __init__(self, field: str, expected: str, found: str) -> None:
+        super().__init__(field, expected, found)
+        self.field, self.expected, self.found = field, expected, found
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRates:
+    """What a report comes to. Two reports of the same work must not be summed: `judged` and `units` tell them."""
+
+    rates: Mapping[str, HitsAndTrials]  # worked out again where the report holds what they are made of
+    sizes: Mapping[str, int] = field(default_factory=dict)  # how much stands behind them, the units first
+    subjects: Mapping[str, frozenset[str]] = field(default_factory=dict)  # counted once over all reports
+    judged: object = None  # digests of what was judged; None where they are not known
+    units: tuple[str | None, ...] = ()  # fingerprints of single units, where the report has them
+
+
+def default_stored_rates(report: SuiteReport) -> StoredRates:
+    """The rates under metrics.main. What was judged are the predictions, and as many samples as the gold has."""
+    inputs = cast("PlainReport", report)["inputs"]
+    samples = sum(whole_number(file["samples"]) for file in cast("list[FileDigest]", inputs["gold"]))
+    return StoredRates(stated_rates(report), {"samples": samples}, judged=inputs["predictions"] or None)
+
+
+def stated_rates(report: SuiteReport) -> dict[str, HitsAndTrials]:
+    """The rates under metrics.main that are shares, by name."""
+    return {
+        name: share_counts(metric, f"metrics.main.{name}")
+        for name, metric in metric_sections(report["metrics"])["main"].items()
+        if "denominator" in metric
+    }
+
+
+def share_counts(metric: RateValue, where: str) -> HitsAndTrials:
+    """Numerator and denominator of a share."""
+    numerator, denominator = whole_number(metric["numerator"]), whole_number(metric["denominator"])
+    if numerator > denominator:
+        raise ContradictionError(f"{where}.numerator", f"at most {denominator}", str(numerator))
+    return numerator, denominator
+
+
+def require_equal_rates(where: str, counted: Mapping[str, HitsAndTrials], stated: Mapping[str, HitsAndTrials]) -> None:
+    """ContradictionError where the two differ."""
+    for name in sorted(counted.keys() | stated.keys()):  # the same one first, whatever the order of a set
+        if counted.get(name) != stated.get(name):
+            raise ContradictionError(f"{where}.{name}", _fraction(counted.get(name)), _fraction(stated.get(name)))
+
+
+def whole_number(value: object) -> int:
+    """A number of things; ValueError for anything else."""
+    if type(value) is not int or value < 0:
+        raise ValueError
+    return value
+
+
+def _fraction(rate: HitsAndTrials | None) -> str:
+    return "nothing" if rate is None else f"{rate[0]}/{rate[1]}"

@@ -16,78 +16,72 @@ from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Metrics
 from goldgate.core.tally import Tally, UnitCounts
+from goldgate.errors import Place
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import FileDigest, PlainReport, RateValue, StandsOut, SuiteReport
+    from goldgate.core.contracts import StandsOut, SuiteReport
+    from goldgate.core.evaluation import StoredRates
     from goldgate.core.page import Page, Picture
-    from goldgate.core.plan import Plan
     from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
 
 
-HitsAndTrials = tuple[int, int]  # hits, trials
+@dataclass(frozen=True, slots=True)
+class ProtocolInfo:
+    """The version and name of a protocol."""
 
-
-class ContradictionError(Exception):
-    """A value of a report that its own parts contradict: the field, the value by its parts, the value found."""
-
-    def __init__(self, field: str, expected: str, found: str) -> None:
-        super().__init__(field, expected, found)
-        self.field, self.expected, self.found = field, expected, found
+    version: str = "1.0"
+    name: str = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRates:
-    """What a report comes to. Two reports of the same work must not be summed: `judged` and `units` tell them."""
+class Plan:
+    """Settings and gates of one suite; gates of the protocol replace the suite's own."""
 
-    rates: Mapping[str, HitsAndTrials]  # worked out again where the report holds what they are made of
-    sizes: Mapping[str, int] = field(default_factory=dict)  # how much stands behind them, the units first
-    subjects: Mapping[str, frozenset[str]] = field(default_factory=dict)  # counted once over all reports
-    judged: object = None  # digests of what was judged; None where they are not known
-    units: tuple[str | None, ...] = ()  # fingerprints of single units, where the report has them
+    settings: Any  # an instance of `Suite.settings`
+    gates: dict[str, Gate] = field(default_factory=dict)
+    protocol: ProtocolInfo = ProtocolInfo()
+    file: str | None = None  # path of the protocol, as in the command
+    sha256: str | None = None
+    lines: dict[str, int] = field(default_factory=dict)  # line of each setting in the protocol
+    baseline_sha256: str | None = None
 
-
-def default_stored_rates(report: SuiteReport) -> StoredRates:
-    """The rates under metrics.main. What was judged are the predictions, and as many samples as the gold has."""
-    inputs = cast("PlainReport", report)["inputs"]
-    samples = sum(whole_number(file["samples"]) for file in cast("list[FileDigest]", inputs["gold"]))
-    return StoredRates(stated_rates(report), {"samples": samples}, judged=inputs["predictions"] or None)
-
-
-def stated_rates(report: SuiteReport) -> dict[str, HitsAndTrials]:
-    """The rates under metrics.main that are shares, by name."""
-    from goldgate.core.metric import metric_sections
-
-    return {
-        name: share_counts(metric, f"metrics.main.{name}")
-        for name, metric in metric_sections(report["metrics"])["main"].items()
-        if "denominator" in metric
-    }
+    def place(self, setting: str) -> Place:
+        """File and line of a setting."""
+        return Place(self.file, self.lines.get(setting), setting)
 
 
-def share_counts(metric: RateValue, where: str) -> HitsAndTrials:
-    """Numerator and denominator of a share."""
-    numerator, denominator = whole_number(metric["numerator"]), whole_number(metric["denominator"])
-    if numerator > denominator:
-        raise ContradictionError(f"{where}.numerator", f"at most {denominator}", str(numerator))
-    return numerator, denominator
+# No count depends on these: a protocol's settings are listed one by one, and layouts of two systems may differ.
+IGNORED_SETTINGS = ("goldgate", "protocol", "interval", "layout", "id_field", "response_field", "joined")
 
 
-def require_equal_rates(where: str, counted: Mapping[str, HitsAndTrials], stated: Mapping[str, HitsAndTrials]) -> None:
-    """ContradictionError where the two differ."""
-    for name in sorted(counted.keys() | stated.keys()):  # the same one first, whatever the order of a set
-        if counted.get(name) != stated.get(name):
-            raise ContradictionError(f"{where}.{name}", _fraction(counted.get(name)), _fraction(stated.get(name)))
+class SignatureDifference(NamedTuple):
+    """A setting in which two signatures differ."""
+
+    name: str
+    mine: str
+    theirs: str
 
 
-def whole_number(value: object) -> int:
-    """A number of things; ValueError for anything else."""
-    if type(value) is not int or value < 0:
-        raise ValueError
-    return value
+def signature(settings: Mapping[str, object]) -> str:
+    """`name:value` for each setting, in the order given, joined by `|`."""
+    return "|".join(f"{name}:{_escape_value(value)}" for name, value in settings.items())
 
 
-def _fraction(rate: HitsAndTrials | None) -> str:
-    return "nothing" if rate is None else f"{rate[0]}/{rate[1]}"
+def parse_signature(signature: str) -> dict[str, str]:
+    """The parts of a signature by name."""
+    return dict(part.partition(":")[::2] for part in signature.split("|"))
+
+
+def signature_differences(mine: Mapping[str, str], theirs: Mapping[str, str]) -> list[SignatureDifference]:
+    """The settings in which two signatures differ, without those that no count depends on."""
+    parts = [SignatureDifference(name, mine.get(name, "none"), theirs.get(name, "none")) for name in {**mine, **theirs}]
+    return [part for part in parts if part.name not in IGNORED_SETTINGS and part.mine != part.theirs]
+
+
+def _escape_value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value).replace("|", "/").replace("\n", " ")
 
 
 Shard = TypeVar("Shard")
@@ -456,6 +450,8 @@ class Suite(ABC):
 
     def stored(self, report: SuiteReport) -> StoredRates:
         """What a baseline takes from a report of this suite; a ContradictionError if it contradicts itself."""
+        from goldgate.core.evaluation import default_stored_rates
+
         return default_stored_rates(report)
 
     def report_file(self, inputs: Inputs) -> str | None:

@@ -1,4 +1,4 @@
-"""One unit as a page: its texts with marks, cut to what fits, and what went wrong in it. No layout.
+"""One unit as a page: its texts with marks on gold and predicted values, and what went wrong in it. No layout.
 
 Nothing here is escaped: text from data is made safe where it is laid out.
 """
@@ -13,7 +13,9 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from goldgate.core.page import Block, Cell, Column, MeasuredValue, Table
+from goldgate.core.finding import limit_length
+from goldgate.core.page import Block, Cell, Column, MeasuredValue, Table, count_text
+from goldgate.core.value_text import NormalizedText, Span, contained_values
 
 
 class Mark(NamedTuple):
@@ -117,8 +119,6 @@ CONTEXT_CHARACTERS = 200  # characters before and after the ends of a mark
 RIGHT = "right"  # the result of a row in which a system agrees with gold
 CUT = "cut"  # the kind of mark on the words that stand for what was left out
 
-TextRange = tuple[int, int]
-
 
 def marked_text(text: str, marks: Iterable[Mark], notes: Iterable[str] = (), most: int = MAX_CHARACTERS) -> MarkedText:
     """The text with its marks in order; errors first where there are too many, or where the text is too long."""
@@ -148,7 +148,7 @@ def _order(mark: Mark) -> tuple[int, int, str, str, str]:
     return mark.start, -mark.end, mark.kind, mark.label, mark.wrong
 
 
-def _windows(size: int, marks: Sequence[Mark], most: int) -> list[TextRange]:
+def _windows(size: int, marks: Sequence[Mark], most: int) -> list[Span]:
     """The parts to show: the beginning, what is around errors, and around other marks, as far as there is room."""
     kept = [(0, min(size, CONTEXT_CHARACTERS))]
     for wrong in (True, False):
@@ -165,9 +165,9 @@ def _windows(size: int, marks: Sequence[Mark], most: int) -> list[TextRange]:
     return kept
 
 
-def _joined(spans: Iterable[TextRange]) -> list[TextRange]:
+def _joined(spans: Iterable[Span]) -> list[Span]:
     """The ranges in order, those that overlap or touch joined."""
-    joined: list[TextRange] = []
+    joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
@@ -176,7 +176,7 @@ def _joined(spans: Iterable[TextRange]) -> list[TextRange]:
     return joined
 
 
-def _cut(text: str, marks: Sequence[Mark], windows: Sequence[TextRange]) -> tuple[MarkedText, int]:
+def _cut(text: str, marks: Sequence[Mark], windows: Sequence[Span]) -> tuple[MarkedText, int]:
     """The windows with words between them that say how much is missing; and how many marks are in none of them."""
     parts: list[str] = []
     moved: list[Mark] = []
@@ -291,3 +291,54 @@ def default_unit_page(record: Mapping[str, object], inputs: Mapping[str, Any]) -
 
 def _as_json(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value, default=str, option=orjson.OPT_INDENT_2).decode()
+
+
+GOLD, PREDICTED, BOTH = "gold", "predicted", "both"
+
+_MAX_VALUES = 20  # values that are not in the text
+_LONGEST_VALUE = 100  # characters of such a value
+
+
+class MarkedValue(NamedTuple):
+    """A value of gold, of a prediction or of both: what is said of it, and where it is known to be in the text."""
+
+    normalized: str  # what is looked for where no place is known; empty: it is not looked for
+    text: str
+    kind: str
+    label: str
+    wrong: str = ""  # the name of its error
+    spans: Sequence[Span] = ()
+
+
+def mark_values(text: NormalizedText, values: Sequence[MarkedValue], *, named: bool) -> MarkedText:
+    """The text with values at their places, or else wherever they are in it; `named` lists those that it lacks."""
+    sought = {value.normalized for value in values if value.normalized and not value.spans}
+    places = text.places(sought, MAX_MARKS)
+    marks: list[Mark] = []
+    for value in values:
+        spans = value.spans or places.get(value.normalized, ())
+        marks += [Mark(*span, value.kind, value.label, value.wrong) for span in spans]
+        if len(marks) > 2 * MAX_MARKS:  # many values that stand at many places: enough to say that there are more
+            break
+    notes = _missing_values(text, values, sought, places) if named else []
+    if sum(map(len, places.values())) >= MAX_MARKS:
+        notes.append(f"Only the first {MAX_MARKS:,} places are marked.")
+    return marked_text(text.text, marks, notes)
+
+
+def _missing_values(
+    text: NormalizedText, values: Sequence[MarkedValue], sought: set[str], places: Mapping[str, list[Span]]
+) -> list[str]:
+    """The values that the text does not have. Where not all places were listed, it is asked for them."""
+    nowhere = sought - places.keys()
+    if sum(map(len, places.values())) >= MAX_MARKS:
+        nowhere -= contained_values(nowhere, text.normalized)
+    missing = [value for value in values if value.normalized in nowhere and not value.spans]
+    if not missing:
+        return []
+    words = [
+        f"{value.kind} “{limit_length(value.text, _LONGEST_VALUE)}” ({value.label})" for value in missing[:_MAX_VALUES]
+    ]
+    more = len(missing) - len(words)
+    text_list = "; ".join([*words, *([f"and {count_text(more, 'more value')}"] if more else [])])
+    return [f"Not in the text: {text_list}."]

@@ -1,14 +1,20 @@
-"""Argument text: numbers as written, the comparable form of a text, and which values occur in a longer text."""
+"""Argument text: numbers as written, the comparable form of a text, and where values occur in a longer text.
+
+Normal forms order the combining marks on a letter, and Python does so by insertion: quadratic in their number.
+Marks piled up by the thousand are sorted first: they then take one pass, and the normal form is the same.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cache
+from itertools import compress, pairwise
+from typing import Any, Final, TypeVar
+from unicodedata import category, combining
 from unicodedata import normalize as unicode_normalize
-
-from goldgate.core.text import SEGMENT_STARTERS, CharacterMemo, sort_marks, starts_segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,80 @@ def _decoded_number(written: str) -> float | None:
         return float(written)
     except ValueError:
         return None
+
+
+# What may be joined to the character before it: marks, vowels and endings of Korean syllables, Japanese sound marks,
+# vowels of Kirat Rai, which are letters to Unicode.
+_MARKS = frozenset({"Mn", "Mc", "Me"})
+_LETTERS = ((0x1160, 0x11FF), (0x3131, 0x318E), (0xD7B0, 0xD7FF), (0xFF9E, 0xFFDC), (0x16D63, 0x16D6A))
+
+_MAX_CHARACTERS = 65_536  # characters that are kept, of a million that there are
+
+# Characters that were found to stand alone: looked up first where a call would take too long.
+SEGMENT_STARTERS: Final[set[str]] = set()
+
+
+def segment_starts(text: str) -> list[int]:
+    """Where the pieces begin: a letter with its marks is one."""
+    joining = {character for character in set(text) if not starts_segment(character)}
+    return [at for at, character in enumerate(text) if not at or character not in joining]
+
+
+def starts_segment(character: str) -> bool:
+    """Whether no normal form joins a character to the one before it; False for some that are never joined."""
+    if character in SEGMENT_STARTERS:
+        return True
+    if may_combine(character):
+        return False
+    if len(SEGMENT_STARTERS) < _MAX_CHARACTERS:
+        SEGMENT_STARTERS.add(character)
+    return True
+
+
+def may_combine(character: str) -> bool:
+    """Whether a normal form could join a character to the one before it; True for some that are never joined."""
+    code = ord(character)
+    return category(character) in _MARKS or any(first <= code <= last for first, last in _LETTERS)
+
+
+_HARMLESS = 2_000  # characters: a shorter text cannot hold a pile that takes long
+
+
+def sort_marks(text: str) -> str:
+    """A text with the same normal forms in which no pile of marks has to be sorted."""
+    return text if len(text) < _HARMLESS else _piles().sub(_sort_pile, text)
+
+
+def _sort_pile(pile: re.Match[str]) -> str:
+    return "".join(sorted("".join(map(_decomposed, pile.group())), key=combining))
+
+
+@cache
+def _decomposed(mark: str) -> str:
+    return unicode_normalize("NFD", mark)
+
+
+@cache
+def _piles() -> re.Pattern[str]:
+    marks = "".join(re.escape(chr(code)) for code in range(0x300, 0x1F000) if combining(chr(code)))
+    return re.compile(f"[{marks}]{{31,}}")
+
+
+Result = TypeVar("Result")
+
+
+class CharacterMemo(dict[str, Result]):
+    """Results of a function by character: `table[character]` calls it the first time."""
+
+    def __init__(self, function: Callable[[str], Result]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, character: str) -> Result:
+        result = self._function(character)
+        if len(self) < _MAX_CHARACTERS:
+            self[character] = result
+        return result
 
 
 # What NFKC leaves as it is: marks, and the ASCII mark that each is compared as.
@@ -338,3 +418,98 @@ class Automaton:
             node = self._suffix[node]
             following = self._next.get(node << _CODE_BITS | code)
         return following or 0
+
+
+Span = tuple[int, int]  # of characters of the text itself, the end exclusive
+
+_FEW_COMPARISONS = 1_000_000  # values times characters; below, looking for one after the other is faster
+_SHORT_PIECE = 4  # characters of a piece that is likely to come again
+
+
+class NormalizedText:
+    """A text, normalized, in which every character knows where it comes from."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._ends: Sequence[int] | None
+        way = _align_characters if all(map(starts_segment, set(text))) else _align_pieces
+        self.normalized, self._starts, self._ends = way(text)
+
+    def span(self, start: int, end: int) -> Span:
+        """The part of the text behind these normalized characters."""
+        last = end - 1
+        return self._starts[start], self._starts[last] + 1 if self._ends is None else self._ends[last]
+
+    def holds(self, span: Span, value: str) -> bool:
+        """Whether a normalized value is what stands at a place."""
+        start, end = span
+        return 0 <= start < end <= len(self.text) and normalize(self.text[start:end]) == value
+
+    def places(self, values: Collection[str], most: int) -> dict[str, list[Span]]:
+        """The places of each normalized value, of all values the first `most`; a value that is nowhere has none."""
+        places: dict[str, list[Span]] = {}
+        for end, value in sorted_mentions(values, self.normalized, most):
+            places.setdefault(value, []).append(self.span(end - len(value), end))
+        return places
+
+
+def sorted_mentions(values: Collection[str], text: str, most: int) -> list[tuple[int, str]]:
+    """Where values end in a text, the first `most` of them; of two that end together the longer comes first."""
+    if len(values) * len(text) <= _FEW_COMPARISONS:
+        return slow_mentions(values, text, most)
+    return mentions_by_automaton(values, text, most)
+
+
+def slow_mentions(values: Collection[str], text: str, most: int) -> list[tuple[int, str]]:
+    """The rule for `sorted_mentions`: each value is looked for."""
+    mentions = []
+    for value in dict.fromkeys(values):
+        at, left = text.find(value) if value else -1, most
+        while at >= 0 and left:
+            mentions.append((at + len(value), value))
+            at, left = text.find(value, at + 1), left - 1
+    return sorted(mentions, key=lambda mention: (mention[0], -len(mention[1])))[:most]
+
+
+def mentions_by_automaton(values: Collection[str], text: str, most: int) -> list[tuple[int, str]]:
+    """`slow_mentions` in time that grows with the text and the values, not with their product."""
+    mentions: list[tuple[int, str]] = []
+    for automaton in automata(values, len(text)):
+        mentions += automaton.mentions(text, most)
+    return sorted(mentions, key=lambda mention: (mention[0], -len(mention[1])))[:most]
+
+
+def _align_characters(text: str) -> tuple[str, Sequence[int], None]:
+    """The normalized text, and where the piece of each of its characters begins: here a character."""
+    forms = {character: _ALIGNED[character] for character in set(text)}
+    parts = [*map(forms.__getitem__, text)]
+    lengths = set(map(len, forms.values()))
+    if lengths <= {1}:
+        return "".join(parts), range(len(text)), None
+    if lengths <= {0, 1}:  # blanks become nothing
+        return "".join(parts), array("q", compress(range(len(text)), parts)), None
+    return "".join(parts), array("q", [at for at, part in enumerate(parts) for _ in part]), None
+
+
+_ALIGNED = CharacterMemo(slow_normalize)
+
+
+def _align_pieces(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
+    """The normalized text, and where the piece of each of its characters begins and ends.
+
+    For texts in which a character may be joined to the one before it.
+    """
+    parts: list[str] = []
+    starts, ends = array("q"), array("q")
+    forms: dict[str, str] = {}
+    for start, end in pairwise([*segment_starts(text), len(text)]):
+        piece = text[start:end]
+        form = forms.get(piece)
+        if form is None:
+            form = slow_normalize(piece)
+            if len(piece) <= _SHORT_PIECE:
+                forms[piece] = form
+        parts.append(form)
+        starts.extend([start] * len(form))
+        ends.extend([end] * len(form))
+    return "".join(parts), starts, ends

@@ -23,7 +23,7 @@ import orjson
 from goldgate.core.task import ANSWER_FORMATS, AnswerFormat, Question
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.generation.request import MAX_ANSWER_TOKENS, RequestBuilder, RequestPlan, Usage, encode_chat
-from goldgate.shape.kinds import AtLeast
+from goldgate.shape import AtLeast
 from goldgate.shape.validation import expected_text, type_test
 
 JOURNAL_VERSION = 2  # 1 had no lines `asked` and `unanswered`

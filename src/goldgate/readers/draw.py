@@ -24,7 +24,7 @@ from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.readers.guess import describe_keys
 from goldgate.readers.records import RecordStore, open_records
 from goldgate.readers.stored_result import require_type
-from goldgate.shape.kinds import AtLeast
+from goldgate.shape import AtLeast
 
 DEFAULT_QUESTION = "default"
 LEAST_IN_STRATUM = 5  # the specification's; also a tenth of the draw

@@ -10,7 +10,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from goldgate.core.finding import missing_answers_remarks, same_files_remarks
-from goldgate.core.plan import Plan
 from goldgate.core.suite import (
     BATCH_SIZE,
     GOLD,
@@ -20,6 +19,7 @@ from goldgate.core.suite import (
     Mapper,
     Measure,
     Outcome,
+    Plan,
     Source,
     Suite,
     Work,

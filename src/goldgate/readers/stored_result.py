@@ -19,8 +19,7 @@ from goldgate.core.evaluation import FORMAT_VERSION
 from goldgate.core.finding import Problem
 from goldgate.core.gate import Gate, GateResult, Verdict, overall_verdict, parse_bound
 from goldgate.core.metric import Count, metric_sections, metrics_by_name
-from goldgate.core.plan import parse_signature
-from goldgate.core.suite import Suite
+from goldgate.core.suite import Suite, parse_signature
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value, did_you_mean
 from goldgate.files.address import is_url, public_url
 from goldgate.files.parsing import parse_json

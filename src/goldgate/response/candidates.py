@@ -12,11 +12,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from goldgate.core.text import LazyPattern
 from goldgate.response.form import AnswerForm
 from goldgate.response.parsed import Method, Step, TolerantReading
 from goldgate.response.repair import decode_answer, decode_exactly, repair_value, scan_json, with_number_texts
-from goldgate.response.strings import KEY_AHEAD, QUOTES, StepBudget
+from goldgate.response.strings import KEY_AHEAD, QUOTES, LazyPattern, StepBudget
 from goldgate.response.structure import first_opening, next_opening
 
 _CALLS = ("tool_calls", "function_call", "tool_call", "function")  # what holds a call

@@ -7,13 +7,33 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from enum import Enum
+from functools import cached_property
 from typing import Final, NamedTuple
 
-from goldgate.core.text import LazyPattern
 from goldgate.core.value_text import NumberText
 from goldgate.response.parsed import MAX_PLACES, Step
+
+
+class LazyPattern:
+    """A pattern that is compiled when it is first used; each call takes a little longer than of a compiled one."""
+
+    def __init__(self, source: str, flags: int = 0) -> None:
+        self._source = source
+        self._flags = flags
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self._source, self._flags)
+
+    def match(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
+        return self._compiled.match(text, start, end)
+
+    def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
+        return self._compiled.search(text, start, end)
+
 
 DOUBLE_QUOTES = '"“”„‟＂〝〞「」『』'
 SINGLE_QUOTES = "'‘’‚‛＇"

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from goldgate.core.text import LazyPattern
 from goldgate.response.parsed import Step
-from goldgate.response.strings import DOUBLE_QUOTES, KEY_AHEAD, QUOTES, StepBudget, StringReader
+from goldgate.response.strings import DOUBLE_QUOTES, KEY_AHEAD, QUOTES, LazyPattern, StepBudget, StringReader
 
 BRACKETS = "[{｛［【"
 

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple, cast
 from goldgate.core.gate import GateTarget, find_gate_target
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.page import plural
-from goldgate.core.plan import Plan, parse_signature, signature_differences
-from goldgate.core.suite import Pairing, Suite
+from goldgate.core.suite import Pairing, Plan, Suite, parse_signature, signature_differences
 from goldgate.core.sums import Counts
 from goldgate.core.tally import TableKey, UnitCounts
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place

@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from goldgate.core.evaluation import ContradictionError, StoredRates
 from goldgate.core.gate import Gate
 from goldgate.core.metric import Estimate, Rate, Ratio, floor_quotient
 from goldgate.core.page import (
@@ -27,7 +28,7 @@ from goldgate.core.page import (
     Table,
     count_text,
 )
-from goldgate.core.suite import ContradictionError, StoredRates, Suite
+from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_text_file

@@ -10,7 +10,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Any, cast
 
 from goldgate.core.metric import Rate
-from goldgate.core.plan import signature_differences
+from goldgate.core.suite import signature_differences
 from goldgate.core.sums import Counts
 from goldgate.core.tally import TableKey
 from goldgate.errors import InputError, Place

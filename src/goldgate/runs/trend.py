@@ -24,8 +24,7 @@ from goldgate.core.page import (
     count_text,
     measured_value,
 )
-from goldgate.core.plan import signature_differences
-from goldgate.core.suite import Suite
+from goldgate.core.suite import Suite, signature_differences
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
 from goldgate.readers.stored_result import REPORT, StoredResult, exact_value, load_result, require_local
 

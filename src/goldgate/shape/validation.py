@@ -15,8 +15,26 @@ from typing import Any, TypeVar
 from goldgate.core.finding import Problem, child_pointer
 from goldgate.errors import ConfigError, describe_value, did_you_mean
 from goldgate.files.parsing import MAX_DIGITS, YamlTree
-from goldgate.shape import kinds
-from goldgate.shape.kinds import Either, Field, ListOf, MappingOf, ObjectOf, OneOf, Plain, Positive, Share, kind_of
+from goldgate.shape import (
+    Anything,
+    AtLeast,
+    Distinct,
+    Either,
+    Field,
+    ListOf,
+    MappingOf,
+    Matching,
+    NotEmpty,
+    ObjectOf,
+    OneOf,
+    Plain,
+    Positive,
+    Rule,
+    Share,
+    TupleOf,
+    WithRules,
+    kind_of,
+)
 
 TypeTest = Callable[[object], bool]
 
@@ -50,9 +68,9 @@ def type_test(kind: Any) -> TypeTest:
 def _python_types(kind: Any) -> frozenset[type] | None:
     """The Python types of a kind that needs no more than a look at the type; None if it does."""
     parts = kind_of(kind)
-    if isinstance(parts, kinds.Plain):
+    if isinstance(parts, Plain):
         return _DECODED.get(parts.python)
-    if isinstance(parts, kinds.Either):
+    if isinstance(parts, Either):
         options = [_python_types(option) for option in parts.options]
         if None not in options:
             return frozenset().union(*(option for option in options if option is not None))
@@ -71,28 +89,28 @@ class _Expressions:
         if plain is not None:
             return self._typed(plain, variable)
         match kind_of(kind):
-            case kinds.Anything():
+            case Anything():
                 return "True"
-            case kinds.ObjectOf(_, fields, _):
+            case ObjectOf(_, fields, _):
                 tests = [f"type({variable}) is dict"]
                 tests += [self._field(name, *field, variable) for name, field in fields.items()]
                 return "(" + " and ".join(tests) + ")"
-            case kinds.WithRules(base, rules):
+            case WithRules(base, rules):
                 tests = [self.of(base, variable), *(self._rule(rule, variable) for rule in rules)]
                 return "(" + " and ".join(tests) + ")"
-            case kinds.OneOf(values):
+            case OneOf(values):
                 return f"(type({variable}) is str and {variable} in {self._name(frozenset(values))})"
-            case kinds.ListOf(item):
+            case ListOf(item):
                 return f"(type({variable}) is list and {self._all(item, variable)})"
-            case kinds.TupleOf(items):
+            case TupleOf(items):
                 each = [self.of(item, f"{variable}[{number}]") for number, item in enumerate(items)]
                 tests = [f"type({variable}) is list", f"len({variable}) == {len(items)}", *each]
                 return "(" + " and ".join(tests) + ")"
-            case kinds.MappingOf(key, value):
+            case MappingOf(key, value):
                 tests = [f"type({variable}) is dict", self._all(value, f"{variable}.values()")]
                 tests += [] if key is str else [self._all(key, variable)]
                 return "(" + " and ".join(tests) + ")"
-            case kinds.Either(options):
+            case Either(options):
                 return "(" + " or ".join(self._option(option, variable) for option in options) + ")"
         raise TypeError(f"no rule to check {kind}")
 
@@ -112,8 +130,8 @@ class _Expressions:
     def _option(self, kind: Any, variable: str) -> str:
         """One of several kinds: a key that it lacks must not end the whole test, so an object gets one of its own."""
         parts = kind_of(kind)
-        inner = kind_of(parts.base) if isinstance(parts, kinds.WithRules) else parts
-        if isinstance(inner, kinds.Plain | kinds.OneOf):
+        inner = kind_of(parts.base) if isinstance(parts, WithRules) else parts
+        if isinstance(inner, Plain | OneOf):
             return self.of(kind, variable)
         return f"{self._name(type_test(kind))}({variable})"
 
@@ -123,7 +141,7 @@ class _Expressions:
         return f"type({value}) in {self._name(plain)}"
 
     def _all(self, kind: Any, items: str) -> str:
-        if isinstance(kind_of(kind), kinds.Anything):
+        if isinstance(kind_of(kind), Anything):
             return "True"
         plain = _python_types(kind)
         if plain == _DECODED[str]:
@@ -132,17 +150,17 @@ class _Expressions:
             return f"{self._name(plain)}.issuperset(map(type, {items}))"
         return f"all(map({self._name(type_test(kind))}, {items}))"
 
-    def _rule(self, rule: kinds.Rule, variable: str) -> str:
+    def _rule(self, rule: Rule, variable: str) -> str:
         match rule:
-            case kinds.AtLeast(least):
+            case AtLeast(least):
                 return f"{variable} >= {least}"
-            case kinds.NotEmpty():
+            case NotEmpty():
                 return f"len({variable}) > 0"
-            case kinds.Distinct():
+            case Distinct():
                 return f"len(set({variable})) == len({variable})"
-            case kinds.Matching(r"\S"):
+            case Matching(r"\S"):
                 return f"{variable}.strip() != ''"  # the same, in half the time
-            case kinds.Matching(pattern):
+            case Matching(pattern):
                 return f"{self._name(re.compile(pattern).search)}({variable}) is not None"
 
     def _name(self, value: object) -> str:
@@ -158,8 +176,8 @@ _WORDS: dict[type, str] = {
     float: "a number",
     types.NoneType: "null",
     Decimal: "a number",
-    kinds.Share: "a decimal from 0 to 1",
-    kinds.Positive: "a number above 0",
+    Share: "a decimal from 0 to 1",
+    Positive: "a number above 0",
 }
 
 
@@ -168,29 +186,29 @@ def problems(kind: Any, value: object, pointer: str = "", most: int | None = Non
     if type_test(kind)(value):
         return
     match kind_of(kind):
-        case kinds.ObjectOf(_, fields, _) if isinstance(value, dict):
+        case ObjectOf(_, fields, _) if isinstance(value, dict):
             for name, (hint, required) in fields.items():
                 inner = child_pointer(pointer, name)
                 if name in value:
                     yield from problems(hint, value[name], inner, most)
                 elif required:
                     yield Problem(inner, expected_text(hint), "nothing: the field is missing")
-        case kinds.ListOf(item) if isinstance(value, list):
+        case ListOf(item) if isinstance(value, list):
             each = (problems(item, inside, child_pointer(pointer, number), most) for number, inside in enumerate(value))
             yield from islice(chain.from_iterable(each), most)
-        case kinds.TupleOf(items) if isinstance(value, list) and len(value) == len(items):
+        case TupleOf(items) if isinstance(value, list) and len(value) == len(items):
             for number, inside in enumerate(value):
                 yield from problems(items[number], inside, child_pointer(pointer, number))
-        case kinds.MappingOf(key, hint) if isinstance(value, dict):
+        case MappingOf(key, hint) if isinstance(value, dict):
             for name, inside in value.items():
                 if not type_test(key)(name):
                     yield Problem(
                         child_pointer(pointer, name), f"{expected_text(key)} as the key", describe_value(name)
                     )
                 yield from problems(hint, inside, child_pointer(pointer, name))
-        case kinds.WithRules(base, _) if _inside(base, value) and not type_test(base)(value):
+        case WithRules(base, _) if _inside(base, value) and not type_test(base)(value):
             yield from problems(base, value, pointer, most)
-        case kinds.Either(options) if any(_inside(option, value) for option in options):
+        case Either(options) if any(_inside(option, value) for option in options):
             # The likely one: it knows the most of the value's keys, and has the fewest problems.
             likely = [(option, [*problems(option, value, pointer)]) for option in options if _inside(option, value)]
             yield from min(likely, key=lambda each: (-_known_keys(each[0], value), len(each[1])))[1]
@@ -210,26 +228,26 @@ def wrong_fields(kind: Any, value: dict[str, Any]) -> list[str]:
 @cache
 def _field_tests(kind: Any) -> list[tuple[str, TypeTest, bool]]:
     parts = kind_of(kind)
-    assert isinstance(parts, kinds.ObjectOf)
+    assert isinstance(parts, ObjectOf)
     return [(name, type_test(hint), required) for name, (hint, required) in parts.fields.items()]
 
 
 def expected_text(kind: Any) -> str:
     """A kind in words."""
     match kind_of(kind):
-        case kinds.Plain(plain):
+        case Plain(plain):
             return _WORDS[plain]
-        case kinds.Anything():
+        case Anything():
             return "anything"
-        case kinds.WithRules(_, rules):
+        case WithRules(_, rules):
             return rules[0].expected
-        case kinds.OneOf(values):
+        case OneOf(values):
             return "one of " + ", ".join(values)
-        case kinds.ListOf():
+        case ListOf():
             return "a list"
-        case kinds.TupleOf(items):
+        case TupleOf(items):
             return f"a list of {len(items)}"
-        case kinds.Either(options):
+        case Either(options):
             return " or ".join(dict.fromkeys(expected_text(option) for option in options))
         case _:
             return "an object"
@@ -238,18 +256,18 @@ def expected_text(kind: Any) -> str:
 def _inside(kind: Any, value: object) -> bool:
     """Whether the value is the container that the kind asks for, so that what is wrong is inside it."""
     match kind_of(kind):
-        case kinds.WithRules(base, _):
+        case WithRules(base, _):
             return _inside(base, value)
-        case kinds.ListOf() | kinds.TupleOf():
+        case ListOf() | TupleOf():
             return isinstance(value, list)
-        case kinds.ObjectOf() | kinds.MappingOf():
+        case ObjectOf() | MappingOf():
             return isinstance(value, dict)
     return False
 
 
 def _known_keys(kind: Any, value: object) -> int:
     parts = kind_of(kind)
-    fields = parts.fields if isinstance(parts, kinds.ObjectOf) else ()
+    fields = parts.fields if isinstance(parts, ObjectOf) else ()
     return sum(name in value for name in fields) if isinstance(value, dict) else 0
 
 
@@ -291,7 +309,7 @@ class _Builder:
                 return text if text in allowed else self._refuse(path, " or ".join(allowed), value, allowed)
             case Plain(python):
                 return self._scalar(python, value, path)
-            case kinds.WithRules(_, (kinds.AtLeast(least) as rule,)):
+            case WithRules(_, (AtLeast(least) as rule,)):
                 is_whole = isinstance(value, Decimal) and not _is_long(value) and value == int(value)
                 return int(value) if is_whole and value >= least else self._refuse(path, rule.expected, value)
         raise TypeError(f"no rule to read {kind}")  # a setting of a kind that has no rule here

@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from goldgate.core.gate import Gate
 from goldgate.core.measure import UNITS_COLUMN, RatioMeasure
-from goldgate.core.plan import Plan
+from goldgate.core.suite import Plan
 from goldgate.core.sums import Counts, RatioForm
 from goldgate.errors import ConfigError, did_you_mean
 

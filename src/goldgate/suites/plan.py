@@ -18,8 +18,7 @@ from goldgate.core.gate import (
 )
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Estimate, Mean, Metric, Metrics, Rate, Ratio
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Outcome, Suite
+from goldgate.core.suite import Outcome, Plan, Suite
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError, Place, as_yaml, did_you_mean
 from goldgate.files.address import folder_of_reference

@@ -16,8 +16,7 @@ import orjson
 from goldgate.core.gate import Gate, GateResult, GateTarget, Verdict, find_gate_target
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.page import GateLine, MeasuredValue
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Suite
+from goldgate.core.suite import Plan, Suite
 from goldgate.core.sums import Counts, RatioForm
 from goldgate.core.tally import TableKey
 from goldgate.core.unit_page import UnitSummary, text_snippet

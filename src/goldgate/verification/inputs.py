@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Input, Suite
+from goldgate.core.suite import Input, Plan, Suite
 from goldgate.core.unit_page import EmptyInputLookup, InputLookup
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.reading import read_failure

@@ -10,8 +10,7 @@ from typing import IO, TYPE_CHECKING, Literal, cast
 
 from goldgate.comparison import Comparison, compare_systems
 from goldgate.core.evaluation import Evaluation, render_json
-from goldgate.core.plan import Plan, parse_signature
-from goldgate.core.suite import Input
+from goldgate.core.suite import Input, Plan, parse_signature
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import ConfigError, GoldgateError, Place
 from goldgate.files.reading import pipe_opener, read_bytes, read_failure

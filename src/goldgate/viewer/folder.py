@@ -24,8 +24,7 @@ import orjson
 from goldgate import __version__
 from goldgate.core.gate import Verdict
 from goldgate.core.page import Page
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Suite
+from goldgate.core.suite import Plan, Suite
 from goldgate.core.unit_page import EmptyInputLookup, InputLookup, UnitPage, UnitSummary
 from goldgate.errors import GoldgateError, InputError, Place
 from goldgate.files.reading import read_failure

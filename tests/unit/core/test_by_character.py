@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from goldgate.core import text
-from goldgate.core.text import CharacterMemo
+from goldgate.core import value_text
+from goldgate.core.value_text import CharacterMemo
 
 
 def test_each_character_is_asked_about_once() -> None:
@@ -21,7 +21,7 @@ def test_each_character_is_asked_about_once() -> None:
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "_MAX_CHARACTERS", 3)
+    monkeypatch.setattr(value_text, "_MAX_CHARACTERS", 3)
     table = CharacterMemo(str.upper)
     assert [table[each] for each in "abcdefcba"] == [*"ABCDEFCBA"]
     assert len(table) == 3

@@ -8,9 +8,7 @@ from unicodedata import normalize as unicode_normalize
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.core.marked_values import NormalizedText, mentions_by_automaton, slow_mentions
-from goldgate.core.text import may_combine
-from goldgate.core.value_text import normalize
+from goldgate.core.value_text import NormalizedText, may_combine, mentions_by_automaton, normalize, slow_mentions
 from tests.cases import cases
 
 # Letters with their marks, Korean in pieces, Japanese sound marks, ligatures, blanks, right-to-left, astral.

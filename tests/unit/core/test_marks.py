@@ -6,7 +6,7 @@ import random
 from typing import Literal
 from unicodedata import combining, normalize
 
-from goldgate.core.text import sort_marks
+from goldgate.core.value_text import sort_marks
 from tests.cases import cases
 
 MARKS = "\u0301\u0316\u0344\u0323\u0300\u0327\u05b0\u0345"

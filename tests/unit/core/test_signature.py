@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import goldgate
-from goldgate.core.plan import signature
+from goldgate.core.suite import signature
 from goldgate.suites.extraction.settings import CotSettings
 from tests.cases import cases
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from goldgate.shape.kinds import Share
+from goldgate.shape import Share
 from goldgate.suites.extraction.events import relaxed_matching
 from goldgate.suites.extraction.events.relaxed_matching import (
     RelaxedRule,

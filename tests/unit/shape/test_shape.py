@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from goldgate.core.finding import child_pointer
 from goldgate.errors import ConfigError
 from goldgate.files.parsing import YamlTree
-from goldgate.shape.json_schema import schema_of
-from goldgate.shape.kinds import AtLeast, Distinct, Matching, NotEmpty, Positive, Share, kind_of
+from goldgate.shape import AtLeast, Distinct, Matching, NotEmpty, Positive, Share, kind_of, schema_of
 from goldgate.shape.validation import build_dataclass, problems, type_test
 from tests.cases import cases
 from tests.contract.referee import accepts

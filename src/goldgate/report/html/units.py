@@ -15,8 +15,7 @@ import orjson
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.gate import Verdict
 from goldgate.core.page import GateLine, Page, Paragraph, Table, count_text
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Suite
+from goldgate.core.suite import Plan, Suite
 from goldgate.core.unit_page import InputLookup, MarkedText, UnitPage, UnitSummary
 from goldgate.report.element import Content, Markup, element, fragment
 from goldgate.report.html.blocks import (

@@ -17,7 +17,7 @@ from goldgate.core.contracts import (
     SuiteMetrics,
     SuiteReport,
 )
-from goldgate.shape.kinds import AtLeast, Distinct, Matching, NotEmpty
+from goldgate.shape import AtLeast, Distinct, Matching, NotEmpty
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 

@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
+from goldgate.core.evaluation import (
+    ContradictionError,
+    HitsAndTrials,
+    StoredRates,
+    require_equal_rates,
+    stated_rates,
+    whole_number,
+)
 from goldgate.core.measure import UNITS_COLUMN, RatioMeasure
 from goldgate.core.page import (
     BarPicture,
@@ -37,14 +45,6 @@ from goldgate.core.report_page import (
     rate_cells,
     rate_table,
     suite_report_page,
-)
-from goldgate.core.suite import (
-    ContradictionError,
-    HitsAndTrials,
-    StoredRates,
-    require_equal_rates,
-    stated_rates,
-    whole_number,
 )
 from goldgate.response.answer_page import MISSING_ANSWER, PARSED
 from goldgate.response.parsed import Status

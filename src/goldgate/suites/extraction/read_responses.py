@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from goldgate.core.page import count_text
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Options
+from goldgate.core.suite import Options, Plan
 from goldgate.report.escape import display_width, shorten, visible
 from goldgate.report.responses import SHOWN_ITEMS, AnswerReader, ShownAnswer, short_name, value_lines
 from goldgate.report.text import INDENT, more_line

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Literal, TypedDict
 
-from goldgate.core.plan import Plan
+from goldgate.core.suite import Plan
 from goldgate.errors import ConfigError, describe_value
-from goldgate.shape.kinds import Share
+from goldgate.shape import Share
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldgate.core.finding import Finding
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs, Mapper, single_input
+from goldgate.core.suite import Inputs, Mapper, Plan, single_input
 from goldgate.core.unit_page import InputLookup, SharedInputLookup
 from goldgate.readers.join import PairReader, open_joined_inputs
 from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs

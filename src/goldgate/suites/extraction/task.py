@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from goldgate.core.measure import RatioCounter
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Options
+from goldgate.core.suite import Options, Plan
 from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_schema_error
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.generation.prompt import Template, prompt_messages, require_room

@@ -8,12 +8,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from goldgate.core.finding import limit_length
-from goldgate.core.marked_values import BOTH, GOLD, PREDICTED, MarkedValue, NormalizedText, Span, mark_values
 from goldgate.core.page import Block, Cell, Column, Name, Paragraph, Table, confusion_label, count_text
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Options
-from goldgate.core.unit_page import RIGHT, MarkedText, UnitPage, UnitSection, UnitSummary
-from goldgate.core.value_text import normalize
+from goldgate.core.suite import Options, Plan
+from goldgate.core.unit_page import (
+    BOTH,
+    GOLD,
+    PREDICTED,
+    RIGHT,
+    MarkedText,
+    MarkedValue,
+    UnitPage,
+    UnitSection,
+    UnitSummary,
+    mark_values,
+)
+from goldgate.core.value_text import NormalizedText, Span, normalize
 from goldgate.errors import InputError, Place
 from goldgate.report.responses import AnswerReader, ShownAnswer, value_lines
 from goldgate.response.answer_page import AnswerView, answer_blocks, answer_facets, describe_unread, thought_spans

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
+from goldgate.core.evaluation import StoredRates, require_equal_rates, stated_rates, whole_number
 from goldgate.core.page import (
     BarPicture,
     Block,
@@ -36,7 +37,6 @@ from goldgate.core.report_page import (
     rate_table,
     suite_report_page,
 )
-from goldgate.core.suite import StoredRates, require_equal_rates, stated_rates, whole_number
 from goldgate.response.answer_page import MISSING_ANSWER, PARSED
 from goldgate.response.parsed import Status
 from goldgate.suites.fields.error_names import GOLD_STATES, PREDICTED_STATES

@@ -11,11 +11,11 @@ from typing import Any, cast
 import orjson
 
 from goldgate.core.contracts import StandsOut, SuiteReport
+from goldgate.core.evaluation import whole_number
 from goldgate.core.finding import remark, same_files_remarks, unread_answers_remarks
 from goldgate.core.gate import GateResult
 from goldgate.core.metric import Metrics, Rate
 from goldgate.core.page import count_text
-from goldgate.core.suite import whole_number
 from goldgate.core.tally import Tally
 from goldgate.readers.pair_files import PairOutcome
 from goldgate.response.parsed import parse_section

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any, Literal
 
-from goldgate.core.plan import Plan
+from goldgate.core.suite import Plan
 from goldgate.errors import ConfigError
-from goldgate.shape.kinds import Share
+from goldgate.shape import Share
 
 Compare = Literal["text", "exact", "number", "date", "boolean", "enum", "fuzzy", "contains", "ignore"]
 ListOrder = Literal["any_order", "ordered"]

@@ -10,8 +10,7 @@ from typing import Any
 import orjson
 
 from goldgate.core.finding import Finding
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs, Mapper, single_input
+from goldgate.core.suite import Inputs, Mapper, Plan, single_input
 from goldgate.core.unit_page import InputLookup, SharedInputLookup
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import public_url

@@ -17,8 +17,7 @@ from typing import Any
 import orjson
 
 from goldgate.core.measure import RatioCounter
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Options
+from goldgate.core.suite import Options, Plan
 from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_schema_error
 from goldgate.errors import InputError, Place
 from goldgate.generation.prompt import Template, find_template, prompt_messages, require_room

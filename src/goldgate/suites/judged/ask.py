@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Options
+from goldgate.core.suite import Options, Plan
 from goldgate.core.task import AnswerFormat, AnswerSchema, Question
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.reading import read_text_file

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
+from goldgate.core.evaluation import HitsAndTrials, StoredRates, share_counts, whole_number
 from goldgate.core.metric import format_number
 from goldgate.core.page import (
     Cell,
@@ -26,7 +27,6 @@ from goldgate.core.page import (
     score_row,
 )
 from goldgate.core.report_page import findings_section, suite_report_page
-from goldgate.core.suite import HitsAndTrials, StoredRates, share_counts, whole_number
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import MetricValue

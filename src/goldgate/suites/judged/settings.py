@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from goldgate.shape.kinds import AtLeast, Share
+from goldgate.shape import AtLeast, Share
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from goldgate.core.finding import Finding
 from goldgate.core.page import count_text
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs, Mapper, Source, Work, single_input
+from goldgate.core.suite import Inputs, Mapper, Plan, Source, Work, single_input
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.draw import (

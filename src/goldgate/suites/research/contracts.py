@@ -17,7 +17,7 @@ from goldgate.core.contracts import (
 )
 from goldgate.readers.draw import DrawHeader
 from goldgate.readers.labels import LabelDigest, LabelDraws
-from goldgate.shape.kinds import AtLeast, Matching, NotEmpty
+from goldgate.shape import AtLeast, Matching, NotEmpty
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 

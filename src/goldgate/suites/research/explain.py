@@ -25,8 +25,7 @@ from goldgate.core.page import (
     Paragraph,
     Table,
 )
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs, Options
+from goldgate.core.suite import Inputs, Options, Plan
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, marked_text
 from goldgate.errors import InputError, Place
 from goldgate.files.writing import escape_name

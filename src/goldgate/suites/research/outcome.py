@@ -11,8 +11,7 @@ from goldgate.core.contracts import StandsOut, SuiteReport
 from goldgate.core.finding import limit_length, remark
 from goldgate.core.gate import GateResult, counts_text
 from goldgate.core.metric import Mean, Metrics, Rate, metric_sections
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Measure, Outcome
+from goldgate.core.suite import Measure, Outcome, Plan
 from goldgate.core.tally import Tally
 from goldgate.suites.research.contracts import (
     Conservation,

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, cast
 
 from goldgate.core.contracts import RateValue
+from goldgate.core.evaluation import ContradictionError, HitsAndTrials, StoredRates, require_equal_rates, whole_number
 from goldgate.core.metric import metric_sections
 from goldgate.core.page import (
     Block,
@@ -28,7 +29,6 @@ from goldgate.core.page import (
     metric_values,
 )
 from goldgate.core.report_page import finding_lines, suite_report_page
-from goldgate.core.suite import ContradictionError, HitsAndTrials, StoredRates, require_equal_rates, whole_number
 from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import describe_value
 from goldgate.suites.research.contracts import (

@@ -9,8 +9,7 @@ from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from typing import Any
 
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs, Mapper, Measure, Source, Work
+from goldgate.core.suite import Inputs, Mapper, Measure, Plan, Source, Work
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.address import resolved_path

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from goldgate.core.gate import Gate
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Ability, Contract, Input, Inputs, Pairing, Suite, deferred
+from goldgate.core.suite import Ability, Contract, Input, Inputs, Pairing, Plan, Suite, deferred
 from goldgate.files.address import is_url
-from goldgate.shape.kinds import Positive, Share
+from goldgate.shape import Positive, Share
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation

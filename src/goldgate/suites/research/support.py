@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, cast
 from goldgate.core.contracts import StandsOut
 from goldgate.core.finding import remark
 from goldgate.core.page import count_text
-from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs
+from goldgate.core.suite import Inputs, Plan
 from goldgate.core.sums import Counts
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.readers.draw import Digests, Draw, ItemKey, StoredDraw, first_ids, load_draw

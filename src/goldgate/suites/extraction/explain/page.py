@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from goldgate.core.finding import limit_length
-from goldgate.core.marked_values import BOTH, GOLD, PREDICTED, MarkedValue, NormalizedText, mark_values
 from goldgate.core.page import (
     Block,
     Cell,
@@ -18,8 +17,18 @@ from goldgate.core.page import (
     Table,
     count_text,
 )
-from goldgate.core.unit_page import RIGHT, MarkedText, UnitPage, UnitSection
-from goldgate.core.value_text import normalize
+from goldgate.core.unit_page import (
+    BOTH,
+    GOLD,
+    PREDICTED,
+    RIGHT,
+    MarkedText,
+    MarkedValue,
+    UnitPage,
+    UnitSection,
+    mark_values,
+)
+from goldgate.core.value_text import NormalizedText, normalize
 from goldgate.response.answer_page import AnswerView, answer_blocks, thought_spans
 from goldgate.response.parsed import Status, ThoughtState
 from goldgate.suites.extraction.events.event import Unit

@@ -12,15 +12,16 @@ from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, over
 from goldgate.core.metric import Count, Metrics
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
-from goldgate.core.text import SEGMENT_STARTERS, starts_segment
 from goldgate.core.value_text import (
     ASCII_SIGNS,
     FEW_NEEDLES,
     LATIN,
+    SEGMENT_STARTERS,
     automata,
     contained_values,
     normalize,
     normalize_all,
+    starts_segment,
 )
 from goldgate.response import Status
 from goldgate.response.parsed import ThoughtState

@@ -19,7 +19,7 @@ from operator import add
 from typing import Any, NamedTuple
 from unicodedata import category, combining, decomposition, is_normalized, normalize
 
-from goldgate.core.text import segment_starts
+from goldgate.core.value_text import segment_starts
 
 FOLDING = "nfc-space-quotes-dashes.v1"  # stands in the signature
 
