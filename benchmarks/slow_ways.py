@@ -11,11 +11,11 @@ _EXTRACTION = "goldgate.suites.extraction"
 # Where each quick way is looked up when it is called.
 QUICK_WAYS = (
     "goldgate.response.fast_parse",
-    f"{_EXTRACTION}.events.event.fast_events",
+    f"{_EXTRACTION}.events.fast_events",
     "goldgate.core.value_text.fast_normalize",
     "goldgate.core.value_text.fast_normalize_all",
-    f"{_EXTRACTION}.measures.hallucination.fast_count_distinct",
-    f"{_EXTRACTION}.measures.chain_of_thought.fast_first_missing",
+    f"{_EXTRACTION}.measures.fast_count_distinct",
+    f"{_EXTRACTION}.chain_of_thought.fast_first_missing",
 )
 
 

@@ -19,7 +19,7 @@ from goldgate.protocol import ProtocolSource
 from goldgate.suites.extraction.api import evaluate, load_event_scorer
 from goldgate.suites.extraction.events.event_schema import SchemaSource
 from goldgate.suites.extraction.measures import extraction_measures
-from goldgate.suites.extraction.sample import Facts
+from goldgate.suites.extraction.records import Facts
 from goldgate.suites.extraction.scorer import Score as GoldgateScore
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings
 

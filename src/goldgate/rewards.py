@@ -23,14 +23,12 @@ from goldgate.errors import ConfigError, InputError, Place, describe_value, did_
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.layouts.chat import read_chat
 from goldgate.suites.extraction.api import load_event_scorer
+from goldgate.suites.extraction.chain_of_thought import ThoughtRates
+from goldgate.suites.extraction.events import Violation
 from goldgate.suites.extraction.events.answer_form import form_of
-from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.event_schema import SchemaSource
-from goldgate.suites.extraction.measures.answers import answer_hints, hint_section
-from goldgate.suites.extraction.measures.chain_of_thought import ThoughtRates
-from goldgate.suites.extraction.measures.hallucination import Hallucination
-from goldgate.suites.extraction.records import parse_gold
-from goldgate.suites.extraction.sample import Facts, Gold, Sample
+from goldgate.suites.extraction.measures import Hallucination, answer_hints, hint_section
+from goldgate.suites.extraction.records import Facts, Gold, Sample, parse_gold
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.fields.api import AnswerScorer, load_fields_scorer
 from goldgate.suites.fields.scorer import FieldFacts, GoldDocument

@@ -13,8 +13,8 @@ from goldgate.cli.check import check_command
 from goldgate.cli.main import goldgate
 from goldgate.readers.gold_check import GoldCheck, check_gold_files
 from goldgate.readers.gold_files import GoldOpener
-from goldgate.suites.extraction.check_gold import EventCheck
 from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.gold_commands import EventCheck
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 SCHEMA = {"event_types": {"Strike": {"roles": ["Employer", "Place"]}}}

@@ -19,7 +19,7 @@ from goldgate.core.gate import Gate, find_gate_target
 from goldgate.protocol import protocol_file_type
 from goldgate.response.parsed import STEP_MEANINGS, Step
 from goldgate.suites import SUITES, load_suite
-from goldgate.suites.extraction.events.event import Violation
+from goldgate.suites.extraction.events import Violation
 from goldgate.suites.extraction.events.match import Mistake
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.plan import all_sections, load_protocol

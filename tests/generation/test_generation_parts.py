@@ -15,18 +15,26 @@ from goldgate.generation.openai.transport import Endpoint, find_proxy
 from goldgate.generation.prompt import parse_template
 from goldgate.generation.request import ModelAnswer, NoAnswer, RequestBuilder, RequestPlan, Usage, make_plan
 from goldgate.generation.secret import Secret, check_address, read_secret, redact_address
+from goldgate.suites.extraction.events import empty_events
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
-from goldgate.suites.extraction.prompts import ExamplePool, load_template
+from goldgate.suites.extraction.records import Gold
 from goldgate.suites.extraction.settings import ResponseSettings
-from goldgate.suites.extraction.task import Document, Documents, ExtractionTask, TaskOptions, load_task, response_schema
+from goldgate.suites.extraction.task import (
+    Documents,
+    ExamplePool,
+    ExtractionTask,
+    TaskOptions,
+    load_task,
+    load_template,
+)
 from tests.cases import cases
 from tests.generation.conftest import SCHEMA, Data
 
 KEY = "sk-live-abcdefghij0123456789XYZ"
-DOCUMENT = Document("d1", "A text.", [])
+DOCUMENT = Gold("d1", "A text.", empty_events())
 
 
-def task(document: Document = DOCUMENT, **changes: Any) -> ExtractionTask:
+def task(document: Gold = DOCUMENT, **changes: Any) -> ExtractionTask:
     usual: dict[str, Any] = {
         "schema": parse_event_schema(SCHEMA),
         "template": load_template("en"),
@@ -56,7 +64,10 @@ def test_the_same_questions_have_the_same_keys_in_every_version() -> None:
     assert key(plan(), seed=7) == "2013059e02a146fbd2a2557ac023857f"
     assert key(plan(task(template=load_template("en-thought")))) == "0c80274eadb3d5e719caa4155132a36a"
     assert key(plan(response_format="text")) == "0eb01ba3fb4f7fd22bc13c619af831db"
-    assert key(plan(task(few_shot=1, train="ab")), 7, "json_object") == "ea223d1684fbc67c437628611095f1e0"
+    assert (
+        key(plan(task(options=TaskOptions((), few_shot=1), train="ab")), 7, "json_object")
+        == "ea223d1684fbc67c437628611095f1e0"
+    )
     checkpoint = plan(source={"checkpoint": "cd"}, takes_formats=False)
     assert key(checkpoint) == "3985d9ee21ac486d94b10f2675f7195c"
 
@@ -98,8 +109,8 @@ def test_everything_that_determines_a_request_is_in_its_key() -> None:
         key(plan(parameters={"temperature": 0.5, "max_tokens": 64})),
         key(plan(parameters={"temperature": 0.0, "max_tokens": 65})),
         key(plan(response_format="text")),
-        key(plan(task(Document("d1", "Another text.", [])))),
-        key(plan(task(Document("d2", "A text.", [])))),
+        key(plan(task(Gold("d1", "Another text.", empty_events())))),
+        key(plan(task(Gold("d2", "A text.", empty_events())))),
         key(plan(), seed=7),
     ]
     assert len(set(keys)) == len(keys)
@@ -130,7 +141,7 @@ def test_strict_output_requires_every_property_it_has() -> None:
         below = [found for item in value.values() for found in objects(item)]
         return [value, *below] if value.get("type") == "object" else below
 
-    found = objects(response_schema(parse_event_schema(SCHEMA)))
+    found = objects(parse_event_schema(SCHEMA).json_schema(strict=True))
     assert len(found) == 5  # the root; two event types, each with its argument
     assert all(sorted(entry["properties"]) == sorted(entry["required"]) for entry in found)
     assert all(entry["additionalProperties"] is False for entry in found)

@@ -13,7 +13,7 @@ from goldgate.errors import ConfigError
 from goldgate.generation.checkpoint import checkpoint_hash
 from goldgate.generation.prompt import Example, enclose_document, fill_part, parse_template, prompt_messages
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
-from goldgate.suites.extraction.prompts import BUILT_IN, load_examples, load_template, schema_values
+from goldgate.suites.extraction.task import BUILT_IN, load_examples, load_template, schema_values
 from tests.cases import cases
 from tests.generation.conftest import SCHEMA
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from goldgate import Protocol
 from goldgate.shape import Share
-from goldgate.suites.extraction.events.event import EventList, Events, read_events
+from goldgate.suites.extraction.events import EventList, Events, read_events
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, RelaxedSettings, SchemaSettings
 from tests.examples import examples
 

@@ -27,26 +27,8 @@ from goldgate.core.value_text import (
     slow_normalize,
 )
 from goldgate.readers.records import decode_json
-from goldgate.suites.extraction.events import match
-from goldgate.suites.extraction.events.answer_form import CANONICAL
-from goldgate.suites.extraction.events.event import (
-    EventList,
-    Events,
-    Unit,
-    event_list,
-    fast_events,
-    read_events,
-    slow_events,
-)
-from goldgate.suites.extraction.events.match import match_units
-from goldgate.suites.extraction.events.relaxed_matching import (
-    relaxed_rule,
-    shares_substring_by_halves,
-    slow_shares_substring,
-)
-from goldgate.suites.extraction.measures import chain_of_thought
-from goldgate.suites.extraction.measures.answers import hint_names, only_value_violations
-from goldgate.suites.extraction.measures.chain_of_thought import (
+from goldgate.suites.extraction import chain_of_thought
+from goldgate.suites.extraction.chain_of_thought import (
     NEGATION,
     ThoughtLookup,
     counted_lines,
@@ -58,10 +40,29 @@ from goldgate.suites.extraction.measures.chain_of_thought import (
     slow_first_missing,
     without_negations,
 )
-from goldgate.suites.extraction.measures.hallucination import (
+from goldgate.suites.extraction.events import (
+    EventList,
+    Events,
+    Unit,
+    event_list,
+    fast_events,
+    match,
+    read_events,
+    slow_events,
+)
+from goldgate.suites.extraction.events.answer_form import CANONICAL
+from goldgate.suites.extraction.events.match import match_units
+from goldgate.suites.extraction.events.relaxed_matching import (
+    relaxed_rule,
+    shares_substring_by_halves,
+    slow_shares_substring,
+)
+from goldgate.suites.extraction.measures import (
     count_distinct,
     distinct_values,
     fast_count_distinct,
+    hint_names,
+    only_value_violations,
     unsupported_normalized,
 )
 from goldgate.suites.extraction.settings import RelaxedSettings

@@ -12,7 +12,7 @@ from goldgate import Protocol
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.sums import ProductSums, RatioForm, UnitSums
 from goldgate.stats.interval import Interval, NoInterval, count_interval, ratio_interval, share_interval
-from goldgate.suites.extraction.measures.matching import MatchRates
+from goldgate.suites.extraction.measures import MatchRates
 from goldgate.suites.extraction.suite import SUITE
 from tests.examples import examples
 from tests.unit.stats.macro import MacroSums, macro_interval

@@ -40,12 +40,12 @@ PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 
 def test_every_profile_is_a_setting_and_every_measure_of_the_folder_is_in_one() -> None:
     assert {*get_args(Profile)} == {*PROFILES, ALL}
-    modules = [
+    submodules = [
         importlib.import_module(f"{papers.__name__}.{each.name}") for each in pkgutil.iter_modules(papers.__path__)
     ]
     defined = {
         kind
-        for module in modules
+        for module in (papers, *submodules)
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, RatioMeasure) and not isabstract(kind)
     }

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from goldgate.response import Parsed
+from goldgate.suites.extraction.events import event_list, read_events
 from goldgate.suites.extraction.events.answer_form import parse_response
-from goldgate.suites.extraction.events.event import event_list, read_events
 from tests.responses.corpus import FOLDER, Case, CorpusError, ReadEvent, load_corpus, load_manner
 
 LEAST = 170  # cases; the corpus may only grow

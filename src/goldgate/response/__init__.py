@@ -23,8 +23,8 @@ from goldgate.response.candidates import (
     unopened_object,
     whole_candidate,
 )
-from goldgate.response.form import AnswerForm
 from goldgate.response.parsed import (
+    AnswerForm,
     LeftOutText,
     Method,
     Parsed,

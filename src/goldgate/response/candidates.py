@@ -12,8 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from goldgate.response.form import AnswerForm
-from goldgate.response.parsed import Method, Step, TolerantReading
+from goldgate.response.parsed import AnswerForm, Method, Step, TolerantReading
 from goldgate.response.repair import decode_answer, decode_exactly, repair_value, scan_json, with_number_texts
 from goldgate.response.strings import KEY_AHEAD, QUOTES, LazyPattern, StepBudget
 from goldgate.response.structure import first_opening, next_opening

@@ -1,24 +1,16 @@
-"""The result of reading a response, what its names mean, and rates of how answers were read.
+"""What goes into the reader of responses and what comes out: the form of answers, and the result with its names.
 
-A result has the answer, its place, repairs and what was left out. The rates say how many answers were read as they
-stand, after repairs, or not at all.
-"""
+A result has the answer, its place, repairs and what was left out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from goldgate.core.finding import Finding
-from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, count_names
-from goldgate.core.metric import Count, Metrics
-from goldgate.core.sums import Counts
-from goldgate.core.tally import Tally
-
 if TYPE_CHECKING:
-    from goldgate.core.contracts import ParseCounts
+    pass
+
 
 MAX_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
 
@@ -214,71 +206,91 @@ class Parsed:
         return replace(self, thought_state=state, thought="\n".join(filter(None, (thought, self.thought))))
 
 
-class ParsedFacts(Protocol):
-    """Facts of a unit whose answer was read; None where there is no prediction."""
+class AnswerForm(Protocol):
+    """How the answers of one task are laid out. It may have parts that also stand alone, such as events."""
 
     @property
-    def parsed(self) -> Parsed | None: ...
+    def prefix(self) -> str:
+        """What the prompt already held of every response."""
+
+    @property
+    def flat(self) -> bool:
+        """Whether an answer is one object, of which the first that says something counts."""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Keys by which an answer that breaks off is recognized."""
+
+    @property
+    def list_keys(self) -> tuple[str, ...]:
+        """Keys under which an object may have the list of parts."""
+
+    @property
+    def part_keys(self) -> tuple[str, ...]:
+        """Keys of a part by which one is recognized that lacks its opening bracket."""
+
+    def prefixed(self, response: str) -> str:
+        """The response after the prefix, unless the model wrote that itself."""
+
+    def is_answer(self, value: Any) -> bool:
+        """Whether a decoded value is meant as a whole answer."""
+
+    def is_event(self, value: Any) -> bool:
+        """Whether a decoded value is meant as one part of an answer; parts that stand alone are joined."""
+
+    def events_key(self, value: dict[str, Any]) -> str | None:
+        """The key under which an object has its list of parts."""
+
+    def flattens(self) -> bool:
+        """Whether a list of lists is read as one list of parts."""
+
+    def says_something(self, value: Any) -> bool:
+        """Whether an answer has any content."""
+
+    def is_template(self, value: Any) -> bool:
+        """Whether a value only shows the form of an answer."""
+
+    def is_empty_template(self, value: Any) -> bool:
+        """Whether a template has not even placeholders."""
 
 
-_METRIC_OF = {
-    Status.RAW: "parse_raw_success",
-    Status.REPAIRED: "parse_repair_success",
-    Status.ERROR: "parse_errors",
-}
-_PARSE_COUNTS: dict[tuple[str, bool], Counts] = {  # by status, and whether there is no JSON at all
-    (status, no_json): (0, *(int(status == other) for other in _METRIC_OF), int(no_json), 1)
-    for status in _METRIC_OF
-    for no_json in (False, True)
-}
-_MISSING_PREDICTION = (1, *_PARSE_COUNTS[Status.ERROR, False][1:])  # an error, for nothing was parsed
+@dataclass(frozen=True, slots=True)
+class JsonForm:
+    """Any JSON object or array is an answer, as the root of the expected value has it.
 
+    Where an array is expected, objects that stand alone are its items; where an object is expected, a list without an
+    object in it is prose, such as a footnote mark, unless there is nothing else.
+    """
 
-class ParseRates(RatioMeasure[ParsedFacts]):
-    """raw + repaired + errors = all samples; a missing prediction is an error, for nothing was parsed."""
+    is_list: bool = False
+    keys: frozenset[str] = frozenset()  # keys of the root object
+    prefix: str = ""
+    flat: bool = False
+    list_keys: tuple[str, ...] = ()
+    part_keys: tuple[str, ...] = ()
 
-    table = "parse"
-    columns = ("missing_predictions", *_METRIC_OF.values(), "parse_extraction_failures", UNITS_COLUMN)
-    at_most_one = frozenset(columns)
-    counted = {name: name for name in columns[:-1]}
+    def prefixed(self, response: str) -> str:
+        return response
 
-    def row(self, facts: ParsedFacts) -> Counts:
-        parsed = facts.parsed
-        if parsed is None:
-            return _MISSING_PREDICTION
-        return _PARSE_COUNTS[parsed.status, parsed.method == Method.NO_JSON_FOUND]
+    def is_answer(self, value: Any) -> bool:
+        if isinstance(value, dict):
+            return not self.is_list
+        return isinstance(value, list) and (self.is_list or any(isinstance(item, dict) for item in value))
 
-    def totals(self, facts: ParsedFacts) -> Mapping[str, int]:
-        parsed = facts.parsed
-        if parsed is None:
-            return {"total_samples": 1}
-        totals = {"total_samples": 1, "method." + parsed.method: 1, "thought." + parsed.thought_state: 1}
-        if parsed.status == Status.REPAIRED:
-            totals |= count_names([f"repair.{step}" for step in parsed.repairs])
-        return totals
+    def is_event(self, value: Any) -> bool:
+        return self.is_list and isinstance(value, dict)
 
-    def metrics(self, tally: Tally) -> Metrics:
-        return {"total_samples": Count(tally.counts["total_samples"]), **super().metrics(tally)}
+    def events_key(self, value: dict[str, Any]) -> str | None:
+        return None
 
+    def flattens(self) -> bool:
+        return False
 
-def answer_findings(parsed: Parsed | None, identity: str) -> Iterator[Finding]:
-    """What a reader of the report must know of an answer: that it is missing, or could not be read."""
-    if parsed is None:
-        yield answer_finding("missing_prediction", identity, "no prediction: everything in its gold counts as missed")
-    elif parsed.status == Status.ERROR:
-        yield answer_finding("unreadable_answer", identity, f"the answer cannot be read: {parsed.method}")
+    def says_something(self, value: Any) -> bool:
+        return bool(value)
 
+    def is_template(self, value: Any) -> bool:
+        return False
 
-def answer_finding(code: str, identity: str, message: str) -> Finding:
-    """A finding on the answer with this id."""
-    return Finding(code, "error", "predictions", None, "", message, identity)
-
-
-def parse_section(tally: Tally) -> ParseCounts:
-    """How often answers were found by each method, with a thought in each state, and mended by each step."""
-    counts = tally.counts
-    return {
-        "methods": {method: counts[f"method.{method}"] for method in METHODS},
-        "thoughts": {state: counts[f"thought.{state}"] for state in THOUGHT_STATES},
-        "repairs": {step.value: counts[f"repair.{step}"] for step in Step if counts[f"repair.{step}"]},
-    }
+    def is_empty_template(self, value: Any) -> bool:
+        return False

@@ -24,8 +24,7 @@ from typing import Any
 import orjson
 
 from goldgate.response.candidates import Candidate, events_of
-from goldgate.response.form import AnswerForm
-from goldgate.response.parsed import MAX_PLACES, LeftOutText, Method, Reason, Step
+from goldgate.response.parsed import MAX_PLACES, AnswerForm, LeftOutText, Method, Reason, Step
 from goldgate.response.repair import with_number_texts
 
 # A mark that begins another turn, wherever it stands.

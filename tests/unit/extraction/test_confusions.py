@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from goldgate.core.page import Matrix, Paragraph
-from goldgate.suites.extraction.measures import matching as module
+from goldgate.suites.extraction import measures as module
 from goldgate.suites.extraction.page import extraction_page
 
 from ..helpers import Json, event, gold, judge

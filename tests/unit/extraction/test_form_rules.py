@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import goldgate
+from goldgate.suites.extraction.events import event_list
 from goldgate.suites.extraction.events.answer_form import CANONICAL
-from goldgate.suites.extraction.events.event import event_list
 from tests.cases import cases
 from tests.laws import strategies
 from tests.unit.helpers import event, gold

@@ -13,9 +13,8 @@ from goldgate.errors import InputError
 from goldgate.readers.gold_check import GoldCheck, check_gold_files
 from goldgate.readers.gold_files import GoldOpener
 from goldgate.rewards import event_reward
-from goldgate.suites.extraction.check_gold import EventCheck
-from goldgate.suites.extraction.convert import convert_gold, derive_event_schema
 from goldgate.suites.extraction.events.event_schema import EventSchema, parse_event_schema
+from goldgate.suites.extraction.gold_commands import EventCheck, convert_gold, derive_event_schema
 from tests.cases import cases
 
 ROLES_OF = {"Buy": ["acquirer", "target", "price", "type"], "Sue": ["start", "who"]}

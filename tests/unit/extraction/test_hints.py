@@ -10,7 +10,7 @@ import yaml
 import goldgate
 from goldgate import Evaluation
 from goldgate.core.tally import total
-from goldgate.suites.extraction.measures.answers import HINT_SHARE, NULL_WORDS, OTHER_KEYS, hint_section
+from goldgate.suites.extraction.measures import HINT_SHARE, NULL_WORDS, OTHER_KEYS, hint_section
 from tests.cases import cases
 from tests.unit.helpers import event, gold
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from goldgate.core.page import Paragraph, Table
 from goldgate.core.unit_page import MarkedText, UnitPage
 from goldgate.suites.extraction.explain import make_reader, sample_summary
-from goldgate.suites.extraction.explain.page import sample_page
+from goldgate.suites.extraction.sample_page import sample_page
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.extraction.settings import ExtractionSettings, ResponseSettings, SchemaSettings
 from tests.cases import cases

@@ -118,7 +118,7 @@ def test_long_paths_that_cross_are_followed_in_phases(limit: int) -> None:
 
 def test_roles_and_types_are_each_looked_through_once() -> None:
     # Ten thousand roles with one wrong argument each: grouped once, not once for each role.
-    from goldgate.suites.extraction.events.event import EventList, Events, read_events
+    from goldgate.suites.extraction.events import EventList, Events, read_events
     from goldgate.suites.extraction.events.match import match_units
 
     class Counting(Events):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from goldgate.suites.extraction.events.event_schema import obtain_event_schema
-from goldgate.suites.extraction.records import parse_gold
-from goldgate.suites.extraction.sample import Sample
+from goldgate.suites.extraction.records import Sample, parse_gold
 from goldgate.suites.extraction.scorer import Scorer, error_weight
 from goldgate.suites.extraction.settings import ExtractionSettings
 from tests.cases import cases

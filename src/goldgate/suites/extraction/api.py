@@ -21,11 +21,10 @@ from goldgate.readers.layouts import chat
 from goldgate.readers.layouts.layout import has_path, value_at
 from goldgate.readers.unit_records import whole_record
 from goldgate.runs.against import load_reference_runs
-from goldgate.suites.extraction.convert import derive_from_gold
 from goldgate.suites.extraction.events.event_schema import EventSchema, SchemaSource, obtain_event_schema
-from goldgate.suites.extraction.records import parse_gold, parse_prediction
+from goldgate.suites.extraction.gold_commands import derive_from_gold
+from goldgate.suites.extraction.records import Gold, Sample, make_sample, parse_gold, parse_prediction
 from goldgate.suites.extraction.report_parts import ExtractionOutcome
-from goldgate.suites.extraction.sample import Gold, Sample, make_sample
 from goldgate.suites.extraction.scorer import Scorer, needs_schema, sample_findings, sample_record
 from goldgate.suites.extraction.suite import SUITE
 from goldgate.suites.plan import load_plan

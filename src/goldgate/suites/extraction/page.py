@@ -46,8 +46,8 @@ from goldgate.core.report_page import (
     rate_table,
     suite_report_page,
 )
-from goldgate.response.answer_page import MISSING_ANSWER, PARSED
 from goldgate.response.parsed import Status
+from goldgate.response.report import MISSING_ANSWER, PARSED
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:

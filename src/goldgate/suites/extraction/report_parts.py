@@ -13,18 +13,22 @@ from goldgate.core.metric import Mean, Metrics, Rate, format_number, mean
 from goldgate.core.page import count_text
 from goldgate.core.tally import Tally
 from goldgate.readers.pair_files import PairOutcome
-from goldgate.response.parsed import parse_section
+from goldgate.response.report import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
+from goldgate.suites.extraction.chain_of_thought import THOUGHT_VERSION
+from goldgate.suites.extraction.events import Violation
 from goldgate.suites.extraction.events.answer_form import GOLD_SHAPES, Form, form_of, form_signature
-from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note
 from goldgate.suites.extraction.events.match import Mistake
-from goldgate.suites.extraction.measures import extraction_measures
-from goldgate.suites.extraction.measures.answers import hint_section
-from goldgate.suites.extraction.measures.chain_of_thought import THOUGHT_VERSION
-from goldgate.suites.extraction.measures.hallucination import HALLUCINATION_VERSION, Hallucination
-from goldgate.suites.extraction.measures.matching import MatchRates, confusions
-from goldgate.suites.extraction.sample import Facts, text_counts
+from goldgate.suites.extraction.measures import (
+    HALLUCINATION_VERSION,
+    Hallucination,
+    MatchRates,
+    confusions,
+    extraction_measures,
+    hint_section,
+)
+from goldgate.suites.extraction.records import Facts, text_counts
 from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from goldgate.errors import ConfigError, as_yaml
 from goldgate.readers.dialects import recognize_dialect
 from goldgate.readers.unit_records import whole_record
 from goldgate.response import Method, Parsed, Status, read_answer
-from goldgate.response.parsed import answer_finding, answer_findings
-from goldgate.suites.extraction.events.answer_form import form_of
-from goldgate.suites.extraction.events.event import (
+from goldgate.response.report import answer_finding, answer_findings
+from goldgate.suites.extraction.chain_of_thought import ThoughtChecker
+from goldgate.suites.extraction.events import (
     EventList,
     Events,
     Unit,
@@ -27,14 +27,21 @@ from goldgate.suites.extraction.events.event import (
     event_list,
     read_events,
 )
+from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import NO_SCHEMA_SETTINGS, EventSchema
 from goldgate.suites.extraction.events.match import match_units, name_mistakes
 from goldgate.suites.extraction.events.relaxed_matching import relaxed_rule
-from goldgate.suites.extraction.measures import extraction_measures
-from goldgate.suites.extraction.measures.chain_of_thought import ThoughtChecker
-from goldgate.suites.extraction.measures.hallucination import count_distinct, fast_count_distinct, support_rule
-from goldgate.suites.extraction.records import events_key, parse_gold
-from goldgate.suites.extraction.sample import Facts, Gold, ResponseInput, Sample, make_sample, text_fingerprint
+from goldgate.suites.extraction.measures import count_distinct, extraction_measures, fast_count_distinct, support_rule
+from goldgate.suites.extraction.records import (
+    Facts,
+    Gold,
+    ResponseInput,
+    Sample,
+    events_key,
+    make_sample,
+    parse_gold,
+    text_fingerprint,
+)
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:
@@ -284,7 +291,7 @@ class Score:
         """The sample's page, for notebooks: its errors, source text and answer, marked."""
         from goldgate.report.html import render_unit
         from goldgate.suites.extraction.explain import view_score
-        from goldgate.suites.extraction.explain.page import page_of_view
+        from goldgate.suites.extraction.sample_page import page_of_view
 
         return render_unit(page_of_view(view_score(self)), self._main_metrics())
 

@@ -17,9 +17,8 @@ from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
 from goldgate.readers.pair_files import pair_opener
 from goldgate.readers.records import LocatedRecord
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
-from goldgate.suites.extraction.records import parse_gold, parse_prediction
+from goldgate.suites.extraction.records import Facts, Gold, Sample, parse_gold, parse_prediction, text_fingerprint
 from goldgate.suites.extraction.report_parts import ExtractionOutcome
-from goldgate.suites.extraction.sample import Facts, Gold, Sample, text_fingerprint
 from goldgate.suites.extraction.scorer import Scorer, error_weight, needs_schema, sample_findings, sample_record
 from goldgate.suites.extraction.settings import ExtractionSettings
 
@@ -111,7 +110,7 @@ def open_extraction_source(
     def make_work(reader: PairReader) -> ExtractionWork:
         if schema is not None or not needs_schema(plan.settings):
             return ExtractionWork(plan.settings, schema, reader)
-        from goldgate.suites.extraction.convert import derive_from_store
+        from goldgate.suites.extraction.gold_commands import derive_from_store
 
         derived = derive_from_store(reader.gold)
         outcome.use_schema(derived)

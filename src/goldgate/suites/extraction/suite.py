@@ -69,12 +69,12 @@ class ExtractionSuite(Suite):
     preload = f"{_FOLDER}.source"
     drawings = ("errors", "types", "confused-event-types", "confused-roles")
     abilities = (
-        Ability("check", f"{_FOLDER}.check_gold:run_check", (_CHECKED_SCHEMA, _GOLD_DIALECT, GOLD_ID_FIELD), "gold"),
-        Ability("convert", f"{_FOLDER}.convert:run_convert", (_GOLD_DIALECT, GOLD_ID_FIELD, _COREF, _ROLES)),
+        Ability("check", f"{_FOLDER}.gold_commands:run_check", (_CHECKED_SCHEMA, _GOLD_DIALECT, GOLD_ID_FIELD), "gold"),
+        Ability("convert", f"{_FOLDER}.gold_commands:run_convert", (_GOLD_DIALECT, GOLD_ID_FIELD, _COREF, _ROLES)),
         Ability("generate", f"{_FOLDER}.task:open_task", _TASK_INPUTS),
         Ability("items", f"{_FOLDER}.explain:boundary_items", kind="boundary"),
-        Ability("read", f"{_FOLDER}.read_responses:open_answer_reader"),
-        Ability("schema", f"{_FOLDER}.convert:run_schema", (_GOLD_DIALECT,)),
+        Ability("read", f"{_FOLDER}.explain:open_answer_reader"),
+        Ability("schema", f"{_FOLDER}.gold_commands:run_schema", (_GOLD_DIALECT,)),
         Ability("scorer", f"{_FOLDER}.api:load_event_scorer"),
     )
 
@@ -87,7 +87,7 @@ class ExtractionSuite(Suite):
     pictures = deferred(f"{_FOLDER}.page:extraction_pictures")
     stored = deferred(f"{_FOLDER}.page:extraction_rates")
     summary = deferred(f"{_FOLDER}.explain:sample_summary")
-    unit_page = deferred(f"{_FOLDER}.explain.page:sample_page")
+    unit_page = deferred(f"{_FOLDER}.sample_page:sample_page")
 
     def recorded_settings(self, signed: Mapping[str, str]) -> ExtractionSettings:
         profile_name = signed.get("profile", "").partition(".")[0]

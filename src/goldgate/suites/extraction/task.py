@@ -1,43 +1,112 @@
 """What the extraction suite asks a model: each gold document, with a prompt, the event schema and worked examples.
 
-The gold is checked once before anything is paid for, then read again document by document.
-"""
+The gold is checked once before anything is paid for, then read again document by document. Examples are chosen from a
+training file by a seed, never the document asked about."""
 
 from __future__ import annotations
 
 import hashlib
+import heapq
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import orjson
 
 from goldgate.core.measure import RatioCounter
 from goldgate.core.suite import Options, Plan
 from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_schema_error
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.generation.prompt import Template, prompt_messages, require_room
+from goldgate.generation.prompt import Example, Template, find_template, prompt_messages, require_room
 from goldgate.readers.gold_files import GoldOpener, require_stored_gold
 from goldgate.readers.id_index import IdIndex, index_files
 from goldgate.readers.join import join_indexes
-from goldgate.readers.records import LINE_ENDS_TO_BLANKS
-from goldgate.suites.extraction.convert import derive_event_schema
+from goldgate.readers.records import LINE_ENDS_TO_BLANKS, read_records
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note, load_event_schema
-from goldgate.suites.extraction.prompts import ExamplePool, load_examples, load_template, schema_values
-from goldgate.suites.extraction.records import parse_gold, read_gold, source_text
-from goldgate.suites.extraction.sample import Facts, Gold, Sample
+from goldgate.suites.extraction.gold_commands import derive_event_schema
+from goldgate.suites.extraction.records import Facts, Gold, Sample, parse_gold
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.extraction.settings import ExtractionSettings, ResponseSettings
 
+BUILT_IN = ("en", "en-thought", "zh", "zh-thought")
 
-class Document(NamedTuple):
-    """A document of the gold: its id, its source text, and the events that an answer should find."""
 
-    id: str
-    text: str
-    events: list[Any]
+def load_template(name: str) -> Template:
+    """A built-in template by its name, or a file of the user's own."""
+    return find_template(name, BUILT_IN, resources.files("goldgate.suites.extraction") / "prompts")
+
+
+def schema_values(schema: EventSchema) -> dict[str, str]:
+    """What an event schema gives to a template: the same for all documents."""
+    lines = (f"{_json(name)}: {_json(list(roles))}" for name, roles in schema.role_order.items())
+    return {"schema": "\n".join(lines), "json_schema": _json(schema.json_schema())}
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()
+
+
+class ExamplePool:
+    """The training records that may be examples, best ranked first: one more than needed, to have a spare."""
+
+    def __init__(self, ranked: Sequence[Example], count: int) -> None:
+        self._ranked = list(ranked)
+        self._count = count
+
+    def without(self, text: str) -> list[Example]:
+        """The examples for a question about `text`; a training record with that very text is passed over."""
+        return [example for example in self._ranked if example.text != text][: self._count]
+
+
+def load_examples(
+    path: str | Path, count: int, seed: int, dialect: str | None = None, schema: EventSchema | None = None
+) -> ExamplePool:
+    """Choose `count` records of a training file (in the form of gold); `schema` has the roles of flat events."""
+    best: dict[str, tuple[bytes, Example]] = {}  # by text, so that no text is an example twice
+    with closing(GoldOpener(dialect)(path, "train")) as file:
+        for record in read_records(file):
+            identity = record.require_id()
+            with record.locate_errors():
+                gold = parse_gold(record.value, identity, record.data, schema)
+            if gold.text is None:
+                continue
+            rank = hashlib.sha256(f"{seed}:{identity}".encode()).digest()
+            if len(best) > count and gold.text not in best:
+                worst = max(best, key=lambda text: best[text][0])
+                if best[worst][0] <= rank:
+                    continue
+                del best[worst]
+            if gold.text not in best or rank < best[gold.text][0]:
+                best[gold.text] = rank, _example(gold)
+    ranked = [example for _, example in heapq.nsmallest(count + 1, best.values(), key=lambda entry: entry[0])]
+    if len(ranked) < count:
+        raise ConfigError(
+            "train.too_few",
+            f"{count} examples are asked for, and the training file has fewer",
+            place=Place(str(path)),
+            found=f"{len(ranked)} different texts",
+        )
+    return ExamplePool(ranked, count)
+
+
+def _example(gold: Gold) -> Example:
+    events: list[dict[str, Any]] = []
+    lines: list[str] = []
+    for event in gold.event_list:
+        arguments = [{"role": a["role"], "argument": a["argument"]} for a in event["arguments"]]
+        arguments = [argument for argument in arguments if argument["argument"] is not None]
+        events.append({"event_type": event["event_type"], "arguments": arguments})
+        lines.append(str(event["event_type"]))
+        for argument in arguments:
+            value = argument["argument"]
+            lines.append(f"{argument['role']}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+    return Example(gold.text or "", orjson.dumps({"events": events}).decode(), "\n".join(lines) or "—")
 
 
 class Documents:
@@ -50,19 +119,24 @@ class Documents:
     def __len__(self) -> int:
         return len(self._index)
 
-    def __getitem__(self, position: int) -> Document:
+    def __getitem__(self, position: int) -> Gold:
+        """The record, parsed; one that cannot be asked about is an InputError."""
         record = self._index.record(position)
-        events = read_gold(record.value, None, self._schema).event_list
-        return Document(record.require_id(), str(source_text(record.value)), events)
+        identity = record.require_id()
+        with record.locate_errors():
+            gold = parse_gold(record.value, identity, record.data, self._schema)
+            if gold.text is None:
+                raise InputError(
+                    "gold.no_text",
+                    "a model can only be asked about a record that has a text",
+                    place=Place(field="text"),
+                    expected="a string that is not empty",
+                )
+        return gold
 
     def data(self, position: int) -> bytes:
         """The record as it is stored, on one line."""
         return self._index.data(position)
-
-    def gold(self, position: int) -> Gold:
-        """The record, parsed."""
-        record = self._index.record(position)
-        return parse_gold(record.value, record.require_id(), record.data, self._schema)
 
     def close(self) -> None:
         self._index.store.close()
@@ -78,19 +152,10 @@ def load_documents(
     require_stored_gold(paths)
     index = index_files(paths, "gold", GoldOpener(dialect))
     join_indexes(index, index)  # a duplicate id is an error of its own
-    for position in range(len(index)):
-        record = index.record(position)
-        identity = record.require_id()
-        with record.locate_errors():
-            gold = parse_gold(record.value, identity, record.data, schema)
-            if gold.text is None:
-                raise InputError(
-                    "gold.no_text",
-                    "a model can only be asked about a record that has a text",
-                    place=Place(field="text"),
-                    expected="a string that is not empty",
-                )
-    return Documents(index, schema)
+    documents = Documents(index, schema)
+    for position in range(len(documents)):
+        documents[position]
+    return documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,26 +178,26 @@ class ExtractionTask:
     schema: EventSchema
     template: Template
     examples: Mapping[int | None, ExamplePool]
-    few_shot: int = 0
     train: str | None = None  # digest of the file that examples are taken from
     other_form: bool = False  # the protocol declares answers in another form than the event schema describes
     options: TaskOptions = TaskOptions(())
 
     @property
     def settings(self) -> dict[str, Any]:
+        shots = self.options.few_shot
         return {
             "prompt": {"name": self.template.name, "sha256": self.template.sha256},
             "schema": self.schema.digest if self.schema.is_derived else self.schema.sha256,
-            "few_shot": {"examples": self.few_shot, "train": self.train} if self.few_shot else None,
+            "few_shot": {"examples": shots, "train": self.train} if shots else None,
         }
 
     @property
     def signature(self) -> dict[str, object]:
-        return {"prompt": f"{self.template.name}@{self.template.sha256[:12]}", "shots": self.few_shot}
+        return {"prompt": f"{self.template.name}@{self.template.sha256[:12]}", "shots": self.options.few_shot}
 
     @property
     def answer_schema(self) -> AnswerSchema:
-        return AnswerSchema("events", response_schema(self.schema))
+        return AnswerSchema("events", self.schema.json_schema(strict=True))
 
     @property
     def first_format(self) -> AnswerFormat:
@@ -150,16 +215,17 @@ class ExtractionTask:
         return self.documents[position].id
 
     def question(self, position: int, seed: int | None) -> Question:
-        document = self.documents[position]
-        examples = self.examples[seed].without(document.text)
-        return Question(document.id, prompt_messages(self.template, self._schema_values, document.text, examples))
+        gold = self.documents[position]
+        text = gold.text or ""
+        examples = self.examples[seed].without(text)
+        return Question(gold.id, prompt_messages(self.template, self._schema_values, text, examples))
 
     def prediction(self, document_id: str, response: str) -> dict[str, Any]:
         return {"id": document_id, "response": response}
 
     def perfect_prediction(self, position: int) -> dict[str, Any]:
-        document = self.documents[position]
-        return {"id": document.id, "events": document.events}
+        gold = self.documents[position]
+        return {"id": gold.id, "events": [*gold.event_list]}
 
     def record(self, position: int) -> bytes:
         # A record of an array may have line ends; inside a string they are escaped.
@@ -172,12 +238,8 @@ class ExtractionTask:
 
     def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
         dialect = [] if self.options.dialect is None or asked is not None else [self.options.dialect]  # asked is ours
-        gold = list(self.options.gold) if asked is None else [asked]
-        return {
-            "gold": gold,
-            "schema": [] if self.options.schema is None else [self.options.schema],
-            "dialect": dialect,
-        }
+        schema = [] if self.options.schema is None else [self.options.schema]
+        return {"gold": [*self.options.gold] if asked is None else [asked], "schema": schema, "dialect": dialect}
 
     def close(self) -> None:
         self.documents.close()
@@ -201,26 +263,31 @@ def load_task(
         raise ConfigError("train.missing", "--few-shot needs a training file", advice="name it with --train")
     template = load_template(options.prompt)
     other_form = form_of(response).other_layout
-    _check_template(template, options.few_shot, response_format)
+    if options.few_shot and template.assistant is None:
+        raise ConfigError(
+            "prompt.no_assistant",
+            f"the prompt {template.name} has no part that says how an example is answered",
+            expected="a part `--- assistant ---` with {answer}",
+        )
+    require_room(template, response_format)
     if other_form and response_format == "json_schema":
         raise ConfigError(
             "response_format.other_form",
             "metrics.response declares another form of answers than --response-format json_schema would demand",
             advice="use --response-format text, json_object or auto, or a protocol without that form",
         )
-    train = options.train if options.few_shot else None
     schema = _load_schema(options)
-    examples = dict.fromkeys(seeds, ExamplePool((), 0))
-    if train is not None:
-        examples = {
-            seed: load_examples(train, options.few_shot, seed or 0, options.dialect, schema) for seed in examples
-        }
+    examples, digest = dict.fromkeys(seeds, ExamplePool((), 0)), None
+    if options.few_shot and options.train is not None:
+        for seed in examples:
+            examples[seed] = load_examples(options.train, options.few_shot, seed or 0, options.dialect, schema)
+        with open(options.train, "rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return ExtractionTask(
         schema=schema,
         template=template,
         examples=examples,
-        few_shot=options.few_shot,
-        train=_file_hash(train) if train is not None else None,
+        train=digest,
         other_form=other_form,
         options=options,
         documents=load_documents(options.gold, options.dialect, schema),  # last: it keeps files open
@@ -236,42 +303,6 @@ def _load_schema(options: TaskOptions) -> EventSchema:
     return schema
 
 
-def response_schema(schema: EventSchema) -> dict[str, Any]:
-    """The event schema's JSON Schema as strict structured output wants it: every property is a required one.
-
-    What satisfies it satisfies `EventSchema.json_schema()`: only what may be left out there is left out here.
-    """
-    strict: dict[str, Any] = _all_required(schema.json_schema())
-    strict.pop("$schema", None)
-    return strict
-
-
-def _check_template(template: Template, few_shot: int, response_format: str) -> None:
-    if few_shot and template.assistant is None:
-        raise ConfigError(
-            "prompt.no_assistant",
-            f"the prompt {template.name} has no part that says how an example is answered",
-            expected="a part `--- assistant ---` with {answer}",
-        )
-    require_room(template, response_format)
-
-
-def _all_required(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_all_required(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    kept = {name: _all_required(item) for name, item in value.items()}
-    if value.get("type") == "object" and isinstance(value.get("required"), list):
-        kept["properties"] = {name: kept["properties"][name] for name in value["required"]}
-    return kept
-
-
-def _file_hash(path: str) -> str:
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 class EventCounter(RatioCounter[Facts]):
     """Counts by table, for the document at a position of the gold."""
 
@@ -281,4 +312,4 @@ class EventCounter(RatioCounter[Facts]):
         super().__init__(self.scorer.measures, len(documents))
 
     def facts(self, position: int, response: str | None) -> Facts:
-        return self.scorer.facts(Sample(self.documents.gold(position), response))
+        return self.scorer.facts(Sample(self.documents[position], response))

@@ -25,7 +25,7 @@ from goldgate.core.unit_page import (
 from goldgate.core.value_text import NormalizedText, Span, normalize
 from goldgate.errors import InputError, Place
 from goldgate.report.responses import AnswerReader, ShownAnswer, value_lines
-from goldgate.response.answer_page import AnswerView, answer_blocks, answer_facets, describe_unread, thought_spans
+from goldgate.response.report import AnswerView, answer_blocks, answer_facets, describe_unread, thought_spans
 from goldgate.suites.fields.alignment import HIT, WRONG
 from goldgate.suites.fields.comparators import leaf_text, magnitude, number_of, read_number
 from goldgate.suites.fields.dates import DateReading, date_places

@@ -13,7 +13,7 @@ from goldgate.core.metric import Metrics, Rate
 from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
-from goldgate.response.parsed import ParseRates
+from goldgate.response.report import ParseRates
 from goldgate.suites.fields.alignment import HIT, WRONG, leaf_count
 from goldgate.suites.fields.confidence import SCALE, ReviewLevels, review_totals
 from goldgate.suites.fields.error_names import confused_values, other_comparators

@@ -37,8 +37,8 @@ from goldgate.core.report_page import (
     rate_table,
     suite_report_page,
 )
-from goldgate.response.answer_page import MISSING_ANSWER, PARSED
 from goldgate.response.parsed import Status
+from goldgate.response.report import MISSING_ANSWER, PARSED
 from goldgate.suites.fields.error_names import GOLD_STATES, PREDICTED_STATES
 
 if TYPE_CHECKING:

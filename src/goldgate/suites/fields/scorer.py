@@ -14,7 +14,7 @@ from goldgate.core.value_text import NumberText, normalize
 from goldgate.errors import ConfigError, Place
 from goldgate.files.parsing import find_repeated_key
 from goldgate.response import Method, Parsed, Status, Step, read_answer
-from goldgate.response.form import JsonForm
+from goldgate.response.parsed import JsonForm
 from goldgate.suites.fields.alignment import HIT, WRONG, Alignment, align_trees
 from goldgate.suites.fields.confidence import ScoredLeaf, locate_confidences, unwrap_confidences
 from goldgate.suites.fields.error_names import name_errors

@@ -26,7 +26,7 @@ from goldgate.readers.layouts.chat import read_response
 from goldgate.readers.layouts.layout import value_at
 from goldgate.readers.pair_files import pair_opener
 from goldgate.readers.records import LocatedRecord, RecordStore, record_group
-from goldgate.response.parsed import answer_findings
+from goldgate.response.report import answer_findings
 from goldgate.suites.fields.leaves import depth_of
 from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.report import FieldsOutcome

@@ -24,7 +24,7 @@ from goldgate.files.reading import read_text_file
 from goldgate.generation.prompt import PARTS, Parts, Template, find_template, prompt_messages, require_room
 from goldgate.readers.draw import ItemFile, ItemKey, item_sha256, open_items, shown_fields
 from goldgate.response import DEFAULT_THOUGHT_TAGS, Status, read_answer
-from goldgate.response.form import JsonForm
+from goldgate.response.parsed import JsonForm
 from goldgate.suites.judged.abilities import TEMPLATES
 
 _OWN = {"question": False, "labels": False}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.suites.extraction.events.event import Violation
+from goldgate.suites.extraction.events import Violation
 from tests.cases import cases
 
 from ...helpers import SCHEMA, Json, answer, event, gold, judge, score, scorer

@@ -252,7 +252,7 @@ def test_empty_answer_cannot_be_copied() -> None:
 def test_large_answer_is_looked_for_in_one_pass(settings: CotSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     # 3,000 roles, each with its value on a line of its own: 3,000 × 3,000 lines were looked through once.
     from goldgate.core import value_text
-    from goldgate.suites.extraction.measures import chain_of_thought
+    from goldgate.suites.extraction import chain_of_thought
 
     steps = 0
     step = value_text.Automaton._step

@@ -11,7 +11,7 @@ from typing import Any
 
 from goldgate.core.value_text import normalize
 from goldgate.response import DEFAULT_THOUGHT_TAGS, Parsed, read_answer
-from goldgate.suites.extraction.events.event import AllowedRoles
+from goldgate.suites.extraction.events import AllowedRoles
 from goldgate.suites.extraction.settings import KeySettings, ResponseSettings, all_keys
 
 # The type of what a flat answer says where the gold, from which the type is to come, has no event: it is in no

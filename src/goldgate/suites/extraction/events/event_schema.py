@@ -35,42 +35,36 @@ class EventSchema:
     def event_types(self) -> tuple[str, ...]:
         return tuple(self.role_order)
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self, *, strict: bool = False) -> dict[str, Any]:
         """A JSON Schema that an answer must satisfy to be compliant under `schema_strict`.
 
         Its root is an object, `{"events": […]}`, because structured output asks for one; the
-        same list without the wrapper is compliant too.
+        same list without the wrapper is compliant too. `strict`: as strict structured output wants it, every property
+        is a required one; what may be left out otherwise, the trigger, is left out.
         """
-        return {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "type": "object",
-            "properties": {
-                "events": {"type": "array", "items": {"anyOf": [self._event(name) for name in self.role_order]}}
-            },
-            "required": ["events"],
-            "additionalProperties": False,
-        }
+        events = [self._event(name, strict) for name in self.role_order]
+        root = _object({"events": {"type": "array", "items": {"anyOf": events}}})
+        return root if strict else {"$schema": "https://json-schema.org/draft/2020-12/schema", **root}
 
-    def _event(self, name: str) -> dict[str, Any]:
+    def _event(self, name: str, strict: bool) -> dict[str, Any]:
         argument = {
-            "type": "object",
-            "properties": {
-                "role": {"type": "string", "enum": list(self.role_order[name])},
-                "argument": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
-            },
-            "required": ["role", "argument"],
-            "additionalProperties": False,
+            "role": {"type": "string", "enum": [*self.role_order[name]]},
+            "argument": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
         }
-        return {
-            "type": "object",
-            "properties": {
-                "event_type": {"type": "string", "const": name},
-                "trigger": {"type": "string"},
-                "arguments": {"type": "array", "items": argument},
-            },
-            "required": ["event_type", "arguments"],
-            "additionalProperties": False,
+        event = {
+            "event_type": {"type": "string", "const": name},
+            "trigger": {"type": "string"},
+            "arguments": {"type": "array", "items": _object(argument)},
         }
+        if strict:
+            del event["trigger"]
+        return _object(event)
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of an object in which all properties but a trigger are required."""
+    required = [name for name in properties if name != "trigger"]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 _SHOWN_KEYS = 5

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from goldgate.core.sums import Counts
-from goldgate.suites.extraction.events.event import Events, RoleArgument, Span, Unit
+from goldgate.suites.extraction.events import Events, RoleArgument, Span, Unit
 from goldgate.suites.extraction.events.relaxed_matching import Arguments, RelaxedRule, candidate_rows, largest_matching
 
 COLUMNS = ("strict", "relaxed", "predicted", "gold")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from goldgate.suites.extraction.events.event import Span
+from goldgate.suites.extraction.events import Span
 from goldgate.suites.extraction.settings import RelaxedSettings
 
 Spans = Sequence[Span]

@@ -1,19 +1,271 @@
-"""Numbers that papers report, beside the specification's: what a profile of the protocol adds to a report."""
+"""Numbers that papers report, beside the specification's: what a profile of the protocol adds to a report.
+
+TextEE (Huang et al., Findings of ACL 2024) counts triggers and arguments, identified and classified. Work on whole
+documents counts the arguments of assigned records: DuEE-Fin, and Doc2EDAG (Zheng et al., EMNLP 2019)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
+from goldgate.core.measure import UNITS_COLUMN, ColumnRatio, RatioMeasure, over, precision_recall_f1
+from goldgate.core.metric import Metrics
 from goldgate.core.suite import Measure
-from goldgate.suites.extraction.papers.published_scores import (
-    Doc2edagRates,
-    Doc2edagRoleRates,
-    DueeFinRates,
-    TexteeRates,
+from goldgate.core.sums import Counts
+from goldgate.core.tally import Tally, UnitCounts
+from goldgate.suites.extraction.events.answer_form import form_of
+from goldgate.suites.extraction.papers.records import (
+    EventTypeRates,
+    Mention,
+    PaperEvent,
+    PaperRecord,
+    argument_count,
+    best_hits,
+    doc2edag_hits,
+    doc2edag_role_hits,
+    duee_fin_hits,
+    gold_events,
+    predicted_events,
+    records_by_type,
+    right_records,
 )
 from goldgate.suites.extraction.papers.value_matching import ValueRates
-from goldgate.suites.extraction.sample import Facts
+from goldgate.suites.extraction.records import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
+
+# The family, and what it is called in TextEE's paper: TI, TC, AI, AC, AI+, AC+.
+FAMILIES = ("ti", "tc", "ai", "ac", "ai_plus", "ac_plus")
+BY_OFFSETS, BY_TEXT = "textee_by_offsets", "textee_by_text"
+
+Keys = set[tuple[Hashable, ...]]
+
+
+def _textee_ratios() -> dict[str, ColumnRatio]:
+    ratios: dict[str, ColumnRatio] = {}
+    for family in FAMILIES:
+        hits, predicted, gold = (f"{family}_{side}" for side in ("hits", "predicted", "gold"))
+        ratios |= precision_recall_f1(f"textee_{family}_", hits, predicted, gold)
+    return ratios
+
+
+class TexteeRates(RatioMeasure[Facts]):
+    """TP = |P ∩ G| of sets of keys, summed over samples; P = TP / |P|, R = TP / |G|, F1 = 2 TP / (|P| + |G|).
+
+    ti: (trigger); tc: (trigger, event type); ai: (event type, argument); ac: and the role; ai_plus and ac_plus: and
+    the trigger. The source is `TextEE/scorer.py` of github.com/ej0cl6/TextEE.
+    """
+
+    section = "papers"
+    table = "textee"
+    columns = (
+        *(f"{family}_{side}" for family in FAMILIES for side in ("hits", "predicted", "gold")),
+        BY_OFFSETS,
+        BY_TEXT,
+        UNITS_COLUMN,
+    )
+    at_most_one = frozenset({BY_OFFSETS, BY_TEXT, UNITS_COLUMN})
+    ratios = _textee_ratios()
+    counted = {BY_OFFSETS: BY_OFFSETS, BY_TEXT: BY_TEXT}
+
+    def __init__(self, settings: ExtractionSettings) -> None:
+        self.form = form_of(settings.response)
+
+    def row(self, facts: Facts) -> Counts:
+        return textee_counts(predicted_events(facts, self.form), gold_events(facts))
+
+
+def textee_counts(predicted: Sequence[PaperEvent], gold: Sequence[PaperEvent]) -> Counts:
+    """What a sample counts, in the order of the columns."""
+    by_offsets = all(mention.span is not None for event in (*predicted, *gold) for mention in _all_mentions(event))
+    ours, theirs = (_TexteeKeys.of(events, by_offsets) for events in (predicted, gold))
+    counts: list[int] = []
+    for one, other in zip(ours, theirs, strict=True):
+        counts += (len(one & other), len(one), len(other))
+    return (*counts, int(by_offsets), int(not by_offsets), 1)
+
+
+class _TexteeKeys(NamedTuple):
+    """The keys of one side, family by family."""
+
+    ti: Keys
+    tc: Keys
+    ai: Keys
+    ac: Keys
+    ai_plus: Keys
+    ac_plus: Keys
+
+    @staticmethod
+    def of(events: Sequence[PaperEvent], by_offsets: bool) -> _TexteeKeys:
+        keys = _TexteeKeys(set(), set(), set(), set(), set(), set())
+        for event_type, triggers, *arguments in events:
+            places = [place for trigger in triggers if (place := _key_place(trigger, by_offsets))]
+            keys.ti.update((place,) for place in places)
+            keys.tc.update((place, event_type) for place in places)
+            at = places[0] if places else None  # what arguments are attached to: without a trigger, nothing
+            for role, mention in chain(*arguments):
+                argument = _key_place(mention, by_offsets)
+                if not argument:
+                    continue
+                keys.ai.add((event_type, argument))
+                keys.ac.add((event_type, argument, role))
+                keys.ai_plus.add((at, event_type, argument))
+                keys.ac_plus.add((at, event_type, argument, role))
+        return keys
+
+
+def _key_place(mention: Mention, by_offsets: bool) -> tuple[int, ...] | str | None:
+    """Offsets, or words: empty where they normalize to nothing."""
+    return mention.span if by_offsets else mention.text
+
+
+def _all_mentions(event: PaperEvent) -> list[Mention]:
+    return [*event.triggers, *(mention for _, mention in (*event.arguments, *event.without_unit))]
+
+
+Sides = tuple[Sequence[PaperRecord], Sequence[PaperRecord]]  # predicted, gold
+
+
+class AssignedRates(EventTypeRates):
+    """P = right / predicted arguments, R = right / gold arguments, F1 = 2 right / (predicted + gold).
+
+    Three ways: as published, under the best one-to-one assignment, and over whole records. `below_best` is the share
+    of assignments (an event type in a document, with records on both sides) in which the published one finds less
+    than the best: there, order may have decided.
+    """
+
+    columns: tuple[str, ...] = (
+        *("hits", "best", "predicted", "gold"),
+        *("records", "predicted_records", "gold_records"),
+        *("below_best", "assignments"),
+    )
+    fixed = frozenset({"gold", "gold_records"})
+
+    def __init__(self, settings: ExtractionSettings) -> None:
+        self.form = form_of(settings.response)
+
+    @abstractmethod
+    def assign(self, predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
+        """How many arguments are right as records are assigned where this was published."""
+
+    @abstractmethod
+    def value(self, mention: Mention) -> str:
+        """What is compared of an argument."""
+
+    def counts(self, facts: Facts) -> Mapping[str, Counts]:
+        return {event_type: self.of_type(*sides) for event_type, sides in self.records(facts).items()}
+
+    def records(self, facts: Facts) -> dict[str, Sides]:
+        """The predicted records and those of gold, event type by event type."""
+        ours = records_by_type(predicted_events(facts, self.form), self.value)
+        theirs = records_by_type(gold_events(facts), self.value)
+        return {kind: (ours.get(kind, []), theirs.get(kind, [])) for kind in sorted(ours.keys() | theirs.keys())}
+
+    def of_type(self, predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> Counts:
+        """What the records of one event type count."""
+        hits, best = self.assign(predicted, gold), best_hits(predicted, gold)
+        return (
+            *(hits, best, sum(map(argument_count, predicted)), sum(map(argument_count, gold))),
+            *(right_records(predicted, gold), len(predicted), len(gold)),
+            *(int(hits < best), int(bool(predicted and gold))),
+        )
+
+
+def assigned_ratios(prefix: str) -> dict[str, ColumnRatio]:
+    """The rates under each way to assign."""
+    return {
+        **precision_recall_f1(f"{prefix}_", "hits"),
+        **precision_recall_f1(f"{prefix}_best_", "best"),
+        **precision_recall_f1(f"{prefix}_record_", "records", "predicted_records", "gold_records"),
+        f"{prefix}_below_best": over("below_best", "assignments", "no event type has records on both sides"),
+    }
+
+
+class DueeFinRates(AssignedRates):
+    """Values are compared normalized. The rules of the competition (LIC 2021) and of its baseline; its scorer is not
+    public."""
+
+    table = "duee_fin"
+    ratios = assigned_ratios("duee_fin")
+
+    def assign(self, predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
+        return duee_fin_hits(predicted, gold)
+
+    def value(self, mention: Mention) -> str:
+        return mention.text
+
+
+_NO_COUNTS = (0, 0, 0)
+
+
+class Doc2edagRates(AssignedRates):
+    """Values are compared as they were written.
+
+    `multi`: documents with more than one gold record, of whatever types; `single`: all others.
+    """
+
+    table = "doc2edag"
+    columns: tuple[str, ...] = (
+        *AssignedRates.columns,
+        *("single_hits", "single_predicted", "single_gold"),
+        *("multi_hits", "multi_predicted", "multi_gold"),
+    )
+    fixed = AssignedRates.fixed | {"single_gold", "multi_gold"}
+    ratios = {
+        **assigned_ratios("doc2edag"),
+        **precision_recall_f1("doc2edag_single_", "single_hits", "single_predicted", "single_gold"),
+        **precision_recall_f1("doc2edag_multi_", "multi_hits", "multi_predicted", "multi_gold"),
+    }
+
+    def assign(self, predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
+        return doc2edag_hits(predicted, gold)
+
+    def value(self, mention: Mention) -> str:
+        return mention.written
+
+    def counts(self, facts: Facts) -> Mapping[str, Counts]:
+        records = self.records(facts)
+        is_multi = sum(len(gold) for _, gold in records.values()) > 1
+        by_type = {}
+        for event_type, sides in records.items():
+            counts = self.of_type(*sides)
+            hits, _, predicted, gold = counts[:4]
+            own = (hits, predicted, gold)
+            by_type[event_type] = (*counts, *(_NO_COUNTS if is_multi else own), *(own if is_multi else _NO_COUNTS))
+        return by_type
+
+
+class Doc2edagRoleRates(EventTypeRates):
+    """`Doc2edag` role by role: every role of an event type has a table of its own. Together they are `doc2edag`."""
+
+    table = "doc2edag_role"
+    columns = ("hits", "predicted", "gold")
+    fixed = frozenset({"gold"})
+    parts = {**EventTypeRates.parts, "role": "macro_roles"}
+    ratios = precision_recall_f1("doc2edag_role_", "hits")
+
+    def __init__(self, settings: ExtractionSettings) -> None:
+        self._whole = Doc2edagRates(settings)
+
+    def counts(self, facts: Facts) -> Mapping[str, Counts]:
+        return {event_type: self.summed(roles) for event_type, roles in self._roles(facts).items()}
+
+    def count(self, facts: Facts) -> UnitCounts:
+        by_type = self._roles(facts)
+        unit = self.by_table({event_type: self.summed(roles) for event_type, roles in by_type.items()})
+        for event_type, roles in by_type.items():
+            for role, counts in roles.items():
+                unit[self.table, event_type, role] = counts
+        return unit
+
+    def metrics(self, tally: Tally) -> Metrics:
+        """None: over all roles they are those of `doc2edag`."""
+        return {}
+
+    def _roles(self, facts: Facts) -> dict[str, dict[str, Counts]]:
+        return {kind: doc2edag_role_hits(*sides) for kind, sides in self._whole.records(facts).items()}
+
 
 # The measures of each profile. A new one is a file and a line here, and its name in the settings.
 PROFILES: dict[str, tuple[Callable[[ExtractionSettings], Measure[Facts]], ...]] = {

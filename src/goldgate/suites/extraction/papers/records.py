@@ -15,10 +15,10 @@ from goldgate.core.sums import Counts
 from goldgate.core.tally import UnitCounts
 from goldgate.core.value_text import normalize
 from goldgate.response import Status
+from goldgate.suites.extraction.events import Events, event_list
 from goldgate.suites.extraction.events.answer_form import Form
-from goldgate.suites.extraction.events.event import Events, event_list
 from goldgate.suites.extraction.events.relaxed_matching import BitIndex, largest_count, largest_matching, set_bits
-from goldgate.suites.extraction.sample import Facts
+from goldgate.suites.extraction.records import Facts
 
 # Where a trigger begins: in our own form, and in DuEE 1.0, which does not say where it ends.
 _STARTS = ("start", "trigger_start_index")

@@ -11,7 +11,7 @@ from unicodedata import normalize as unicode_normalize
 from goldgate.core.measure import precision_recall_f1
 from goldgate.core.sums import Counts
 from goldgate.core.value_text import normalize
-from goldgate.suites.extraction.events.event import Events, Span
+from goldgate.suites.extraction.events import Events, Span
 from goldgate.suites.extraction.events.relaxed_matching import (
     FEW_PAIRS,
     BitIndex,
@@ -37,7 +37,7 @@ from goldgate.suites.extraction.papers.numbers_and_dates import (
     range_start,
 )
 from goldgate.suites.extraction.papers.records import EventTypeRates
-from goldgate.suites.extraction.sample import Facts
+from goldgate.suites.extraction.records import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 StatedValue = Date | Quantity

@@ -1,26 +1,110 @@
-"""An answer as it was read, for the page of a unit: the response with marks, and each repair with what it means."""
+"""How answers were read, for reports: rates and findings of all, and the page of one with its repairs marked.
+
+The rates say how many answers were read as they stand, after repairs, or not at all."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
 
+from goldgate.core.finding import Finding
+from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, count_names
+from goldgate.core.metric import Count, Metrics
 from goldgate.core.page import Block, Column, LabelList, LabelRow, MeasuredValue, Name, Paragraph, Table
+from goldgate.core.sums import Counts
+from goldgate.core.tally import Tally
 from goldgate.core.unit_page import Mark, MarkedText, marked_text
 from goldgate.response import cut_thoughts
 from goldgate.response.parsed import (
     MAX_PLACES,
     METHOD_MEANINGS,
+    METHODS,
     REASON_MEANINGS,
     STATUS_MEANINGS,
     STEP_MEANINGS,
+    THOUGHT_STATES,
     Method,
     Parsed,
     Status,
+    Step,
 )
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import ParseCounts
+
+
+class ParsedFacts(Protocol):
+    """Facts of a unit whose answer was read; None where there is no prediction."""
+
+    @property
+    def parsed(self) -> Parsed | None: ...
+
+
+_METRIC_OF = {
+    Status.RAW: "parse_raw_success",
+    Status.REPAIRED: "parse_repair_success",
+    Status.ERROR: "parse_errors",
+}
+_PARSE_COUNTS: dict[tuple[str, bool], Counts] = {  # by status, and whether there is no JSON at all
+    (status, no_json): (0, *(int(status == other) for other in _METRIC_OF), int(no_json), 1)
+    for status in _METRIC_OF
+    for no_json in (False, True)
+}
+_MISSING_PREDICTION = (1, *_PARSE_COUNTS[Status.ERROR, False][1:])  # an error, for nothing was parsed
+
+
+class ParseRates(RatioMeasure[ParsedFacts]):
+    """raw + repaired + errors = all samples; a missing prediction is an error, for nothing was parsed."""
+
+    table = "parse"
+    columns = ("missing_predictions", *_METRIC_OF.values(), "parse_extraction_failures", UNITS_COLUMN)
+    at_most_one = frozenset(columns)
+    counted = {name: name for name in columns[:-1]}
+
+    def row(self, facts: ParsedFacts) -> Counts:
+        parsed = facts.parsed
+        if parsed is None:
+            return _MISSING_PREDICTION
+        return _PARSE_COUNTS[parsed.status, parsed.method == Method.NO_JSON_FOUND]
+
+    def totals(self, facts: ParsedFacts) -> Mapping[str, int]:
+        parsed = facts.parsed
+        if parsed is None:
+            return {"total_samples": 1}
+        totals = {"total_samples": 1, "method." + parsed.method: 1, "thought." + parsed.thought_state: 1}
+        if parsed.status == Status.REPAIRED:
+            totals |= count_names([f"repair.{step}" for step in parsed.repairs])
+        return totals
+
+    def metrics(self, tally: Tally) -> Metrics:
+        return {"total_samples": Count(tally.counts["total_samples"]), **super().metrics(tally)}
+
+
+def answer_findings(parsed: Parsed | None, identity: str) -> Iterator[Finding]:
+    """What a reader of the report must know of an answer: that it is missing, or could not be read."""
+    if parsed is None:
+        yield answer_finding("missing_prediction", identity, "no prediction: everything in its gold counts as missed")
+    elif parsed.status == Status.ERROR:
+        yield answer_finding("unreadable_answer", identity, f"the answer cannot be read: {parsed.method}")
+
+
+def answer_finding(code: str, identity: str, message: str) -> Finding:
+    """A finding on the answer with this id."""
+    return Finding(code, "error", "predictions", None, "", message, identity)
+
+
+def parse_section(tally: Tally) -> ParseCounts:
+    """How often answers were found by each method, with a thought in each state, and mended by each step."""
+    counts = tally.counts
+    return {
+        "methods": {method: counts[f"method.{method}"] for method in METHODS},
+        "thoughts": {state: counts[f"thought.{state}"] for state in THOUGHT_STATES},
+        "repairs": {step.value: counts[f"repair.{step}"] for step in Step if counts[f"repair.{step}"]},
+    }
+
 
 PARSED = "parsed as"  # the facet of units by how their answers were read
 MISSING_ANSWER = "missing"  # the value of that facet where there is no answer

@@ -1,35 +1,42 @@
 """A sample of a stored report, explained: its record, what it was made from, and its answer read once more.
 
-`page` shows it with text, answer and errors; here are the sample itself and its summary in a list.
-"""
+`sample_page` shows it with text, answer and errors; here are the sample itself, its summary in a list, its boundary
+errors for people to judge, and answers read without gold, for `goldgate read`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, cast
 
 import orjson
 
 from goldgate.core.page import confusion_label, count_text
-from goldgate.core.suite import Options
+from goldgate.core.suite import Options, Plan
 from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import InputError, Place
+from goldgate.report.escape import display_width, shorten, visible
+from goldgate.report.responses import SHOWN_ITEMS, AnswerReader, ShownAnswer, short_name, value_lines
+from goldgate.report.text import INDENT, more_line
 from goldgate.response import Parsed
-from goldgate.response.answer_page import answer_facets, describe_unread
-from goldgate.response.parsed import Method
-from goldgate.suites.extraction.events.event import Events, Span, Unit, Value, Violation, event_list
+from goldgate.response.parsed import Method, ThoughtState
+from goldgate.response.report import AnswerView, answer_facets, describe_unread, thought_spans
+from goldgate.suites.extraction.events import Events, Span, Unit, Violation, empty_events, event_list
+from goldgate.suites.extraction.events.answer_form import NO_EVENT
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.match import Mistake
+from goldgate.suites.extraction.measures import confused_bare_types
 from goldgate.suites.extraction.page import CONFUSED
-from goldgate.suites.extraction.records import parse_gold, parse_prediction
-from goldgate.suites.extraction.sample import Gold, Sample
+from goldgate.suites.extraction.records import Facts, Gold, Sample, parse_gold, parse_prediction
 from goldgate.suites.extraction.scorer import Score, Scorer, count_bare_types
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:
     from goldgate.suites.extraction.contracts import NamedError, ParseRecord, RoleArgument, SampleRecord
+
+Parts = TypeVar("Parts")
 
 
 @dataclass(slots=True)
@@ -55,20 +62,15 @@ class SideUnits(NamedTuple):
 
 
 class SampleView(NamedTuple):
-    """What a page shows. `gold_record` and `parsed` are None where they are not known any more."""
+    """What a page shows. `gold_record` is None where it is not known any more."""
 
     record: SampleRecord
     gold_record: Gold | None
-    has_prediction: bool  # whether it is known; the record says whether there was one
-    response: str | None
-    events: list[Any] | None  # of a structured prediction
-    parsed: Parsed | None
-    reader: Scorer | None  # what reads answers as the protocol says
+    answer: AnswerView
     gold: SideUnits
     predicted: SideUnits
     wrong: Mapping[tuple[str, Unit], str]  # side and unit → error
     triggers: Mapping[str, dict[tuple[str, str], None]]  # side → type and trigger of events whose type has no arguments
-    parse_changed: bool = False  # the answer is not read as it was when it was scored
 
 
 def make_reader(settings: ExtractionSettings, schema: EventSchema | None = None) -> Scorer:
@@ -82,53 +84,51 @@ def make_reader(settings: ExtractionSettings, schema: EventSchema | None = None)
 def view_sample(record: SampleRecord, inputs: Mapping[str, Any]) -> SampleView:
     """The sample of a record. Whatever cannot be read any more is not there."""
     reader: Scorer | None = inputs.get("protocol")
-    gold = _gold(inputs.get("gold"), None if reader is None else reader.schema)
-    answer = _answer(inputs.get("predictions"))
-    parsed: Parsed | None = None
-    predicted: Events | None = None
+    parse = partial(parse_gold, schema=None if reader is None else reader.schema)
+    gold = _unless_changed(parse, inputs.get("gold"))
+    answer = _unless_changed(parse_prediction, inputs.get("predictions"))
+    facts: Facts | None = None
     if answer is not None and reader is not None:
-        parsed, predicted = _read_again(record, reader, *answer)
-    otherwise = parsed is not None and not _reads_as_before(parsed, record["parse"])
-    if otherwise:
-        parsed = predicted = None
-    return _make_view(record, gold, answer, parsed, predicted, reader, otherwise)
+        types = Events({name: {} for name in record["gold"]}, [], [], [])  # no more of gold has a part in reading
+        facts = reader.facts(Sample(Gold("", None, types), *answer))
+    changed = facts is not None and facts.parsed is not None and not _reads_as_before(facts.parsed, record["parse"])
+    return _make_view(record, gold, answer, None if changed else facts, reader, parse_changed=changed)
 
 
 def view_score(score: Score) -> SampleView:
     """The sample of a score, which knows all that it was made from."""
     sample, facts = score.facts.sample, score.facts
     answer = None if facts.parsed is None else (sample.response, sample.events)
-    return _make_view(
-        cast("SampleRecord", score.record), sample.gold, answer, facts.parsed, facts.predicted, score.scorer
-    )
+    return _make_view(cast("SampleRecord", score.record), sample.gold, answer, facts, score.scorer)
 
 
 def _make_view(
     record: SampleRecord,
     gold: Gold | None,
     answer: tuple[str | None, list[Any] | None] | None,
-    parsed: Parsed | None,
-    predicted: Events | None,
+    facts: Facts | None,
     reader: Scorer | None,
-    otherwise: bool = False,
+    *,
+    parse_changed: bool = False,
 ) -> SampleView:
+    """A view; `facts` are those of the answer, None where it is not read as it was when it was scored."""
     response, events = answer or (None, None)
+    parsed, parse = None if facts is None else facts.parsed, record["parse"]
+    thoughts: list[tuple[int, int]] = []
+    if parse is not None and parse["thought"] != ThoughtState.NONE and reader is not None and response is not None:
+        thoughts = thought_spans(response, reader.form.prefixed(response), reader.settings.response.thought_tags)
+    left_out = [] if parse is None else [(part["start"], part["end"], part["reason"]) for part in parse["left_out"]]
     return SampleView(
         record,
         gold,
-        answer is not None,
-        response,
-        events,
-        parsed,
-        reader,
-        _make_side(record["gold"], gold.events if gold is not None else None),
-        _make_side(record["predicted"], predicted),
+        AnswerView(parse, left_out, answer is not None, response, events, parsed, thoughts, parse_changed),
+        _make_side(record["gold"], None if gold is None else gold.events),
+        _make_side(record["predicted"], None if facts is None else facts.predicted),
         {(error["side"], stored_unit(error["unit"])): error["error"] for error in record["errors"]},
         {
             "gold": _triggers(record["gold"], None if gold is None else [*gold.event_list]),
             "predicted": _triggers(record["predicted"], events if parsed is None else parsed.value),
         },
-        otherwise,
     )
 
 
@@ -138,27 +138,12 @@ def stored_unit(stored: Sequence[str]) -> Unit:
     return event_type, role, argument
 
 
-def _gold(record: Any, schema: EventSchema | None) -> Gold | None:
+def _unless_changed(parse: Callable[[Any], Parts], record: Any) -> Parts | None:
+    """A record, parsed; None where it is gone, or was changed after scoring so that it cannot be read."""
     try:
-        return None if record is None else parse_gold(record, schema=schema)
-    except InputError:  # then the record was changed after scoring
-        return None
-
-
-def _answer(record: Any) -> tuple[str | None, list[Any] | None] | None:
-    try:
-        return None if record is None else parse_prediction(record)
+        return None if record is None else parse(record)
     except InputError:
         return None
-
-
-def _read_again(
-    record: SampleRecord, reader: Scorer, response: str | None, events: list[Any] | None
-) -> tuple[Parsed | None, Events]:
-    """How the answer is read, and its events. Of gold only the types have a part in it."""
-    types = Events({name: {} for name in record["gold"]}, [], [], [])
-    facts = reader.facts(Sample(Gold("", None, types), response, events))
-    return facts.parsed, facts.predicted
 
 
 def _reads_as_before(parsed: Parsed, stored: ParseRecord | None) -> bool:
@@ -178,7 +163,15 @@ def _make_side(stored: Mapping[str, Sequence[RoleArgument]], events: Events | No
         event_type = columns[0]
         number = counted[event_type] = counted.get(event_type, 0) + 1
         for value in Events({}, [columns], [], []).values():
-            _add_writing(units, value, number)
+            written = units.get(value.unit)
+            if written is None:
+                continue
+            if written.text is None:
+                written.text = value.text
+            if written.events[-1:] != [number]:
+                written.events.append(number)
+            if value.span is not None:
+                written.spans.append(value.span)
     return SideUnits(units, tuple(stored), counted)
 
 
@@ -192,18 +185,6 @@ def _triggers(stored: Mapping[str, Sequence[RoleArgument]], value: Any) -> dict[
             if isinstance(event_type, str) and isinstance(trigger, str) and stored.get(event_type.strip()) == []:
                 triggers[event_type.strip(), trigger] = None
     return triggers
-
-
-def _add_writing(units: Mapping[Unit, WrittenUnit], value: Value, number: int) -> None:
-    written = units.get(value.unit)
-    if written is None:
-        return
-    if written.text is None:
-        written.text = value.text
-    if written.events[-1:] != [number]:
-        written.events.append(number)
-    if value.span is not None:
-        written.spans.append(value.span)
 
 
 def sample_summary(record: SampleRecord) -> UnitSummary:
@@ -263,11 +244,8 @@ def _confusions(record: SampleRecord) -> Iterator[str]:
                 yield confusion_label(gold_type, predicted_type)
             elif error["error"] == Mistake.WRONG_ROLE:
                 yield confusion_label(gold_role, predicted_role, gold_type)
-    gold, predicted = record["gold"], record["predicted"]
-    missing = [name for name, pairs in gold.items() if not pairs and name not in predicted]
-    extra = [name for name, pairs in predicted.items() if not pairs and name not in gold]
-    if len(missing) == len(extra) == 1:
-        yield confusion_label(missing[0], extra[0])
+    if bare_types := confused_bare_types(record["gold"], record["predicted"]):
+        yield confusion_label(*bare_types)
 
 
 def _add_filter_names(facets: dict[str, tuple[str, ...]], record: SampleRecord) -> None:
@@ -303,7 +281,7 @@ def boundary_items(record: SampleRecord, inputs: Mapping[str, Any], options: Opt
     if not pairs:
         return
     view = view_sample(record, inputs)
-    if view.gold_record is None or view.parse_changed:
+    if view.gold_record is None or view.answer.parse_changed:
         raise InputError(
             "items.no_inputs",
             "the gold or the answer of a sample is gone, or has changed since it was scored",
@@ -321,3 +299,58 @@ def boundary_items(record: SampleRecord, inputs: Mapping[str, Any], options: Opt
             "predicted": view.predicted.text(predicted),
             "text": view.gold_record.text,
         }
+
+
+def open_answer_reader(plan: Plan, options: Options) -> AnswerReader:
+    """`goldgate read`: answers read as the scorer does, by the settings for responses; no others have a part in it."""
+    return AnswerReader(_parse_answer, partial(_read_answer, make_reader(plan.settings)))
+
+
+def _parse_answer(record: Any, data: bytes) -> Sample:
+    response, events = parse_prediction(record)
+    nothing = response is None and events is None  # stored as null
+    return Sample(Gold("", None, empty_events()), "" if nothing else response, events, data or None)
+
+
+def _read_answer(scorer: Scorer, identity: str | None, answer: Sample) -> ShownAnswer:
+    facts = scorer.facts(answer)
+    parsed = facts.parsed
+    assert parsed is not None  # there is an answer
+    type_from_gold = scorer.form.flat and scorer.form.event_type is None
+    events: list[dict[str, Any]] = [
+        {
+            "event_type": None if type_from_gold and event_type == NO_EVENT else event_type,
+            "arguments": [{"role": role, "argument": text} for role, text in zip(roles, texts, strict=True)],
+        }
+        for event_type, roles, texts, _, _ in facts.predicted.columns
+    ]
+    violations = facts.predicted.violations
+    is_list = all(entry.violation != Violation.NOT_AN_EVENT_LIST for entry in violations)
+    response = answer.response or ""
+    return ShownAnswer(
+        identity,
+        response,
+        parsed,
+        (count_text(len(events), "event"), count_text(sum(len(event["arguments"]) for event in events), "argument")),
+        partial(_event_lines, events) if is_list else partial(value_lines, response, parsed),
+        # The status says it where an answer was not read at all.
+        [(str(entry.violation), entry.path) for entry in violations if entry.violation != Violation.NOT_PARSED],
+        {"events": events},
+    )
+
+
+def _event_lines(events: Sequence[dict[str, Any]], columns: int) -> list[str]:
+    """Each event with its roles and values as they were written; the type is None where gold has it."""
+    lines = ["Events"]
+    for event in events[:SHOWN_ITEMS]:
+        name = event["event_type"] or "one object; its event type is taken from gold"
+        lines.append(shorten(f"{INDENT}{visible(name)}", columns))
+        roles = [short_name(argument["role"]) for argument in event["arguments"]]
+        longest = max(map(display_width, roles), default=0)
+        for role, argument in list(zip(roles, event["arguments"], strict=True))[:SHOWN_ITEMS]:
+            start = f"    {role}{' ' * (longest - display_width(role))} = "
+            lines.append(start + shorten(visible(argument["argument"]), columns - display_width(start)))
+        lines += more_line(len(roles) - SHOWN_ITEMS, INDENT * 2)
+    if not events:
+        lines.append(f"{INDENT}none")
+    return [*lines, *more_line(len(events) - SHOWN_ITEMS, INDENT * 2)]

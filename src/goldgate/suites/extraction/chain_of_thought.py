@@ -25,10 +25,10 @@ from goldgate.core.value_text import (
 )
 from goldgate.response import Status
 from goldgate.response.parsed import ThoughtState
-from goldgate.suites.extraction.events.event import Events, Unit
+from goldgate.suites.extraction.events import Events, Unit
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.relaxed_matching import common_prefix_length, common_suffix_length
-from goldgate.suites.extraction.sample import Facts, ThoughtCheck
+from goldgate.suites.extraction.records import Facts, ThoughtCheck
 from goldgate.suites.extraction.settings import CotSettings
 
 MANY_LINES = 20_000  # values times lines, from which on looking for one role after the other takes too long

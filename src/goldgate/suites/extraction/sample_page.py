@@ -29,9 +29,9 @@ from goldgate.core.unit_page import (
     mark_values,
 )
 from goldgate.core.value_text import NormalizedText, normalize
-from goldgate.response.answer_page import AnswerView, answer_blocks, thought_spans
-from goldgate.response.parsed import Status, ThoughtState
-from goldgate.suites.extraction.events.event import Unit
+from goldgate.response.parsed import Status
+from goldgate.response.report import answer_blocks
+from goldgate.suites.extraction.events import Unit
 from goldgate.suites.extraction.explain import SampleView, SideUnits, sample_summary, stored_unit, view_sample
 
 if TYPE_CHECKING:
@@ -193,24 +193,6 @@ def _table(
     return (table,) if more <= 0 else (table, Paragraph(f"And {count_text(more, f'more {thing}')}."))
 
 
-def _answer_view(sample: SampleView) -> AnswerView:
-    """The answer and how it was read."""
-    parse, reader, response = sample.record["parse"], sample.reader, sample.response
-    thoughts: list[tuple[int, int]] = []
-    if parse is not None and parse["thought"] != ThoughtState.NONE and reader is not None and response is not None:
-        thoughts = thought_spans(response, reader.form.prefixed(response), reader.settings.response.thought_tags)
-    return AnswerView(
-        parse,
-        () if parse is None else [(entry["start"], entry["end"], entry["reason"]) for entry in parse["left_out"]],
-        sample.has_prediction,
-        response,
-        sample.events,
-        sample.parsed,
-        thoughts,
-        sample.parse_changed,
-    )
-
-
 _NO_GOLD = "The gold record is gone or has changed; its text is not shown."
 _ERRORS = "Errors"  # the table of arguments has them too
 _NO_TEXT = "The gold record has no source text."
@@ -231,11 +213,11 @@ def _sections(sample: SampleView) -> Iterator[tuple[str, tuple[Block | MarkedTex
     record = sample.record
     yield "Result", (Paragraph(sample_summary(record).word or "No errors."),)
     unread = record["parse"] is None or record["parse"]["status"] == Status.ERROR
-    yield "Answer", answer_blocks(_answer_view(sample)) if unread else ()  # it explains all the rest
+    yield "Answer", answer_blocks(sample.answer) if unread else ()  # it explains all the rest
     yield _ERRORS, error_table(sample) if record["errors"] else ()
     yield "Source text", (_source_block(sample),)
     yield "Arguments", argument_table(sample) if record["gold"] or record["predicted"] else ()
-    yield "Answer", () if unread else answer_blocks(_answer_view(sample))
+    yield "Answer", () if unread else answer_blocks(sample.answer)
     yield "Thought", _thought_blocks(sample)
     yield "Unsupported values", _unsupported_blocks(record["hallucination"])
     yield "Not in the expected form", _violation_blocks(record["violations"])
@@ -251,7 +233,7 @@ def _source_block(sample: SampleView) -> Block | MarkedText:
 
 def _thought_blocks(sample: SampleView) -> tuple[Block | MarkedText, ...]:
     """The thought with the predicted values that it names, and what was found about it."""
-    thought = sample.parsed.thought.strip() if sample.parsed is not None else ""
+    thought = sample.answer.parsed.thought.strip() if sample.answer.parsed is not None else ""
     blocks: list[Block | MarkedText] = [marked_thought(sample, thought)] if thought else []
     check = sample.record["cot"]
     if check is not None:
