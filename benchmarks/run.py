@@ -97,9 +97,9 @@ def _score(folder: Path, mode: str) -> Tally:
     schema = load_event_schema(folder / "schema.json")
     tally = Tally()
     with open_joined([folder / "gold.jsonl"], [folder / "predictions.jsonl"]) as files:
-        work = CountShard(ExtractionWork(plan.settings, schema, files.reader), keep_records=False)
-        for part in map(work, files.shards()):
-            tally += part.tally
+        work = CountShard(ExtractionWork(plan.settings, schema, files.reader))
+        for shard in files.shards():
+            tally += work((shard, None)).total.tally
     return tally
 
 

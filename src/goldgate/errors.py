@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import partial
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -78,7 +79,8 @@ class GoldgateError(Exception):
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only state: the default would call the constructor with `args` alone,
         # and an error raised in a worker process would lose its place.
-        return (_rebuild, (type(self), self.code, self.message, self.place, self.expected, self.found, self.advice))
+        details = {name: getattr(self, name) for name in ("place", "expected", "found", "advice")}
+        return partial(type(self), **details), (self.code, self.message)
 
     def as_json(self) -> dict[str, object]:
         """The `error` object of a report: no absolute path, every field always there."""
@@ -153,18 +155,6 @@ def _portable(file: str | None) -> str | None:
     if file is not None and os.path.isabs(file):
         return PurePath(file).name
     return file
-
-
-def _rebuild(
-    kind: type[GoldgateError],
-    code: str,
-    message: str,
-    place: Place,
-    expected: str | None,
-    found: str | None,
-    advice: str | None,
-) -> GoldgateError:
-    return kind(code, message, place=place, expected=expected, found=found, advice=advice)
 
 
 def missing_extra(extra: str, purpose: str) -> ConfigError:

@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 import goldgate
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
 from goldgate.core.finding import (
-    Finding,
     LimitedFindings,
     explain_zero,
     finding_entries,
@@ -77,13 +76,12 @@ def evaluate_suite(
         stored = _stored_runs(suite, plan, written)
         source = stack.enter_context(suite.open(inputs, plan, written, mapper))
         weigh = UnitWeigher(suite, plan) if finished is not None else None
-        line = _Evaluator(source, mapper, records, progress, stored, weigh)
-        tally = line.settled() if source.needs_all else line.summed()
+        total = _count_all(source, mapper, records, progress, stored, weigh)
         outcome = source.finish()
-        outcome.findings += line.findings
-        evaluation = judge(suite, plan, tally, outcome, stored)
+        outcome.findings += total.findings.to_list()
+        evaluation = judge(suite, plan, total.tally, outcome, stored)
         if finished is not None:
-            finished(evaluation, plan, source.lookup(), line.worst)
+            finished(evaluation, plan, source.lookup(), total.worst)
         return evaluation
 
 
@@ -148,19 +146,8 @@ def divide(measures: Sequence[Measure[Any]], tally: Tally) -> dict[str, Metrics]
     return sections
 
 
-class ShardResult(NamedTuple):
-    """What came of one shard: its counts, and its units' records as JSON Lines, or where they were put."""
-
-    units: int
-    tally: Tally
-    records: Any
-    findings: list[Finding]
-    taken: list[SelectedUnit]  # for gates that compare with a stored run
-    worst: WorstUnits | None  # the worst units, if records are written and a page shows them
-
-
 class UnitCounter:
-    """Counts units one after the other: their sum, their records, and what else is said of them.
+    """Counts units one after the other: their sum, their findings, and which are the worst.
 
     `write` takes the lines of records, and `take` what gates need that compare with a stored run.
     """
@@ -173,10 +160,7 @@ class UnitCounter:
         select: UnitSelector | None = None,
         weigh: UnitWeigher | None = None,
     ) -> None:
-        self.tally = Tally(table_forms(work.measures))
-        self.units = 0
-        self.findings = LimitedFindings()
-        self.worst = weigh.nothing() if weigh is not None else None
+        self.total = Total(Tally(table_forms(work.measures)), weigh)
         self._work = work
         self._write = write
         self._take = take
@@ -185,7 +169,7 @@ class UnitCounter:
 
     def count(self, scored: Iterable[tuple[Any, str | None]]) -> None:
         """Count facts, each with the group that it is part of."""
-        units, measures = iter(scored), self._work.measures
+        units, measures, total = iter(scored), self._work.measures, self.total
         while batch := list(islice(units, BATCH_SIZE)):
             all_facts = [facts for facts, _ in batch]
             counts: list[UnitCounts] = [{} for _ in batch]
@@ -193,72 +177,73 @@ class UnitCounter:
                 for facts, unit in zip(all_facts, counts, strict=True):
                     unit.update(measure.count(facts))
                 for totals in filter(None, map(measure.totals, all_facts)):
-                    self.tally.add_totals(totals)
+                    total.tally.add_totals(totals)
             for (facts, group), unit in zip(batch, counts, strict=True):
                 self._add(facts, unit, group)
-            self.units += len(batch)
+            total.units += len(batch)
 
     def _add(self, facts: Any, unit: UnitCounts, group: str | None) -> None:
-        work, times = self._work, self._work.times(facts)
-        self.tally.add(unit, group, times)
-        self.tally.add_fingerprint(work.fingerprint(facts))
-        self.findings.add(work.findings(facts))
+        work, total, times = self._work, self.total, self._work.times(facts)
+        total.tally.add(unit, group, times)
+        total.tally.add_fingerprint(work.fingerprint(facts))
+        total.findings.add(work.findings(facts))
         if self._write is None and self._select is None:
             return
         record = work.record(facts)
         if self._write is not None:
             line = record_line(record, unit, group, times)
             self._write(line)
-            if self._weigh is not None and self.worst is not None:
-                self._weigh.add(self.worst, line, work.weight(facts), unit.get)
+            if self._weigh is not None:
+                self._weigh.add(total.worst, line, work.weight(facts), unit.get)
         if self._select is not None and self._take is not None:
             self._take(self._select(record, unit, group, times))
 
 
+class Total:
+    """What some units come to, such as those of a shard. Totals add up."""
+
+    def __init__(self, tally: Tally, weigh: UnitWeigher | None) -> None:
+        self.units = 0
+        self.tally = tally
+        self.findings = LimitedFindings()
+        self.worst = WorstUnits() if weigh is None else weigh.nothing()
+
+    def __iadd__(self, other: Total) -> Total:
+        self.units += other.units
+        self.tally += other.tally
+        self.findings.add(other.findings.to_list())
+        self.worst += other.worst
+        return self
+
+
+class ShardResult(NamedTuple):
+    """What came of one shard, and where its units' records were put as JSON Lines."""
+
+    total: Total
+    records: Any
+    taken: list[SelectedUnit]  # for gates that compare with a stored run
+
+
 class CountShard:
-    """Scores and counts the units of a shard. It can be sent to another process."""
+    """Scores and counts the units of a shard, and writes their records if it has a writer. It can be sent to another
+    process."""
 
     def __init__(
-        self,
-        work: Work[Any, Any],
-        *,
-        keep_records: bool,
-        select: UnitSelector | None = None,
-        weigh: UnitWeigher | None = None,
+        self, work: Work[Any, Any], select: UnitSelector | None = None, weigh: UnitWeigher | None = None
     ) -> None:
         self.work = work
-        self.keep_records = keep_records
         self.select = select
         self.weigh = weigh
 
-    def __call__(self, shard: Any) -> ShardResult:
-        records: list[bytes] = []
+    def __call__(self, task: tuple[Any, RecordWriter | None]) -> ShardResult:
+        shard, writer = task
+        lines: list[bytes] = []
         taken: list[SelectedUnit] = []
-        write = records.append if self.keep_records else None
+        write = None if writer is None else lines.append
         counter = UnitCounter(self.work, write, taken.append, self.select, self.weigh)
         with infrequent_gc():
             counter.count(self.work.grouped(shard))
-        return ShardResult(
-            counter.units, counter.tally, b"".join(records), counter.findings.to_list(), taken, counter.worst
-        )
-
-
-class ShardAndWriter(NamedTuple):
-    """A shard, and where its records go."""
-
-    shard: Any
-    place: RecordWriter
-
-
-class CountAndWrite:
-    """Scores and counts a shard, and puts its records where they belong. It can be sent to another process."""
-
-    def __init__(self, count: CountShard) -> None:
-        self.count = count
-
-    def __call__(self, pair: ShardAndWriter) -> ShardResult:
-        part = self.count(pair.shard)
-        return part._replace(records=pair.place.put(part.records))
+        return ShardResult(counter.total, None if writer is None else writer.put(b"".join(lines)), taken)
 
 
 class ScoreShard:
@@ -271,79 +256,48 @@ class ScoreShard:
         return list(self.work.score(shard))
 
 
-class _Evaluator:
-    """The way of a source's units into a tally."""
+def _count_all(
+    source: Source[Any, Any],
+    engine: Engine,
+    records: IO[bytes] | None,
+    progress: Progress | None,
+    stored: ReferenceRuns | None,
+    weigh: UnitWeigher | None,
+) -> Total:
+    """The sum over all units: each shard is counted where it was scored, or all units together if the source needs it.
 
-    def __init__(
-        self,
-        source: Source[Any, Any],
-        engine: Engine,
-        records: IO[bytes] | None,
-        progress: Progress | None,
-        stored: ReferenceRuns | None,
-        weigh: UnitWeigher | None = None,
-    ) -> None:
-        self.source = source
-        self.engine = engine
-        self.records = records
-        self.progress = progress
-        self.stored = stored
-        self.weigh = weigh
-        self.worst = weigh.nothing() if weigh is not None else WorstUnits()
-        self._done = 0
-        self._findings = LimitedFindings()
+    Records come into their file in the order of the shards.
+    """
+    work, select, done = source.work(), stored.selector if stored is not None else None, 0
 
-    @property
-    def findings(self) -> list[Finding]:
-        return self._findings.to_list()
+    def advance(units: int) -> None:
+        nonlocal done
+        done += units
+        if progress is not None:
+            progress(done, source.units)
 
-    def summed(self) -> Tally:
-        """The sum of the shards, each counted where it was scored."""
-        tally = Tally()
-        for part in self._counted():
-            tally += part.tally
-            self._findings.add(part.findings)
-            if part.worst is not None:
-                self.worst += part.worst
-            if self.stored is not None:
-                self.stored.add(part.taken)
-            self._advance(part.units)
-        return tally
+    def scored() -> Iterator[Any]:
+        for facts in engine.map(ScoreShard(work), source.shards()):
+            yield from facts
+            advance(len(facts))
 
-    def _counted(self) -> Iterator[ShardResult]:
-        """The parts in the order of the shards; their records are in the file."""
-        source, select = self.source, self.stored.selector if self.stored is not None else None
-        count = CountShard(source.work(), keep_records=self.records is not None, select=select, weigh=self.weigh)
-        if self.records is None:
-            yield from self.engine.map(count, source.shards())
-            return
-        parts = self.engine.parts(self.records)
-        shards = (ShardAndWriter(shard, parts.place()) for shard in source.shards())
-        for part in self.engine.map(CountAndWrite(count), shards):
+    if source.needs_all:
+        write = None if records is None else records.write
+        take = None if stored is None else stored.add_unit
+        counter = UnitCounter(work, write, take, select, weigh)
+        counter.count((facts, None) for facts in source.finalize(scored(), engine))
+        return counter.total
+    total = Total(Tally(), weigh)
+    parts = engine.parts(records) if records is not None else None
+    tasks = ((shard, None if parts is None else parts.place()) for shard in source.shards())
+    for part in engine.map(CountShard(work, select, weigh), tasks):
+        if parts is not None:
             parts.take(part.records)
-            yield part
-
-    def settled(self) -> Tally:
-        """The sum of what the source makes of all units together."""
-        work, stored = self.source.work(), self.stored
-        write = self.records.write if self.records is not None else None
-        take, select = (stored.add_unit, stored.selector) if stored is not None else (None, None)
-        counter = UnitCounter(work, write, take, select, self.weigh)
-        counter.count((facts, None) for facts in self.source.finalize(self._results(work), self.engine))
-        self._findings.add(counter.findings.to_list())
-        if counter.worst is not None:
-            self.worst += counter.worst
-        return counter.tally
-
-    def _results(self, work: Work[Any, Any]) -> Iterator[Any]:
-        for results in self.engine.map(ScoreShard(work), self.source.shards()):
-            yield from results
-            self._advance(len(results))
-
-    def _advance(self, units: int) -> None:
-        self._done += units
-        if self.progress is not None:
-            self.progress(self._done, self.source.units)
+        total += part.total
+        if stored is not None:
+            stored.add(part.taken)
+        advance(part.total.units)
+    return total
 
 
 def _settings(suite: Suite, plan: Plan, outcome: Outcome) -> dict[str, object]:

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from goldgate.core.task import AnswerCounter, AnswerFormat, AnswerSchema, Message, Question, Task
+from goldgate.core.measure import RatioCounter
+from goldgate.core.task import AnswerFormat, AnswerSchema, Message, Question, Task
 from goldgate.errors import ConfigError
 from goldgate.generation.answerer import Answerer, Assignment, Ending, Listener
 from goldgate.generation.checkpoint import CheckpointAnswerer
@@ -63,7 +64,7 @@ class TownQuestions:
     def record(self, position: int) -> bytes:
         return b"{}"
 
-    def counter(self, settings: object) -> AnswerCounter:
+    def counter(self, settings: object) -> RatioCounter[Any]:
         raise NotImplementedError
 
     def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:

@@ -192,10 +192,7 @@ def explain_zero(stands_out: list[StandsOut]) -> list[StandsOut]:
 def gates_that_cannot_fail_remarks(results: Iterable[GateResult]) -> Iterator[StandsOut]:
     """Gates whose bounds hold for every value: at least 0, or at most 1 for a rate."""
     names = [f"{result.metric} {result.gate.bounds()}" for result in results if _holds_always(result)]
-    if names:
-        verb = "holds" if len(names) == 1 else "hold"
-        message = f"{_join_names(names)} {verb} for every value: such a gate cannot fail"
-        yield remark("gate_cannot_fail", message, gates=len(names))
+    yield from _names_remark("gate_cannot_fail", names, "holds", "hold", " for every value: such a gate cannot fail")
 
 
 def _holds_always(result: GateResult) -> bool:
@@ -272,22 +269,17 @@ def _no_gates(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsOu
 
 def _open_gates(report: SuiteReport) -> Iterator[StandsOut]:
     """Gates that were not decided and that the protocol lets pass."""
-    allowed = ("warn", "pass")
     undecided = [gate for gate in report["gates"] if gate["verdict"] == "INCONCLUSIVE" and gate["severity"] == "error"]
-    names = [gate["metric"] for gate in undecided if gate["on_inconclusive"] in allowed]
-    if names:
-        holds = "is undecided and passes" if len(names) == 1 else "are undecided and pass"
-        yield remark("open_gates", f"{_join_names(names)} {holds} only because of on_inconclusive", gates=len(names))
+    names = [gate["metric"] for gate in undecided if gate["on_inconclusive"] in ("warn", "pass")]
+    one, many = "is undecided and passes", "are undecided and pass"
+    yield from _names_remark("open_gates", names, one, many, " only because of on_inconclusive")
 
 
 def _unmeasured_gates(report: SuiteReport) -> Iterator[StandsOut]:
     """Gates that pass although there was nothing to measure."""
     names = [g["metric"] for g in report["gates"] if g["verdict"] == "PASS" and g["measured"]["value"] is None]
-    if names:
-        holds = "has no value and passes" if len(names) == 1 else "have no value and pass"
-        yield remark(
-            "unmeasured_gates", f"{_join_names(names)} {holds} only because of on_not_evaluable", gates=len(names)
-        )
+    one, many = "has no value and passes", "have no value and pass"
+    yield from _names_remark("unmeasured_gates", names, one, many, " only because of on_not_evaluable")
 
 
 def _undefined(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsOut]:
@@ -297,15 +289,12 @@ def _undefined(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsO
         if metric["value"] is None:
             reasons.setdefault(metric["reason"], []).append(name)
     for reason, names in reasons.items():
-        are = "is" if len(names) == 1 else "are"
-        yield remark("undefined", f"{_join_names(names)} {are} undefined: {reason}", metrics=len(names))
+        yield from _names_remark("undefined", names, "is", "are", f" undefined: {reason}", "metrics")
 
 
 def _zero(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsOut]:
     names = [name for name, metric in _headline_metrics(report, headline).items() if metric["value"] == 0]
-    if names:
-        are = "is" if len(names) == 1 else "are"
-        yield remark("zero", f"{_join_names(names)} {are} 0", metrics=len(names))
+    yield from _names_remark("zero", names, "is", "are", " 0", "metrics")
 
 
 def _headline_metrics(report: SuiteReport, headline: Iterable[str]) -> dict[str, MetricValue]:
@@ -313,6 +302,10 @@ def _headline_metrics(report: SuiteReport, headline: Iterable[str]) -> dict[str,
     return {name: main[name] for name in headline}
 
 
-def _join_names(names: list[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _names_remark(
+    code: str, names: list[str], one: str, many: str, rest: str, things: str = "gates"
+) -> Iterator[StandsOut]:
+    """What holds for some gates or metrics, with the verb for one of them or for many: `a, b and c are 0`."""
+    if names:
+        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        yield remark(code, f"{listed} {one if len(names) == 1 else many}{rest}", **{things: len(names)})

@@ -9,24 +9,26 @@ quotation mark is written as JSON: `strict_f1["Buy/Sell"/"Price"]`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
-from operator import eq, ge, le
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Estimate, Limit, Mean, Metric, Rate, exact_mean, format_number
 from goldgate.core.tally import TableKey, Tally
-from goldgate.errors import ConfigError, Place
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import GateValue, MetricValue
 
 _MAX_DIGITS = 1_000  # before or after the point
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"≥": ge, "≤": le, "=": eq}
+BOUND_NAMES = ("min", "max", "equals", "max_drop", "max_rise", "confidence")  # what is a decimal in a gate
+# A part of a metric's name, as JSON where it could be mistaken, and a name with parts.
+_PART = r'"(?:[^"\\]|\\.)*"|[^"/][^/]*'
+_NAME_WITH_PARTS = rf"([^\[]*)\[((?:{_PART})(?:/(?:{_PART}))*)\]"
 
 
 class Verdict(StrEnum):
@@ -132,7 +134,6 @@ class GateResult:
     def as_json(self, measured: MetricValue, support: str | None) -> GateValue:
         """The entry of a report, with the interval of what was measured and what that says about the gate."""
         gate = self.gate
-        names = ("min", "max", "equals", "max_drop", "max_rise", "confidence")
         entry = {
             "metric": self.metric,
             "verdict": self.verdict,
@@ -140,7 +141,7 @@ class GateResult:
             "severity": gate.severity,
             "on_not_evaluable": gate.on_not_evaluable,
             **({} if gate.confidence is None else {"on_inconclusive": gate.on_inconclusive}),
-            **{name: str(bound) for name in names if (bound := getattr(gate, name)) is not None},
+            **{name: str(bound) for name in BOUND_NAMES if (bound := getattr(gate, name)) is not None},
             **self.more,
             "measured": measured,
             "support": support,
@@ -157,7 +158,7 @@ def check_gate(name: str, gate: Gate, measured: Metric | Mean) -> GateResult:
     broken = [
         f"{counts} is not {sign} {bound}"
         for sign, bound in gate.value_bounds()
-        if not _COMPARISONS[sign](exact, Fraction(bound))
+        if not Limit(sign, Fraction(bound)).is_met(exact)
     ]
     if broken:
         return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(broken))
@@ -170,33 +171,6 @@ def not_evaluable_result(
     """The verdict where there is nothing to judge."""
     verdict = Verdict.PASS if gate.on_not_evaluable == "pass" else Verdict.FAIL
     return GateResult(name, gate, measured, verdict, f"not_evaluable: {why}", more or {})
-
-
-def check_bounds_possible(
-    gates: dict[str, Gate], rates: frozenset[str], file: str | None, lines: dict[str, int]
-) -> None:
-    """A bound that no value can meet, or none can miss, is a mistake: 5 for 5 % among them."""
-    for name, gate in gates.items():
-        for word, bound in (("min", gate.min), ("max", gate.max), ("equals", gate.equals)):
-            if bound is not None and name in rates and not 0 <= bound <= 1:
-                field = f"gates.{name}.{word}"
-                raise ConfigError(
-                    "protocol.wrong_value",
-                    f"{name} is a rate",
-                    place=Place(file, lines.get(field), field),
-                    expected="a number from 0 to 1",
-                    found=str(bound),
-                    advice=f"write {bound} % as {bound / 100}" if 1 < bound <= 100 else None,
-                )
-        if gate.min is not None and gate.max is not None and gate.min > gate.max:
-            field = f"gates.{name}"
-            raise ConfigError(
-                "protocol.wrong_value",
-                "no value can pass this gate",
-                place=Place(file, lines.get(field), field),
-                expected="min <= max",
-                found=f"min {gate.min}, max {gate.max}",
-            )
 
 
 def overall_verdict(results: list[GateResult]) -> Verdict:
@@ -223,9 +197,6 @@ def counts_text(measured: Metric | Mean, gate: Gate | None = None) -> str:
 def confidence_percent(share: Decimal) -> str:
     """`0.95` as `95 %`."""
     return f"{(share * 100).normalize():f} %"
-
-
-_STRING = json.JSONDecoder()
 
 
 class MetricName(NamedTuple):
@@ -259,11 +230,12 @@ class GateTarget(NamedTuple):
 
 def parse_metric_name(text: str) -> MetricName:
     """A gate's name, taken apart; one that is not written as a part of a metric is the whole name of one."""
-    metric, bracket, rest = text.partition("[")
-    if not bracket or not rest.endswith("]"):
+    match = re.fullmatch(_NAME_WITH_PARTS, text, re.DOTALL)
+    if match is None:
         return MetricName(text)
+    parts = re.findall(_PART, match[2], re.DOTALL)
     try:
-        return MetricName(metric, tuple(_parse_parts(rest[:-1])))
+        return MetricName(match[1], tuple(json.loads(part) if part.startswith('"') else part for part in parts))
     except ValueError:
         return MetricName(text)
 
@@ -316,25 +288,6 @@ def counted_part_names(gated: GateTarget, tally: Tally, level: int) -> list[tupl
 def is_known_part(gated: GateTarget, tally: Tally, declared: Collection[tuple[str, ...]]) -> bool:
     """Whether the part was counted, or is one that the suite knows of."""
     return not gated.part or gated.key in tally.tables or gated.part in declared
-
-
-def _parse_parts(text: str) -> Iterator[str]:
-    while True:
-        if text.startswith('"'):
-            name, end = _STRING.raw_decode(text)
-            yield str(name)
-            rest = text[end:]
-        else:
-            name, slash, rest = text.partition("/")
-            if not name:
-                raise ValueError(text)
-            yield name
-            rest = slash + rest
-        if not rest:
-            return
-        if not rest.startswith("/"):
-            raise ValueError(text)
-        text = rest[1:]
 
 
 def _quote_part(name: str) -> str:

@@ -28,6 +28,9 @@ class Limit(NamedTuple):
     sign: str  # "≥", "≤" or "="
     number: Fraction
 
+    def is_met(self, value: Fraction) -> bool:
+        return bool(_MEETS[self.sign](value, self.number))
+
 
 _ENDS = tuple(Limit("=", Fraction(end)) for end in (-1, 0, 1))  # of shares and of their differences
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from goldgate.core.finding import SEVERITIES
-from goldgate.core.gate import Gate, Verdict, parse_bound
+from goldgate.core.gate import BOUND_NAMES, Gate, Verdict, parse_bound
 from goldgate.core.metric import metric_sections
 from goldgate.core.page import (
     Block,
@@ -295,17 +295,10 @@ def _unit(finding: FindingValue) -> str:
 
 
 def _gate(gate: GateValue) -> GateLine:
-    bound_min, bound_max, equals, max_drop, max_rise, confidence = (
-        None if (bound := gate.get(name)) is None else parse_bound(bound)
-        for name in ("min", "max", "equals", "max_drop", "max_rise", "confidence")
-    )
+    stated = cast("Mapping[str, Any]", gate)
+    decimals: Any = {name: parse_bound(stated[name]) for name in BOUND_NAMES if stated.get(name) is not None}
     rule = Gate(
-        bound_min,
-        bound_max,
-        equals,
-        max_drop,
-        max_rise,
-        confidence=confidence,
+        **decimals,
         against=gate["against"]["name"] if "against" in gate else None,
         on_not_evaluable=gate["on_not_evaluable"],
         on_inconclusive=gate.get("on_inconclusive", "fail"),

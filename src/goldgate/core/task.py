@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from goldgate.errors import ConfigError
 
 if TYPE_CHECKING:
-    from goldgate.core.suite import Measure
-    from goldgate.core.sums import Counts
+    from goldgate.core.measure import RatioCounter
 
 AnswerFormat = Literal["json_schema", "json_object", "text"]
 ANSWER_FORMATS: tuple[AnswerFormat, ...] = get_args(AnswerFormat)  # each one asks less of a model than the one before
@@ -34,19 +33,6 @@ class AnswerSchema(NamedTuple):
 
     name: str
     schema: Mapping[str, Any]
-
-
-class AnswerCounter(Protocol):
-    """Counts answers one by one as they arrive, so that asking can stop when every gate is decided."""
-
-    @property
-    def measures(self) -> Sequence[Measure[Any]]: ...
-
-    def __call__(self, position: int, response: str | None) -> Mapping[str, Counts | None]:
-        """What an answer about the document at this position counts, by table; None is no answer."""
-
-    def unanswered(self) -> Iterable[Mapping[str, Counts | None]]:
-        """What every document counts that is not answered."""
 
 
 class Task(Protocol):
@@ -97,8 +83,8 @@ class ScoredTask(Task, Protocol):
     def record(self, position: int) -> bytes:
         """The gold record of the document, as it is stored, on one line."""
 
-    def counter(self, settings: Any) -> AnswerCounter:
-        """Counts answers to this task by the suite's settings."""
+    def counter(self, settings: Any) -> RatioCounter[Any]:
+        """Counts answers by the suite's settings, so that asking can stop when every gate is decided."""
 
     def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
         """The inputs to score the answers by, beside the answers. `asked`: a file with the records that were asked."""

@@ -10,7 +10,6 @@ from goldgate.core.gate import (
     Gate,
     GateTarget,
     average_names,
-    check_bounds_possible,
     find_gate_target,
     is_known_part,
     similar_parts,
@@ -20,7 +19,7 @@ from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Estimate, Mean, Metric, Metrics, Rate, Ratio
 from goldgate.core.suite import Outcome, Plan, Suite
 from goldgate.core.tally import Tally
-from goldgate.errors import ConfigError, Place, as_yaml, did_you_mean
+from goldgate.errors import ConfigError, as_yaml, did_you_mean
 from goldgate.files.address import folder_of_reference
 from goldgate.protocol import LoadedProtocol, ProtocolSource, Sections, obtain_protocol
 from goldgate.suites import all_suites
@@ -57,18 +56,44 @@ def load_plan(suite: Suite, protocol: ProtocolSource) -> Plan:
     plan = Plan(settings, parsed.gates, parsed.protocol, loaded.file, loaded.sha256, loaded.lines)
     suite.check(plan)
     _require_known(suite, plan)
-    metrics = suite.known_metrics(settings)
-    measures = suite.measures(settings)
+    metrics, measures = suite.known_metrics(settings), suite.measures(settings)
     targets = {name: _known_metric(name, find_gate_target(name, measures), metrics) for name in plan.gates}
-    shares = frozenset(name for name, metric in targets.items() if _is_share(metric))
-    check_bounds_possible(plan.gates, shares, plan.file, plan.lines)
+    _require_possible(plan, targets)
     _require_rates(suite, plan)
     return _with_defaults(suite, _with_confidence(plan, targets), parsed.baseline)
+
+
+def _gate_error(
+    plan: Plan,
+    setting: str,
+    message: str,
+    expected: str | None,
+    found: str,
+    advice: str | None = None,
+    code: str = "wrong_value",
+) -> ConfigError:
+    """What is wrong with a gate, or with a setting of it: `strict_f1`, `strict_f1.min`."""
+    place = plan.place(f"gates.{setting}")
+    return ConfigError(f"protocol.{code}", message, place=place, expected=expected, found=found, advice=advice)
 
 
 def _known_metric(name: str, gated: GateTarget | None, metrics: Mapping[str, Metric]) -> Metric:
     """The metric that a gate is on, or on a part of which; as it is when nothing was counted."""
     return metrics[name] if gated is None else gated.measure.metrics_of(Tally(), gated.measure.key)[gated.metric]
+
+
+def _require_possible(plan: Plan, targets: Mapping[str, Metric]) -> None:
+    """A bound that no value can meet, or none can miss, is a mistake: 5 for 5 % among them."""
+    for name, gate in plan.gates.items():
+        for word, bound in (("min", gate.min), ("max", gate.max), ("equals", gate.equals)):
+            if bound is not None and _is_share(targets[name]) and not 0 <= bound <= 1:
+                advice = f"write {bound} % as {bound / 100}" if 1 < bound <= 100 else None
+                raise _gate_error(
+                    plan, f"{name}.{word}", f"{name} is a rate", "a number from 0 to 1", str(bound), advice
+                )
+        if gate.min is not None and gate.max is not None and gate.min > gate.max:
+            bounds = f"min {gate.min}, max {gate.max}"
+            raise _gate_error(plan, name, "no value can pass this gate", "min <= max", bounds)
 
 
 def _is_share(metric: Metric) -> bool:
@@ -84,25 +109,14 @@ def _with_confidence(plan: Plan, targets: Mapping[str, Metric]) -> Plan:
         metric = targets[name]
         if gate.confidence is not None:
             continue
-        if not isinstance(metric, Estimate) or metric.gate_confidence is None:
-            if gate.on_inconclusive != "fail":
-                raise ConfigError(
-                    "protocol.wrong_value",
-                    "a gate without a confidence is never inconclusive",
-                    place=plan.place(f"gates.{name}.on_inconclusive"),
-                    expected="confidence",
-                    found="no confidence",
-                )
-            continue
-        if gate.equals is not None:
-            raise ConfigError(
-                "protocol.wrong_value",
-                f"{name} is an estimate, and an interval cannot be tested for equality",
-                place=plan.place(f"gates.{name}.equals"),
-                expected="min or max",
-                found=f"equals {gate.equals}",
-            )
-        gates[name] = replace(gate, confidence=metric.gate_confidence)
+        if isinstance(metric, Estimate) and metric.gate_confidence is not None:
+            if gate.equals is not None:
+                message = f"{name} is an estimate, and an interval cannot be tested for equality"
+                raise _gate_error(plan, f"{name}.equals", message, "min or max", f"equals {gate.equals}")
+            gates[name] = replace(gate, confidence=metric.gate_confidence)
+        elif gate.on_inconclusive != "fail":
+            message = "a gate without a confidence is never inconclusive"
+            raise _gate_error(plan, f"{name}.on_inconclusive", message, "confidence", "no confidence")
     return replace(plan, gates=gates)
 
 
@@ -117,61 +131,38 @@ def _with_defaults(suite: Suite, plan: Plan, baseline_name: str | None) -> Plan:
         folder = folder_of_reference(plan.file, baseline_name, plan.place(setting))
         baseline = load_baseline(folder / baseline_name, baseline_name, plan.place(setting), suite.name)
     defaults = suite.gates(plan)
-    gates = {**defaults, **plan.gates}
-    _require_baseline(gates, defaults, baseline, {name: plan.place(f"gates.{name}") for name in plan.gates})
-    return Plan(
-        plan.settings,
-        gates,
-        plan.protocol,
-        plan.file,
-        plan.sha256,
-        plan.lines,
-        baseline.sha256 if baseline is not None else None,
-    )
+    _require_baseline(plan, defaults, baseline)
+    sha256 = None if baseline is None else baseline.sha256
+    return replace(plan, gates={**defaults, **plan.gates}, baseline_sha256=sha256)
 
 
-def _require_baseline(
-    gates: Mapping[str, Gate],
-    defaults: Mapping[str, Gate],
-    baseline: BaselineProposals | None,
-    places: Mapping[str, Place],
-) -> None:
+def _require_baseline(plan: Plan, defaults: Mapping[str, Gate], baseline: BaselineProposals | None) -> None:
     """Refuse a gate below its default that no baseline record speaks for.
 
     One that only warns is below it, and so is one that lets pass what is not decided.
     """
     for name, default in defaults.items():
-        gate = gates.get(name, default)
+        gate = plan.gates.get(name, default)
         if not gate.is_weaker_than(default):
             continue
         from goldgate.runs.baseline import BASELINE_ADVICE
 
-        least, description = gate.least, gate.bounds()
+        description = gate.bounds()
         if gate.severity == "warn":
             description += ", severity warn: it cannot fail the evaluation"
         elif gate.on_inconclusive != "fail":
             description += f", on_inconclusive {gate.on_inconclusive}: it holds while it is not refuted"
+        proposed = baseline and baseline.proposals.get(name)
         if baseline is None:
-            raise ConfigError(
-                "protocol.lowered_without_baseline",
-                f"the gate on {name} is weaker than its default",
-                place=places.get(name),
-                expected=f"{default.bounds()}, or a record of stored reports: {as_yaml('baseline', 'FILE')}",
-                found=description,
-                advice=BASELINE_ADVICE,
-            )
-        proposed = baseline.proposals.get(name)
-        if proposed is None or least is None or least < proposed:  # a record proposes lower bounds only
-            raise ConfigError(
-                "protocol.below_baseline",
-                f"the gate on {name} is weaker than its baseline record proposes",
-                place=places.get(name),
-                expected="a record that proposes a threshold: this one has too few trials of it"
-                if proposed is None
-                else f"≥ {proposed}",
-                found=description,
-                advice=BASELINE_ADVICE,
-            )
+            code, problem = "lowered_without_baseline", "is weaker than its default"
+            expected = f"{default.bounds()}, or a record of stored reports: {as_yaml('baseline', 'FILE')}"
+        elif proposed is None or gate.least is None or gate.least < proposed:  # a record proposes lower bounds only
+            code, problem = "below_baseline", "is weaker than its baseline record proposes"
+            few = "a record that proposes a threshold: this one has too few trials of it"
+            expected = few if proposed is None else f"≥ {proposed}"
+        else:
+            continue
+        raise _gate_error(plan, name, f"the gate on {name} {problem}", expected, description, BASELINE_ADVICE, code)
 
 
 def _require_known(suite: Suite, plan: Plan) -> None:
@@ -184,24 +175,17 @@ def _require_known(suite: Suite, plan: Plan) -> None:
         _refuse_parts(suite, plan, name)
         added = suite.setting_for(name, plan.settings)
         home = next((other.name for other in all_suites() if name in other.known_metrics(other.settings())), None)
+        expected = f"a metric of the {suite.name} suite: {', '.join(sorted(metrics))}"
         if added is not None:
-            raise ConfigError(
-                "protocol.unknown_metric",
-                f"there is no metric {name} without its profile",
-                place=plan.place(f"gates.{name}"),
-                found=name,
-                advice=f"{added} adds it",
-            )
-        raise ConfigError(
-            "protocol.unknown_metric",
-            f"there is no metric {name}" if home is None else f"{name} is a metric of the {home} suite",
-            place=plan.place(f"gates.{name}"),
-            expected=f"a metric of the {suite.name} suite: {', '.join(sorted(metrics))}",
-            found=name,
-            advice=did_you_mean(name, [*metrics, *average_names(measures)])
-            if home is None
-            else f"judge it with goldgate {home}, under a protocol of its own",
-        )
+            message, expected_text = f"there is no metric {name} without its profile", None
+            advice: str | None = f"{added} adds it"
+        elif home is not None:
+            message, expected_text = f"{name} is a metric of the {home} suite", expected
+            advice = f"judge it with goldgate {home}, under a protocol of its own"
+        else:
+            message, expected_text = f"there is no metric {name}", expected
+            advice = did_you_mean(name, [*metrics, *average_names(measures)])
+        raise _gate_error(plan, name, message, expected_text, name, advice, "unknown_metric")
 
 
 def _require_metric(suite: Suite, error: ConfigError) -> None:
@@ -222,13 +206,8 @@ def _refuse_parts(suite: Suite, plan: Plan, name: str) -> None:
     metrics, measures = sorted(suite.known_metrics(plan.settings)), suite.measures(plan.settings)
     divided = [other for other in metrics if find_gate_target(f"{other}[x]", measures) is not None]
     if bracket and metric in metrics and metric not in divided:
-        raise ConfigError(
-            "protocol.unknown_metric",
-            f"{metric} is not counted by part",
-            place=plan.place(f"gates.{name}"),
-            expected=f"a metric that is: {', '.join(divided)}" if divided else "a metric without brackets",
-            found=name,
-        )
+        expected = f"a metric that is: {', '.join(divided)}" if divided else "a metric without brackets"
+        raise _gate_error(plan, name, f"{metric} is not counted by part", expected, name, code="unknown_metric")
 
 
 def _require_rates(suite: Suite, plan: Plan) -> None:
@@ -242,14 +221,10 @@ def _require_rates(suite: Suite, plan: Plan) -> None:
             continue
         if gated is not None and not gated.averaged and gated.metric in rates:
             continue
-        raise ConfigError(
-            "protocol.not_paired",
-            f"{name} cannot be compared with a stored run",
-            place=plan.place(f"gates.{name}.against"),
-            expected="a rate, or a part of one",
-            found="a macro average" if gated is not None and gated.averaged else "a count or an estimate",
-            advice="set min or max in place of max_drop and max_rise",
-        )
+        kind = "a macro average" if gated is not None and gated.averaged else "a count or an estimate"
+        advice = "set min or max in place of max_drop and max_rise"
+        message = f"{name} cannot be compared with a stored run"
+        raise _gate_error(plan, f"{name}.against", message, "a rate, or a part of one", kind, advice, "not_paired")
 
 
 SHOWN_PARTS = 12
@@ -269,18 +244,9 @@ def gate_metrics(
         declared = outcome.part_names()
         if not is_known_part(gated, tally, declared):
             similar = similar_parts(gated, tally, declared)
-            raise ConfigError(
-                "protocol.unknown_part",
-                f"there is no such {[*gated.measure.parts][len(gated.part) - 1]}",
-                place=plan.place(f"gates.{name}"),
-                expected=_list_parts(similar),
-                found=name,
-                advice=did_you_mean(name, similar),
-            )
+            more = f" and {len(similar) - SHOWN_PARTS} more" if len(similar) > SHOWN_PARTS else ""
+            expected = (", ".join(similar[:SHOWN_PARTS]) or "none occurs") + more
+            message = f"there is no such {[*gated.measure.parts][len(gated.part) - 1]}"
+            raise _gate_error(plan, name, message, expected, name, did_you_mean(name, similar), "unknown_part")
         targets[name] = target_metric(gated, tally)
     return targets
-
-
-def _list_parts(parts: list[str]) -> str:
-    more = len(parts) - SHOWN_PARTS
-    return (", ".join(parts[:SHOWN_PARTS]) or "none occurs") + (f" and {more} more" if more > 0 else "")
