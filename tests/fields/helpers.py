@@ -14,8 +14,8 @@ from goldgate.protocol import obtain_protocol
 from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.schema import FieldSchema
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument
-from goldgate.suites.fields.settings import FieldsSettings
 from goldgate.suites.fields.source import derive_shape
+from goldgate.suites.fields.suite import FieldsSettings
 
 TEXT: dict[str, Any] = {"type": "string"}
 NUMBER: dict[str, Any] = {"type": "number"}

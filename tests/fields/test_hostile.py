@@ -14,8 +14,8 @@ from goldgate.core.value_text import NumberText
 from goldgate.errors import ConfigError, InputError
 from goldgate.suites.fields.comparators import make_comparator
 from goldgate.suites.fields.scorer import FieldsAnswer
-from goldgate.suites.fields.settings import PathSettings
 from goldgate.suites.fields.source import parse_document
+from goldgate.suites.fields.suite import PathSettings
 from tests.cases import cases
 
 from .helpers import NUMBER, TEXT, array, counts, obj, score, scorer_for, verdicts
@@ -136,12 +136,12 @@ def test_very_long_lists_are_paired_exactly_in_seconds(count: int, limit: int) -
 
 
 def test_lists_that_are_too_long_are_matched_greedily_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from goldgate.suites.fields import alignment
+    from goldgate.suites.fields import list_pairing
 
     gold = items(30, 1, 10**6)
     answer = [{**row, "note": "other"} for row in gold][::-1]
     exact = score({"items": gold}, {"items": answer}, INVOICE)
-    monkeypatch.setattr(alignment, "MAX_PAIRS", 100)
+    monkeypatch.setattr(list_pairing, "MAX_PAIRS", 100)
     facts = score({"items": gold}, {"items": answer}, INVOICE)
     assert counts(facts) == counts(exact) == (210, 240, 240)
     assert facts.alignment.greedy == {"items": 480}
@@ -210,9 +210,9 @@ def keyed(count: int, sku: str, **odd: Any) -> list[dict[str, Any]]:
 
 
 def test_an_odd_shape_does_not_turn_off_key_and_pair_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    from goldgate.suites.fields import alignment
+    from goldgate.suites.fields import list_pairing
 
-    monkeypatch.setattr(alignment, "MAX_IRREGULAR", 10)
+    monkeypatch.setattr(list_pairing, "MAX_IRREGULAR", 10)
     gold, lists = {"items": keyed(20, "S")}, [{"q": 1}, {"q": 2}]
     undeclared = score(gold, {"items": keyed(20, "S", zz=lists, price=7)}, INVOICE)
     assert (undeclared.hits, undeclared.alignment.greedy) == (79, {})

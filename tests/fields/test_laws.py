@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.value_text import normalize
-from goldgate.suites.fields.assignment import best_pairs
+from goldgate.suites.fields.list_pairing import best_pairs
 from tests.examples import examples
 
 from .helpers import array, counts, metrics_of, obj, score, verdicts

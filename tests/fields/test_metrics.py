@@ -9,11 +9,10 @@ from goldgate.core.measure import count_unit, count_units
 from goldgate.core.metric import Rate
 from goldgate.core.sums import RatioSums
 from goldgate.stats.interval import metric_with_interval, share_interval
+from goldgate.suites.fields.alignment import other_comparators
 from goldgate.suites.fields.api import AnswerScorer
-from goldgate.suites.fields.confidence import ReviewLevels, ScoredLeaf, review_totals
-from goldgate.suites.fields.error_names import other_comparators
-from goldgate.suites.fields.measures import FieldRates
-from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, GoldDocument
+from goldgate.suites.fields.measures import FieldRates, ReviewLevels, review_totals
+from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, GoldDocument, ScoredLeaf
 
 from .helpers import NUMBER, TEXT, array, counts, metrics_of, obj, score, scorer_for, verdicts
 

@@ -20,8 +20,8 @@ from goldgate.core.evaluation import ContradictionError
 from goldgate.core.page import Matrix, Name, Table, confusion_label
 from goldgate.core.unit_page import MarkedText
 from goldgate.suites import load_suite
-from goldgate.suites.fields.convert import run_fields_convert
-from goldgate.suites.fields.error_names import GOLD_STATES, PREDICTED_STATES, WrongKind
+from goldgate.suites.fields.alignment import GOLD_STATES, PREDICTED_STATES, WrongKind
+from goldgate.suites.fields.gold import run_fields_convert
 from goldgate.suites.fields.task import strict_schema
 from goldgate.suites.plan import load_plan
 

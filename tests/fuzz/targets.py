@@ -32,8 +32,8 @@ from goldgate.suites.extraction.events.answer_form import CANONICAL, Form, parse
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.judged.ask import open_judge_task
 from goldgate.suites.judged.label_server import open_label_site
-from goldgate.suites.judged.sample import sample_items
-from goldgate.suites.judged.settings import JudgedSettings
+from goldgate.suites.judged.planning import sample_items
+from goldgate.suites.judged.suite import JudgedSettings
 from goldgate.suites.plan import load_protocol
 from goldgate.suites.research.imports.runs import import_runs
 from goldgate.viewer.server import AccessControl, HttpRequest

@@ -16,7 +16,7 @@ import pytest
 
 from goldgate.pipeline import evaluate_suite
 from goldgate.stats.corrected_rate import LabelSums, PairedUnit, Row, corrected_difference, corrected_rate, plain_rate
-from goldgate.suites.judged.sample import sample_items
+from goldgate.suites.judged.planning import sample_items
 from goldgate.suites.judged.suite import SUITE
 
 from . import reference

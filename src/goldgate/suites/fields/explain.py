@@ -26,16 +26,21 @@ from goldgate.core.value_text import NormalizedText, Span, normalize
 from goldgate.errors import InputError, Place
 from goldgate.report.responses import AnswerReader, ShownAnswer, value_lines
 from goldgate.response.report import AnswerView, answer_blocks, answer_facets, describe_unread, thought_spans
-from goldgate.suites.fields.alignment import HIT, WRONG
-from goldgate.suites.fields.comparators import leaf_text, magnitude, number_of, read_number
-from goldgate.suites.fields.dates import DateReading, date_places
-from goldgate.suites.fields.error_names import CONFUSED_LENGTH
-from goldgate.suites.fields.leaves import Leaf, location
+from goldgate.suites.fields.alignment import CONFUSED_LENGTH
+from goldgate.suites.fields.comparators import (
+    DateReading,
+    date_places,
+    leaf_text,
+    magnitude,
+    number_of,
+    number_places,
+    read_number,
+)
+from goldgate.suites.fields.leaves import HIT, WRONG, Leaf, location
 from goldgate.suites.fields.page import CONFUSED
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument, document_record
-from goldgate.suites.fields.settings import FieldsSettings
 from goldgate.suites.fields.source import obtain_schema, parse_answer, parse_document
-from goldgate.suites.fields.support import number_places
+from goldgate.suites.fields.suite import FieldsSettings
 
 if TYPE_CHECKING:
     from goldgate.suites.fields.contracts import DocumentRecord, LeafError, LeafPlace

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,8 @@ from goldgate.core.value_text import NumberText, normalize
 from goldgate.suites.fields.comparators import Key
 from goldgate.suites.fields.schema import MAX_DEPTH, PathShape, step_text
 
+HIT = "hit"
+WRONG = "wrong"
 Step = str | int  # a key of an object, or a position in a list
 
 
@@ -17,6 +20,8 @@ class Leaf:
     """A string, a number or a boolean: where it is, how it is compared, and the leaf of the other side it is with."""
 
     __slots__ = ("detail", "key", "parent", "partner", "shape", "state", "step", "value")
+
+    size = 1  # leaves
 
     def __init__(self, shape: PathShape, value: Any, key: Key, parent: Node | None, step: Step) -> None:
         self.shape = shape
@@ -31,19 +36,58 @@ class Leaf:
     @property
     def error(self) -> str:
         """Its error by name, and of a wrong value in which way; empty for a hit."""
-        return "" if self.state == "hit" else f"{self.state}: {self.detail}" if self.detail else self.state
+        return "" if self.state == HIT else f"{self.state}: {self.detail}" if self.detail else self.state
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether it is alike only what has the same key."""
+        comparator = self.shape.comparator
+        return comparator is None or comparator.equivalence
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether it may be alike a leaf with another key."""
+        comparator = self.shape.comparator
+        return comparator is not None and comparator.is_loose(self.key)
+
+    def is_alike(self, predicted: Leaf) -> bool:
+        """Whether a predicted leaf of the same path matches this gold leaf by its comparator."""
+        if self.key == predicted.key:
+            return True
+        comparator = self.shape.comparator
+        if comparator is None or comparator.equivalence:
+            return False
+        return comparator.alike(self.value, self.key, predicted.value, predicted.key)
+
+    def leaves(self) -> list[Leaf]:
+        return [self]
+
+    def content(self) -> Hashable:
+        return self.key
+
+    def sort_key(self) -> str:
+        return f"{self.key}\0{self.value}"
 
 
 class Branch:
     """An object or a list. Its leaves are a slice of the tree's."""
 
-    __slots__ = ("end", "parent", "shape", "start", "step")
+    __slots__ = ("_leaves", "end", "parent", "shape", "start", "step")
 
-    def __init__(self, shape: PathShape, parent: Node | None, step: Step, start: int) -> None:
+    def __init__(self, shape: PathShape, parent: Node | None, step: Step, leaves: list[Leaf]) -> None:
         self.shape = shape
         self.parent = parent
         self.step = step
-        self.start = self.end = start
+        self._leaves = leaves  # of the tree
+        self.start = self.end = len(leaves)
+
+    @property
+    def size(self) -> int:
+        """How many leaves it has."""
+        return self.end - self.start
+
+    def leaves(self) -> list[Leaf]:
+        return self._leaves[self.start : self.end]
 
 
 class ObjectNode(Branch):
@@ -51,9 +95,17 @@ class ObjectNode(Branch):
 
     __slots__ = ("children",)
 
-    def __init__(self, shape: PathShape, parent: Node | None, step: Step, start: int) -> None:
-        super().__init__(shape, parent, step, start)
-        self.children: dict[str, Node] = {}
+    children: dict[str, Node]
+
+    def content(self) -> Hashable:
+        """Equal for nodes whose leaves are all alike by their keys, in any order of keys."""
+        return frozenset(
+            [(key, child.key if type(child) is Leaf else child.content()) for key, child in self.children.items()]
+        )
+
+    def sort_key(self) -> str:
+        """A text to sort items by, whatever their positions in the list."""
+        return "{" + ",".join(f"{key}\0{self.children[key].sort_key()}" for key in sorted(self.children)) + "}"
 
 
 class ListNode(Branch):
@@ -61,9 +113,16 @@ class ListNode(Branch):
 
     __slots__ = ("items",)
 
-    def __init__(self, shape: PathShape, parent: Node | None, step: Step, start: int) -> None:
-        super().__init__(shape, parent, step, start)
-        self.items: list[Node] = []
+    items: list[Node]
+
+    def content(self) -> Hashable:
+        """The same of a list, in any order of items unless it counts."""
+        contents = [item.content() for item in self.items]
+        return ("[", *contents) if self.shape.ordered else ("[]", frozenset(Counter(contents).items()))
+
+    def sort_key(self) -> str:
+        texts = [item.sort_key() for item in self.items]
+        return "[" + ",".join(texts if self.shape.ordered else sorted(texts)) + "]"
 
 
 Node = Leaf | ObjectNode | ListNode
@@ -179,8 +238,9 @@ class TreeBuilder:
         if depth >= MAX_DEPTH:
             return self._deep(value, shape, parent, step)
         leaves = self._tree.leaves
-        node = ObjectNode(shape, parent, step, len(leaves))
-        children, shapes = node.children, shape.children
+        node = ObjectNode(shape, parent, step, leaves)
+        children: dict[str, Node] = {}
+        shapes = shape.children
         entries: dict[str, list[str]] = {}  # of a map: normalized key → keys
         for key, entry in value.items():
             below = shapes.get(key) or shape.child(key)
@@ -200,7 +260,8 @@ class TreeBuilder:
                     entries.setdefault(normalize(key) or key, []).append(key)
         if entries:  # keys that are normalized alike stay apart
             single = {keys[0]: name for name, keys in entries.items() if len(keys) == 1 and shape.child(name).is_entry}
-            node.children = {single.get(key, key): child for key, child in children.items()}
+            children = {single.get(key, key): child for key, child in children.items()}
+        node.children = children
         node.end = len(leaves)
         return node if children else None
 
@@ -209,7 +270,8 @@ class TreeBuilder:
     ) -> ListNode | None:
         if depth >= MAX_DEPTH:
             return self._deep(value, shape, parent, step)
-        node = ListNode(shape, parent, step, len(self._tree.leaves))
+        node = ListNode(shape, parent, step, self._tree.leaves)
+        node.items = []
         for position, entry in enumerate(value):
             child = self._build(entry, below, node, position, depth + 1)
             if child is not None:
@@ -221,7 +283,7 @@ class TreeBuilder:
 
     def _deep(self, value: Any, shape: PathShape, parent: Node | None, step: Step) -> ListNode | None:
         """What is deeper than any gold: its leaves, in a list, without recursion."""
-        node = ListNode(shape, parent, step, len(self._tree.leaves))
+        node = ListNode(shape, parent, step, self._tree.leaves)
         waiting = [value]
         while waiting:
             entry = waiting.pop()
@@ -230,10 +292,9 @@ class TreeBuilder:
             elif type(entry) is list:
                 waiting += reversed(entry)
             elif entry is not None:
-                leaf = self._leaf(entry, shape.undeclared, node, 0)
-                if leaf is not None:
-                    node.items.append(leaf)
+                self._leaf(entry, shape.undeclared, node, 0)
         node.end = len(self._tree.leaves)
+        node.items = [*node.leaves()]
         return node if node.items else None
 
 

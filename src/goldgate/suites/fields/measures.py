@@ -5,21 +5,26 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, log
 
 from orjson import dumps
 
 from goldgate.core.measure import NO_TOTALS, UNITS_COLUMN, RatioMeasure, count_names, over, precision_recall_f1
 from goldgate.core.metric import Metrics, Rate
 from goldgate.core.suite import Measure
-from goldgate.core.sums import Counts
+from goldgate.core.sums import Counts, RatioSums
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.response.report import ParseRates
-from goldgate.suites.fields.alignment import HIT, WRONG, leaf_count
-from goldgate.suites.fields.confidence import SCALE, ReviewLevels, review_totals
-from goldgate.suites.fields.error_names import confused_values, other_comparators
-from goldgate.suites.fields.scorer import FieldFacts
-from goldgate.suites.fields.settings import WEIGHT_DECIMALS, FieldsSettings
+from goldgate.stats.interval import Interval, one_sided, share_interval
+from goldgate.suites.fields.alignment import confused_values, other_comparators
+from goldgate.suites.fields.leaves import HIT, WRONG
+from goldgate.suites.fields.scorer import SCALE, FieldFacts, ScoredLeaf
+from goldgate.suites.fields.suite import WEIGHT_DECIMALS, FieldsSettings
 
+BOUND_CONFIDENCE = 0.95
+_BINS = 10
 _NO_WEIGHT = "no path has a weight, or nothing at one was counted"
 _NO_CONFIDENCE = "no prediction has confidences"
 _PAIRED_LEAVES = "it compares leaves of different documents, and is not a sum over them"
@@ -68,12 +73,10 @@ class ItemRates(PathRates):
     ratios = precision_recall_f1("item_", "hits")
 
     def paths(self, facts: FieldFacts) -> tuple[list[str], list[str], list[str]]:
-        leaves = facts.gold.leaves
         hits = [
             gold.shape.row
             for gold, predicted in facts.alignment.items
-            if leaf_count(gold) == leaf_count(predicted)
-            and all(leaf.state == HIT for leaf in leaves[gold.start : gold.end])
+            if gold.size == predicted.size and all(leaf.state == HIT for leaf in gold.leaves())
         ]
         predicted, gold = ([item.shape.row for item in tree.items] for tree in (facts.predicted, facts.gold))
         return hits, predicted, gold
@@ -160,6 +163,105 @@ class FieldHallucination(RatioMeasure[FieldFacts]):
         if facts.checked is None:
             return 0, 0, 0, 0, 1, 1
         return int(bool(facts.unsupported)), 1, len(facts.unsupported), facts.checked, 0, 1
+
+
+def review_totals(scored: list[ScoredLeaf], predicted: int) -> dict[str, int]:
+    """What a document adds, at each of its levels, to the sums over all leaves from that level up.
+
+    Errors and leaves of a document are squared together, so a document adds the difference between its squares with
+    and without the leaves of a level; `predicted` are all its leaves.
+    """
+    totals: dict[str, int] = {}
+    errors = leaves = 0
+    levels: dict[int, list[int]] = {}
+    for level, is_hit in scored:
+        counts = levels.setdefault(level, [0, 0])
+        counts[0] += not is_hit
+        counts[1] += 1
+    for level in sorted(levels, reverse=True):
+        before = _products(errors, leaves, predicted)
+        errors, leaves = errors + levels[level][0], leaves + levels[level][1]
+        for name, new, old in zip(_SUMS, _products(errors, leaves, predicted), before, strict=True):
+            if new != old:
+                totals[f"review.{level}.{name}"] = new - old
+    return totals
+
+
+_SUMS = ("units", "a", "b", "aa", "ab", "bb", "predicted")
+
+
+def _products(errors: int, leaves: int, predicted: int) -> tuple[int, ...]:
+    return int(leaves > 0), errors, leaves, errors**2, errors * leaves, leaves**2, leaves * predicted
+
+
+class ReviewLevels:
+    """The sums over documents at every level of confidence, from totals of a tally."""
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        sums: dict[int, dict[str, int]] = {}
+        for name, count in counts.items():
+            if name.startswith("review."):
+                _, level, column = name.split(".")
+                sums.setdefault(int(level), {})[column] = count
+        self._with_predicted = {level: columns.pop("predicted", 0) for level, columns in sums.items()}
+        self.sums = {level: RatioSums(**columns) for level, columns in sums.items()}
+
+    @property
+    def leaves(self) -> int:
+        return sum(sums.b for sums in self.sums.values())
+
+    @property
+    def errors(self) -> int:
+        return sum(sums.a for sums in self.sums.values())
+
+    def auroc(self) -> tuple[int, int]:
+        """Twice the pairs of a hit and an error in which the hit is more confident, ties once; and twice all pairs."""
+        below = wins = 0
+        for level in sorted(self.sums):
+            errors = self.sums[level].a
+            hits = self.sums[level].b - errors
+            wins += hits * (2 * below + errors)
+            below += errors
+        return wins, 2 * below * (self.leaves - below)
+
+    def calibration(self) -> tuple[int, int]:
+        """How far hits are from confidence in each of ten bins, summed; over all leaves. In steps of 1/10,000."""
+        gaps = [0] * _BINS
+        for level, sums in self.sums.items():
+            gaps[min(level * _BINS // SCALE, _BINS - 1)] += (sums.b - sums.a) * SCALE - level * sums.b
+        return sum(map(abs, gaps)), self.leaves * SCALE
+
+    def straight_through(self, max_error: Decimal) -> tuple[int, int | None]:
+        """How many leaves need no review, and from which level on.
+
+        From the most confident leaf down, beginning with the smallest number that could pass, the bound of the error
+        rate over documents must not be above `max_error`; the first failure ends it.
+        """
+        needed = _least_leaves(max_error)
+        passed, threshold, above = 0, None, RatioSums()
+        for level in sorted(self.sums, reverse=True):
+            above += self.sums[level]
+            if needed is None or above.b < needed:
+                continue
+            bound = share_interval(above, one_sided(BOUND_CONFIDENCE))
+            if not isinstance(bound, Interval) or Fraction(repr(bound.high)) > Fraction(max_error):
+                break
+            passed, threshold = above.b, level
+        return passed, threshold
+
+    def share_above(self, threshold: int, precision: RatioSums) -> RatioSums:
+        """The leaves from a level on over predicted leaves, document by document; `precision` has all predicted."""
+        above = [level for level in self.sums if level >= threshold]
+        leaves, squares = (sum(getattr(self.sums[level], name) for level in above) for name in ("b", "bb"))
+        products = sum(self._with_predicted[level] for level in above)
+        return RatioSums(precision.units, leaves, precision.b, squares, products, precision.bb)
+
+
+def _least_leaves(max_error: Decimal) -> int | None:
+    """The fewest leaves without an error that speak for an error rate of at most this: 299 for 0.01."""
+    if not 0 < max_error < 1:
+        return 1 if max_error else None
+    return ceil(log(1 - BOUND_CONFIDENCE) / log(1 - float(max_error)))
 
 
 class ConfidenceRates(RatioMeasure[FieldFacts]):

@@ -39,7 +39,7 @@ from goldgate.core.report_page import (
 )
 from goldgate.response.parsed import Status
 from goldgate.response.report import MISSING_ANSWER, PARSED
-from goldgate.suites.fields.error_names import GOLD_STATES, PREDICTED_STATES
+from goldgate.suites.fields.alignment import GOLD_STATES, PREDICTED_STATES
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import MetricValue

@@ -20,12 +20,12 @@ from goldgate.core.tally import Tally
 from goldgate.readers.pair_files import PairOutcome
 from goldgate.response.report import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
-from goldgate.suites.fields.confidence import SCALE, ReviewLevels
+from goldgate.suites.fields.alignment import GOLD_STATES, PREDICTED_STATES, WrongKind
 from goldgate.suites.fields.contracts import FieldsReport
-from goldgate.suites.fields.error_names import GOLD_STATES, PREDICTED_STATES, WrongKind
-from goldgate.suites.fields.measures import FieldRates, ItemRates
+from goldgate.suites.fields.measures import FieldRates, ItemRates, ReviewLevels
 from goldgate.suites.fields.schema import KEEP_SCHEMA, UNDECLARED_ROW, FieldSchema
-from goldgate.suites.fields.settings import FieldsSettings
+from goldgate.suites.fields.scorer import SCALE
+from goldgate.suites.fields.suite import FieldsSettings
 
 DOCUMENT = "document"
 ALIGNMENT_VERSION = 1  # in the signature; raised when the same values may be paired otherwise

@@ -13,7 +13,7 @@ from goldgate.errors import ConfigError, Place, describe_value, did_you_mean
 from goldgate.files.parsing import YamlTree
 from goldgate.shape.validation import build_dataclass
 from goldgate.suites.fields.comparators import TEXT, Comparator, FunctionComparator, make_comparator
-from goldgate.suites.fields.settings import NOT_SET, WEIGHT_DECIMALS, FieldsSettings, PathSettings
+from goldgate.suites.fields.suite import NOT_SET, WEIGHT_DECIMALS, FieldsSettings, PathSettings
 
 JsonObject = Mapping[str, Any]
 EXTENSION = "x-goldgate"

@@ -5,26 +5,48 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.core.value_text import NumberText, normalize
+from goldgate.core.value_text import Haystack, NumberText, contained_values, normalize
 from goldgate.errors import ConfigError, Place
 from goldgate.files.parsing import find_repeated_key
 from goldgate.response import Method, Parsed, Status, Step, read_answer
 from goldgate.response.parsed import JsonForm
-from goldgate.suites.fields.alignment import HIT, WRONG, Alignment, align_trees
-from goldgate.suites.fields.confidence import ScoredLeaf, locate_confidences, unwrap_confidences
-from goldgate.suites.fields.error_names import name_errors
-from goldgate.suites.fields.leaves import Leaf, LeafTree, TreeBuilder, depth_of, location, path_name, plain
-from goldgate.suites.fields.schema import MAX_DEPTH, FieldSchema, step_text
-from goldgate.suites.fields.settings import FieldsSettings
-from goldgate.suites.fields.support import SourceText
+from goldgate.suites.fields.alignment import Alignment, align_trees, name_errors
+from goldgate.suites.fields.comparators import (
+    DateComparator,
+    DateReading,
+    NumberComparator,
+    date_places,
+    magnitude,
+    number_of,
+    number_places,
+    read_number,
+)
+from goldgate.suites.fields.leaves import (
+    HIT,
+    WRONG,
+    Leaf,
+    LeafTree,
+    TreeBuilder,
+    containers_by_level,
+    depth_of,
+    location,
+    path_name,
+    plain,
+    steps_to,
+)
+from goldgate.suites.fields.schema import MAX_DEPTH, FieldSchema, PathShape, step_text
+from goldgate.suites.fields.suite import FieldsSettings
 
+SCALE = 10_000  # steps of a confidence between 0 and 1: sums over documents then add up in any order
 LISTED_ERRORS = 1_000  # in a record
 _MESSAGE_CHARACTERS = 120  # of the validator, which quotes the value
+_WRAPPED = frozenset({"value", "confidence"})
 _KEY = re.compile(rb'"\s*+:')
 
 
@@ -47,6 +69,13 @@ class FieldsAnswer(NamedTuple):
     confidence: Any = None
     source: bytes | None = None  # the line that it was decoded from
     record: Any = None
+
+
+class ScoredLeaf(NamedTuple):
+    """How confident an answer is of a leaf, in steps of 1/10,000, and whether it is a hit."""
+
+    level: int
+    is_hit: bool
 
 
 @dataclass(slots=True)
@@ -146,6 +175,105 @@ class FieldsScorer:
             return 0, len(absent)
         present = {leaf.shape.name for leaf in facts.predicted.leaves}.union(facts.predicted.other_shape)
         return len(absent - present), len(absent)
+
+
+def unwrap_confidences(value: Any, shape: PathShape) -> tuple[Any, dict[tuple[Any, ...], float]]:
+    """The value with x for every `{"value": x, "confidence": 0.9}` for a scalar, and the confidences by place."""
+    confidences: dict[tuple[Any, ...], float] = {}
+    if not _may_have_confidence(value):
+        return value, confidences
+    return _unwrap(value, shape, (), confidences), confidences
+
+
+def _may_have_confidence(value: Any) -> bool:
+    return any(
+        len(entry) == len(_WRAPPED) and type(entry) is dict and entry.keys() == _WRAPPED
+        for level in containers_by_level(value)
+        for entry in level
+    )
+
+
+def _unwrap(value: Any, shape: PathShape, steps: tuple[Any, ...], confidences: dict[tuple[Any, ...], float]) -> Any:
+    if len(steps) >= MAX_DEPTH:
+        return value
+    if type(value) is list:
+        below = shape if shape.kinds == {"scalar"} else shape.item
+        return [_unwrap(entry, below, (*steps, number), confidences) for number, entry in enumerate(value)]
+    if type(value) is not dict:
+        return value
+    kinds = (shape.item if shape.kinds == {"array"} else shape).kinds
+    if value.keys() == _WRAPPED and "scalar" in kinds and "object" not in kinds:  # elsewhere, it may be data
+        level = confidence_of(value["confidence"])
+        if level is not None and type(value["value"]) not in (dict, list):
+            confidences[steps] = level
+            return value["value"]
+    return {key: _unwrap(entry, shape.child(key), (*steps, key), confidences) for key, entry in value.items()}
+
+
+def confidence_of(value: Any) -> float | None:
+    """A confidence from 0 to 1; None for anything else."""
+    number = number_of(value)
+    return float(number) if number is not None and 0 <= number <= 1 else None
+
+
+def locate_confidences(leaves: list[Leaf], wrapped: Mapping[tuple[Any, ...], float], beside: Any) -> list[ScoredLeaf]:
+    """The leaves that have a confidence, wrapped around them or beside the value by their location."""
+    scored = []
+    listed = beside if isinstance(beside, Mapping) else {}
+    for leaf in leaves:
+        confidence = wrapped.get(tuple(steps_to(leaf)))
+        if confidence is None and listed:
+            confidence = confidence_of(listed.get(location(leaf)))
+        if confidence is not None:
+            scored.append(ScoredLeaf(round(confidence * SCALE), leaf.state == HIT))
+    return scored
+
+
+class SourceText:
+    """A text that leaves are looked for in; what it has is found when it is first needed."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._haystack = Haystack(text)
+        self._found_dates: dict[tuple[str, ...], set[tuple[int, ...]]] = {}
+
+    @cached_property
+    def _numbers(self) -> set[object]:
+        """Every number in the text, in all readings that it has, without its sign."""
+        return {number for number, _ in number_places(self._text)}
+
+    def unsupported(self, leaves: list[Leaf]) -> tuple[frozenset[int], int]:
+        """The ids of leaves that the text does not have, and how many were looked for.
+
+        Booleans and the values of enums are not looked for.
+        """
+        checked = [leaf for leaf in leaves if not isinstance(leaf.value, bool) and not leaf.shape.is_choice]
+        texts = {leaf.value: normalize(leaf.value) for leaf in checked if type(leaf.value) is str}
+        present = contained_values({*texts.values()}, self._haystack.normalized)
+        missing = [
+            leaf
+            for leaf in checked
+            if not (type(leaf.value) is str and texts[leaf.value] in present) and not self._has(leaf)
+        ]
+        return frozenset(map(id, missing)), len(checked)
+
+    def _dates(self, formats: tuple[str, ...]) -> set[tuple[int, ...]]:
+        if formats not in self._found_dates:
+            self._found_dates[formats] = {reading.written for reading, _ in date_places(self._text, formats)}
+        return self._found_dates[formats]
+
+    def _has(self, leaf: Leaf) -> bool:
+        """Whether the text has the number or the date that a leaf is."""
+        number = number_of(leaf.value)
+        if number is not None:
+            return magnitude(number) in self._numbers
+        comparator = leaf.shape.comparator
+        if isinstance(leaf.key, DateReading) and isinstance(comparator, DateComparator):
+            written = leaf.key.written
+            return any(found[: len(written)] == written for found in self._dates(comparator.formats))
+        if isinstance(comparator, NumberComparator) and isinstance(leaf.value, str):
+            number = read_number(leaf.value, comparator.decimal)
+        return number is not None and magnitude(number) in self._numbers
 
 
 class SchemaError(NamedTuple):

@@ -39,7 +39,7 @@ from goldgate.suites.fields.scorer import (
     SchemaValidator,
     document_record,
 )
-from goldgate.suites.fields.settings import ANNOTATIONS, FieldsSettings, is_json_schema
+from goldgate.suites.fields.suite import ANNOTATIONS, FieldsSettings, is_json_schema
 
 VALUE_NAMES = ("value", "expected", "ground_truth", "label", "output", "gt")
 JsonSchemaSource = str | Path | Mapping[str, Any] | type | None

@@ -29,8 +29,8 @@ from goldgate.readers.records import LINE_ENDS_TO_BLANKS
 from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.schema import EXTENSION, KEEP_SCHEMA, FieldSchema
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument
-from goldgate.suites.fields.settings import FieldsSettings
 from goldgate.suites.fields.source import derive_shape, obtain_schema, parse_document
+from goldgate.suites.fields.suite import FieldsSettings
 
 _DERIVED = f"no schema given: the model is asked for the keys and types that gold has; {KEEP_SCHEMA}"
 

@@ -25,7 +25,7 @@ from goldgate.generation.prompt import PARTS, Parts, Template, find_template, pr
 from goldgate.readers.draw import ItemFile, ItemKey, item_sha256, open_items, shown_fields
 from goldgate.response import DEFAULT_THOUGHT_TAGS, Status, read_answer
 from goldgate.response.parsed import JsonForm
-from goldgate.suites.judged.abilities import TEMPLATES
+from goldgate.suites.judged.suite import TEMPLATES
 
 _OWN = {"question": False, "labels": False}
 JUDGE_PARTS: Parts = {"system": _OWN, "user": {"text": PARTS["user"]["text"], "tag": False, **_OWN}}

@@ -523,7 +523,7 @@ def _parse_choices(words: str | None, protocol: str | None) -> Sequence[LabelCho
 
 
 def _protocol_words(protocol: str) -> list[str]:
-    from goldgate.suites.judged.settings import JudgedSettings
+    from goldgate.suites.judged.suite import JudgedSettings
     from goldgate.suites.plan import load_protocol
 
     return [*load_protocol(protocol).protocol.section("judged", JudgedSettings).labels]

@@ -50,7 +50,7 @@ from goldgate.stats.label_counts import (
     find_rate,
     in_steps,
 )
-from goldgate.suites.judged.settings import JudgedSettings
+from goldgate.suites.judged.suite import JudgedSettings
 
 TABLE = "labels"
 

@@ -1,4 +1,4 @@
-"""How many labels of people a length of the interval, or a gate, needs: `goldgate power` for a judged result.
+"""What people label: how many items a length of the interval or a gate needs (`goldgate power`), and which (`sample`).
 
 Further labels are taken to be like those at hand, in what people say and in how far the judge agrees.
 """
@@ -7,16 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
+
+import orjson
 
 from goldgate.core.metric import format_number
 from goldgate.core.page import NOT_AVAILABLE, Cell, Column, Name, Notes, Page, Section, Table, count_text
+from goldgate.core.suite import Options
+from goldgate.errors import ConfigError, InputError, Place
+from goldgate.readers.draw import (
+    BY_JUDGE,
+    MAX_DRAW,
+    DrawSettings,
+    assign_strata,
+    draw_items,
+    item_sha256,
+    items_sha256,
+    open_items,
+    strata_of_labels,
+)
 from goldgate.readers.stored_result import StoredResult
 from goldgate.runs.units import ratio_measures, sum_records
 from goldgate.stats.corrected_rate import LEAST_LABELS
 from goldgate.stats.interval import LEVEL
 from goldgate.stats.label_counts import GATE_CONFIDENCE
 from goldgate.stats.power import ExpectedLabels, LabelGoal, ones_needed
+from goldgate.suites.judged.ask import load_judge_template, read_question, text_digest
 from goldgate.suites.judged.measures import TABLE, ColumnSums, find_ends, question_keys
 
 USUAL_LENGTH = "0.1"
@@ -186,3 +202,34 @@ def _needed_table(plan: LabelPlan) -> Table:
 
 def _length_row(each: IntervalLength) -> tuple[Cell, ...]:
     return f"{each['labels']:,}", format_number(each["length"]), format_number(each["length_without_judge"])
+
+
+class SampleLines(NamedTuple):
+    """The lines of a draw, and what was drawn in a few words."""
+
+    lines: list[bytes]
+    summary: str
+
+
+def sample_items(path: str, options: Options) -> SampleLines:
+    """`goldgate sample`: draw from a file of items."""
+    if options["draw"] > MAX_DRAW:
+        raise ConfigError("draw.too_large", f"--draw is at most {MAX_DRAW:,}", found=str(options["draw"]))
+    by, template, judge, digest = options.get("by"), options.get("template"), None, None
+    if options.get("labels") is not None:
+        with open_items(options["labels"], "labels") as labels:
+            judge, digest = strata_of_labels(labels), labels.sha256
+    elif by == BY_JUDGE:
+        raise ConfigError("draw.no_labels", "--by judge needs the judge's labels", advice="add --labels FILE")
+    question = text_digest(read_question(options.get("question")))
+    asked = None if template is None else load_judge_template(template).sha256
+    with open_items(path) as items:
+        if not items:
+            raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
+        content = items_sha256({key: item_sha256(item) for key, item in items.items()})
+        settings = DrawSettings(options["n"], content, by, question, asked, digest, options["draw"])
+        header, keys = draw_items(assign_strata(items.items(), by, judge), settings)
+        lines = [orjson.dumps(record) + b"\n" for record in (header, *(items[key] for key in keys))]
+    few = " (all there are: fewer than --n)" if header["n"] < options["n"] else ""
+    strata = ", ".join(f"{each['name']}: {each['drawn']} of {each['items']}" for each in header["strata"])
+    return SampleLines(lines, f"{header['n']} of {header['items']} items{few}" + (f" ({strata})" if strata else ""))

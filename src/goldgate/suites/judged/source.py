@@ -46,7 +46,7 @@ from goldgate.readers.records import record_group, require_unchanged_files
 from goldgate.stats.label_counts import HALF, JudgeSplit, Steps, Stretch, find_steps, find_stretch, split_judge
 from goldgate.suites.judged.measures import ItemFacts, count_cells, judged_measures
 from goldgate.suites.judged.report import JudgedOutcome, LabelFacts
-from goldgate.suites.judged.settings import JudgedSettings
+from goldgate.suites.judged.suite import JudgedSettings
 
 SHARD_ITEMS = 1_000
 GROUP = "group"

@@ -1,12 +1,32 @@
-"""The judged suite: what people would say of every item, from their labels on some and a judge's on all."""
+"""The judged suite: what people would say of every item, from their labels on some and a judge's on all.
+
+Beside judging, it draws items for people (`sample`), lets them label these (`label`), and asks a model (`judge`).
+"""
 
 from __future__ import annotations
 
-from goldgate.core.suite import Input, Suite, deferred
-from goldgate.suites.judged.abilities import ABILITIES
-from goldgate.suites.judged.settings import JudgedSettings
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from goldgate.core.suite import Ability, Input, Suite, deferred, word_input
+from goldgate.shape import AtLeast, Share
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSettings:
+    """The section `judged` of a protocol: everything that can change a number."""
+
+    version: Literal["1.0"] = "1.0"
+    labels: dict[str, Share] = field(default_factory=dict)  # words that are labels, and the number of each
+    # trusted: take labels of people that goldgate did not draw as if they were a random sample; it stands out.
+    sampling: Literal["drawn", "trusted"] = "drawn"
+    # The least steps in which labels are counted: two results that are compared need the same.
+    steps: Annotated[int, AtLeast(1)] = 1
+
 
 _FOLDER = "goldgate.suites.judged"
+TEMPLATES = ("claim_support", "claim_support_zh", "question")
+
 _LABELS = Input(
     "labels",
     "Labels of people and of judges, JSON Lines or a JSON array, may be gzipped.",
@@ -23,7 +43,31 @@ _ITEMS = Input(
     example="items.jsonl",
 )
 _DRAW = Input("draw", "What goldgate sample drew for people to label.", required=False, example="drawn.jsonl")
-_JUDGE = Input("judge", "Take the labels of this judge only.", metavar="NAME", required=False, is_path=False)
+_JUDGE = word_input("judge", "Take the labels of this judge only.", "NAME")
+_ASKED = "The question that is asked about every item: a file, or the text itself."
+_QUESTION = word_input("question", _ASKED, "TEXT|FILE")
+_TEMPLATE = word_input("template", f"{', '.join(TEMPLATES)}, or a file.", "NAME|FILE")
+_SAMPLE = (
+    word_input("n", "How many items to draw.", "N", 100),
+    word_input("by", "Draw by strata: judge, group, or any field of the items.", "judge|group|FIELD"),
+    Input("labels", "A judge's labels. They are then known to be older than those of people.", required=False),
+    _QUESTION,
+    _TEMPLATE._replace(help="The judge's template, if a judge is asked: a name or a file."),
+    word_input("draw", "Number of the draw: 2 draws other items, and the file says so.", "K", 1),
+)
+_POWER = (word_input("width", "Labels of people: length that the interval of a judged rate is to have.", "LENGTH"),)
+_ASK = (
+    Input("items", "The items to judge, JSON Lines or a JSON array.", required=False),
+    _TEMPLATE._replace(help=f"{_TEMPLATE.help}  [default: question if --question is given, else claim_support]"),
+    _QUESTION,
+)
+_LABEL = (
+    word_input("by", "Name of the person. Default: the one in the labels of --out, or the login name.", "NAME"),
+    word_input("labels", "Words to choose from, with commas between. Default: --protocol's, or yes and no.", "WORDS"),
+    _QUESTION,
+    Input("judge", "A judge's labels: each is shown when the person has labelled its item.", required=False),
+    Input("protocol", "Protocol whose `judged: labels` are the words to choose from.", required=False),
+)
 
 
 class JudgedSuite(Suite):
@@ -38,7 +82,12 @@ class JudgedSuite(Suite):
     metrics_version = "1.0"
     headline = ("rate", "human_rate")
     preload = f"{_FOLDER}.source"
-    abilities = ABILITIES
+    abilities = (
+        Ability("sample", f"{_FOLDER}.planning:sample_items", _SAMPLE),
+        Ability("power", f"{_FOLDER}.planning:label_power", _POWER),
+        Ability("judge", f"{_FOLDER}.ask:open_judge_task", _ASK),
+        Ability("label", f"{_FOLDER}.label_server:open_label_site", _LABEL),
+    )
 
     contracts = deferred(f"{_FOLDER}.contracts:CONTRACTS")
     measures = deferred(f"{_FOLDER}.measures:judged_measures")
@@ -47,9 +96,9 @@ class JudgedSuite(Suite):
     describe = deferred(f"{_FOLDER}.page:judged_page")
     pictures = deferred(f"{_FOLDER}.page:judged_pictures")
     stored = deferred(f"{_FOLDER}.page:judged_rates")
-    summary = deferred(f"{_FOLDER}.explain:item_summary")
-    snippet = deferred(f"{_FOLDER}.explain:item_snippet")
-    unit_page = deferred(f"{_FOLDER}.explain:item_page")
+    summary = deferred(f"{_FOLDER}.page:item_summary")
+    snippet = deferred(f"{_FOLDER}.page:item_snippet")
+    unit_page = deferred(f"{_FOLDER}.page:item_page")
 
 
 SUITE = JudgedSuite()
