@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from goldgate.cli.check import check_command
 from goldgate.cli.main import goldgate
+from goldgate.cli.prepare import check_command
 from goldgate.readers.gold_check import GoldCheck, check_gold_files
 from goldgate.readers.gold_files import GoldOpener
 from goldgate.suites.extraction.events.event_schema import EventSchema

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from goldgate.cli.convert import import_runs_command
-from goldgate.cli.demo import demo_command
-from goldgate.demo import SUITES, demo_files
+from goldgate.cli.demo import SUITES, demo_command, demo_files
+from goldgate.cli.prepare import import_runs_command
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 

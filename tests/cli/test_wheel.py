@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.demo import SUITES, demo_files
+from goldgate.cli.demo import SUITES, demo_files
 
 ROOT = Path(__file__).parents[2]
 

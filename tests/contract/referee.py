@@ -6,7 +6,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from goldgate.cli.check import all_schemas
+from goldgate.cli.prepare import all_schemas
 
 SCHEMAS = all_schemas()
 

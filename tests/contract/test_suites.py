@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from goldgate.cli.check import all_schemas
+from goldgate.cli.prepare import all_schemas
 from goldgate.core.evaluation import Evaluation, error_report
 from goldgate.core.gate import Gate
 from goldgate.core.measure import count_units

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import goldgate
-from goldgate.cli.check import all_schemas
+from goldgate.cli.prepare import all_schemas
 from goldgate.readers.dialects import DIALECTS
 from goldgate.readers.layouts import FILE_LAYOUTS, RECORD_LAYOUTS
 from goldgate.suites.research.run.evidence import FAILURES

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from goldgate.cli.check import check_command
+from goldgate.cli.prepare import check_command
 from goldgate.cli.read import read_command
 from goldgate.cli.suite_command import suite_command
 from goldgate.files import reading

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.cli.convert import import_runs_command
+from goldgate.cli.prepare import import_runs_command
 from goldgate.errors import GoldgateError
 from goldgate.suites.research.imports.formats import FORMATS
 from goldgate.suites.research.imports.mapping import READY_MAPPINGS, load_mapping, ready_mapping

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import goldgate
-from goldgate.cli.stored_results import power_command
+from goldgate.cli.stored_results import power_command, verify_command
 from goldgate.cli.suite_command import suite_command
-from goldgate.cli.verify import verify_command
 from goldgate.core.evaluation import render_json
 from goldgate.core.measure import RatioMeasure
 from goldgate.errors import ConfigError

@@ -9,9 +9,8 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from goldgate.cli.stored_results import power_command
+from goldgate.cli.stored_results import power_command, verify_command
 from goldgate.cli.suite_command import suite_command
-from goldgate.cli.verify import verify_command
 
 ROOT = Path(__file__).parents[2]
 EXTRACTION, RESEARCH = ROOT / "examples" / "extraction", ROOT / "examples" / "research"

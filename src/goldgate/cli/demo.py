@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from contextlib import chdir
+from importlib.resources import files
 from pathlib import Path
 from textwrap import wrap
 
@@ -12,10 +14,23 @@ import click
 
 from goldgate.cli.process import GITHUB_VARIABLES, print_output
 from goldgate.cli.runner import exit_with
-from goldgate.demo import SUITES
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, Place
 
 DEMO_FOLDER = "goldgate-demo"
+DATA = files("goldgate") / "demo" / "data"
+COMMANDS = "commands.json"
+SUITES = tuple(sorted(folder.name for folder in DATA.iterdir()))  # that there is data for
+
+
+def demo_files(suite: str = SUITES[0]) -> dict[str, bytes]:
+    """The files of a suite by name."""
+    return {file.name: file.read_bytes() for file in (DATA / suite).iterdir() if file.name != COMMANDS}
+
+
+def demo_commands(suite: str = SUITES[0]) -> dict[str, int]:
+    """The commands for a suite, each with the exit status that it has to end with."""
+    text = (DATA / suite / COMMANDS).read_text(encoding="utf-8")
+    return {command: int(status) for command, status in json.loads(text).items()}
 
 
 @click.command("demo", short_help="Try goldgate on example data.")
@@ -54,7 +69,6 @@ most numbers. Next:
 def _run_all(folder: str, suite: str) -> None:
     """Run every command and print it; the first that does not exit as expected ends the demo."""
     from goldgate.cli.main import goldgate
-    from goldgate.demo import demo_commands
 
     for name in GITHUB_VARIABLES:  # a step that only shows the demo has no failed gate
         os.environ.pop(name, None)
@@ -74,8 +88,6 @@ def _run_all(folder: str, suite: str) -> None:
 
 def _make_folder(out: str) -> None:
     """Create the folder. Of an existing one, only what an earlier demo wrote is overwritten."""
-    from goldgate.demo import demo_commands, demo_files
-
     ours = {name for suite in SUITES for name in demo_files(suite)}
     ours |= {line.rpartition(" --out ")[2] for line in demo_commands()}
     try:
@@ -99,8 +111,6 @@ def _make_folder(out: str) -> None:
 
 def _require_unchanged(folder: Path) -> None:
     """Refuse a folder with a file of a demo's name and other content: it is the user's own."""
-    from goldgate.demo import demo_files
-
     demos = [demo_files(suite) for suite in SUITES]
     for name in sorted({name for demo in demos for name in demo}):
         file = folder / name
@@ -122,7 +132,6 @@ def _has_content(file: Path, content: bytes) -> bool:
 
 
 def _write_data(folder: Path, suite: str) -> None:
-    from goldgate.demo import demo_files
     from goldgate.files.writing import write_file
 
     for name, content in demo_files(suite).items():

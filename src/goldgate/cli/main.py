@@ -69,10 +69,10 @@ COMMAND_GROUPS = {
         "read": ("goldgate.cli.read", "read_command"),
     },
     "Prepare": {
-        "check": ("goldgate.cli.check", "check_command"),
-        "schema": ("goldgate.cli.convert", "schema_command"),
-        "convert": ("goldgate.cli.convert", "convert_command"),
-        "import-runs": ("goldgate.cli.convert", "import_runs_command"),
+        "check": ("goldgate.cli.prepare", "check_command"),
+        "schema": ("goldgate.cli.prepare", "schema_command"),
+        "convert": ("goldgate.cli.prepare", "convert_command"),
+        "import-runs": ("goldgate.cli.prepare", "import_runs_command"),
         "sample": ("goldgate.cli.judge", "sample_command"),
         "label": ("goldgate.cli.view", "label_command"),
     },
@@ -82,16 +82,16 @@ COMMAND_GROUPS = {
     },
     "Automate": {
         "baseline": ("goldgate.cli.stored_results", "baseline_command"),
-        "verify": ("goldgate.cli.verify", "verify_command"),
-        "contracts": ("goldgate.cli.check", "contracts_command"),
+        "verify": ("goldgate.cli.stored_results", "verify_command"),
+        "contracts": ("goldgate.cli.prepare", "contracts_command"),
     },
 }
 COMMANDS = {name: place for commands in COMMAND_GROUPS.values() for name, place in commands.items()}
 OLD_COMMANDS = {  # renamed: they still work, and the help does not list them
-    "check-gold": ("goldgate.cli.check", "check_gold_command"),
-    "validate": ("goldgate.cli.check", "validate_command"),
-    "lint-golden": ("goldgate.cli.check", "lint_golden_command"),
-    "schemas": ("goldgate.cli.check", "schemas_command"),
+    "check-gold": ("goldgate.cli.prepare", "check_gold_command"),
+    "validate": ("goldgate.cli.prepare", "validate_command"),
+    "lint-golden": ("goldgate.cli.prepare", "lint_golden_command"),
+    "schemas": ("goldgate.cli.prepare", "schemas_command"),
 }
 
 

@@ -272,7 +272,7 @@ def _open_folder(job: Job) -> OutFolder:
     """The folder for the results, unless another process is asking a model there."""
     out = str(job.out)
     if is_url(out):
-        from goldgate.cli.remote_folder import UploadedFolder
+        from goldgate.cli.out_folder import UploadedFolder
 
         folder = UploadedFolder(out, job.paths, job.records, job.file_names)
         try:
