@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from goldgate.generation import fleet
 from goldgate.generation.answerer import Listener
-from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer, fleet, pacing
-from goldgate.generation.openai.pacing import EndpointLimits
+from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
 from goldgate.generation.run import GenerationOptions, GenerationResult, PreparedRun, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
 from goldgate.suites.extraction.settings import ExtractionSettings
@@ -33,7 +34,7 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A 25th of the pauses between attempts; those that a server asks for stay as they are."""
-    monkeypatch.setattr(pacing, "FIRST_PAUSE", pacing.FIRST_PAUSE / 25)
+    monkeypatch.setattr(fleet, "FIRST_PAUSE", fleet.FIRST_PAUSE / 25)
 
 
 @pytest.fixture

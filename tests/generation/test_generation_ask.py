@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
+from goldgate.generation.fleet import EndpointLimits
 from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
-from goldgate.generation.openai.pacing import EndpointLimits
 from goldgate.generation.run import given_up_error
 from goldgate.generation.secret import Secret
 from tests.generation.conftest import Data

@@ -6,7 +6,7 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator
 
-from goldgate.generation.openai.transport import MAX_LARGE_BODIES, read_body
+from goldgate.generation.transport import MAX_LARGE_BODIES, read_body
 from tests.cases import cases
 
 PART = 64 * 1024  # what is decompressed at a time

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from goldgate.generation.answerer import Listener
-from goldgate.generation.openai.dispatcher import Dispatcher
-from goldgate.generation.openai.fleet import FleetMember
-from goldgate.generation.openai.pacing import EndpointLimits
+from goldgate.generation.fleet import EndpointLimits, FleetMember
+from goldgate.generation.openai import Dispatcher
 from goldgate.generation.request import ModelAnswer, Usage
 from goldgate.generation.run import assign, dry_run, open_journal
 from tests.generation.conftest import Data

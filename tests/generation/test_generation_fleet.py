@@ -17,9 +17,8 @@ import pytest
 from goldgate.errors import ConfigError
 from goldgate.files.address import redact_arguments
 from goldgate.generation.answerer import Listener
+from goldgate.generation.fleet import LONGEST_REST, EndpointLimits, Fleet, FleetMember
 from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
-from goldgate.generation.openai.fleet import LONGEST_REST, Fleet, FleetMember
-from goldgate.generation.openai.pacing import EndpointLimits
 from goldgate.generation.request import ModelAnswer, NoAnswer
 from goldgate.generation.run import GenerationOptions, GenerationResult, generate, given_up_error, open_journal, prepare
 from goldgate.generation.secret import Secret

@@ -16,10 +16,10 @@ import pytest
 
 from goldgate.errors import ConfigError, InputError
 from goldgate.files.address import redact_arguments
-from goldgate.generation import scoring
+from goldgate.generation import results
 from goldgate.generation.journal import Journal, journal_in_use
-from goldgate.generation.openai.transport import find_proxy
 from goldgate.generation.secret import Secret, check_address
+from goldgate.generation.transport import find_proxy
 from tests.cases import cases
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, completion, http
@@ -41,7 +41,7 @@ def test_the_journal_is_locked_until_the_report_is_written(
     from goldgate.cli.generate import evaluate_api_command
 
     server = serve(data.behaviour())
-    original, tried = scoring.score_answers, []
+    original, tried = results.score_answers, []
 
     def score(*given: Any) -> Any:
         with pytest.raises(ConfigError) as caught:
@@ -49,7 +49,7 @@ def test_the_journal_is_locked_until_the_report_is_written(
         tried.append((caught.value.code, caught.value.found))
         return original(*given)
 
-    monkeypatch.setattr(scoring, "score_answers", score)
+    monkeypatch.setattr(results, "score_answers", score)
     done = CliRunner().invoke(evaluate_api_command, command(data, server.url)[2:], catch_exceptions=False)
     assert done.exit_code == 0
     assert tried == [("journal.locked", f"process {os.getpid()}")]

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from goldgate.generation.openai.pacing import EndpointLimits
-from goldgate.generation.openai.transport import MAX_BODY
+from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.transport import MAX_BODY
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, Reply, completion, http
 from tests.generation.test_generation_commands import ENVIRONMENT, command
@@ -215,7 +215,7 @@ def test_a_body_that_drips_ends_at_the_timeout(make_data: Callable[[int], Data])
     "asked", ["1000000000", "1e400", "inf", "-1e400", "nan", "Mon, 99 Xyz 99999 99:99:99", "\udcff"]
 )
 def test_no_retry_time_breaks_the_run(make_data: Callable[[int], Data], monkeypatch: Any, asked: str) -> None:
-    monkeypatch.setattr("goldgate.generation.openai.pacing.LONGEST_RETRY_AFTER", 0.01)
+    monkeypatch.setattr("goldgate.generation.reply.LONGEST_RETRY_AFTER", 0.01)
     data = make_data(1)
     replies = [http(b"{}", f"Retry-After: {asked}", status="429 Busy"), http(WHOLE)]
     with Raw(lambda number, *_: replies[min(number, 1)]) as server:

@@ -12,8 +12,15 @@ import orjson
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.generation.journal import Journal, read_contents, read_lines
-from goldgate.generation.journal_contents import CUT_OFF, InFlightRequest, JournalContents, line_usage
+from goldgate.generation.journal import (
+    CUT_OFF,
+    InFlightRequest,
+    Journal,
+    JournalContents,
+    line_usage,
+    read_contents,
+    read_lines,
+)
 from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelRequest, NoAnswer, Usage
 
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from goldgate.errors import InputError
 from goldgate.files.address import redact_arguments
-from goldgate.generation.journal_contents import FIELD_TYPES, REQUIRED_FIELDS, JournalContents, line_usage, parse_line
-from goldgate.generation.openai.pacing import LONGEST_RETRY_AFTER, retry_after_header, retry_after_text
-from goldgate.generation.openai.reply import read_reply
+from goldgate.generation.journal import FIELD_TYPES, REQUIRED_FIELDS, JournalContents, line_usage, parse_line
+from goldgate.generation.reply import LONGEST_RETRY_AFTER, read_reply, retry_after_header, retry_after_text
 from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, Usage
 from goldgate.generation.secret import Secret
 from tests.generation.test_generation_limits import NOW

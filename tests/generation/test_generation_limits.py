@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
-from goldgate.generation.openai.fleet import BUSY_SECONDS, CircuitBreaker
-from goldgate.generation.openai.pacing import LONGEST_RETRY_AFTER, Pace, backoff, retry_after_header
+from goldgate.generation.fleet import BUSY_SECONDS, CircuitBreaker, Pace, backoff
+from goldgate.generation.reply import LONGEST_RETRY_AFTER, retry_after_header
 from goldgate.generation.request import NoAnswer, RequestBudget, Usage, compute_cost, find_price
 from goldgate.protocol import GenerationSettings, Price
 from tests.cases import cases

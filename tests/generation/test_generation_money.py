@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from goldgate.generation.openai.pacing import LONGEST_RETRY_AFTER, EndpointLimits, retry_after_text
-from goldgate.generation.openai.reply import read_reply
+from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.reply import LONGEST_RETRY_AFTER, read_reply, retry_after_text
 from goldgate.generation.request import ModelAnswer, NoAnswer
 from goldgate.generation.secret import Secret
 from tests.cases import cases
@@ -89,7 +89,7 @@ def test_whoever_names_a_time_is_busy_and_not_bankrupt(body: Any, asked: float |
 
 
 def test_a_busy_vendor_that_speaks_of_bills_ends_nothing(make_data: Callable[[int], Data], monkeypatch: Any) -> None:
-    monkeypatch.setattr("goldgate.generation.openai.pacing.LONGEST_RETRY_AFTER", 0.01)
+    monkeypatch.setattr("goldgate.generation.reply.LONGEST_RETRY_AFTER", 0.01)
     data = make_data(4)
     busy = http(json.dumps(A_VENDOR).encode(), status="429 Too Many Requests")
     with Raw(lambda number, *_: busy if number % 3 != 2 else http(completion())) as server:

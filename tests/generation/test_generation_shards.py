@@ -19,15 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.generation.journal import (
-    DocumentShard,
-    Journal,
-    journal_in_use,
-    missing_shards,
-    other_journals,
-    parse_shard_folder,
-    shard_of,
-)
+from goldgate.generation.journal import Journal, journal_in_use
+from goldgate.generation.shards import DocumentShard, missing_shards, other_journals, parse_shard_folder, shard_of
 from tests.cases import cases
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, completion, http

@@ -6,9 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from goldgate.generation.answerer import ProgressCounts
+from goldgate.generation.answerer import GenerationProgress, ProgressCounts, progress_text
 from goldgate.generation.request import Usage
-from goldgate.generation.run import GenerationProgress, progress_text
 
 
 def test_a_line_has_everything_a_person_wants_to_know() -> None:

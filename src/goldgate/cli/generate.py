@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.task import ScoredTask, Task
     from goldgate.generation.answerer import StopRule
-    from goldgate.generation.artifacts import SeedSummary
     from goldgate.generation.journal import Journal
+    from goldgate.generation.results import SeedSummary
     from goldgate.generation.run import DryRun, GenerationOptions, GenerationResult, PreparedRun
     from goldgate.pipeline import Finished
 
@@ -63,7 +63,7 @@ def stopped_line(stopped: EarlyStopValue) -> str:
 
 def dry_run_text(prepared: PreparedRun, planned: DryRun) -> str:
     """The first prompt, the number of requests, and what they cost at most."""
-    from goldgate.generation.artifacts import format_money
+    from goldgate.generation.results import format_money
     from goldgate.report.escape import visible
 
     lines = []
@@ -87,7 +87,7 @@ def dry_run_text(prepared: PreparedRun, planned: DryRun) -> str:
 
 def summary_text(options: GenerationOptions, summary: dict[str, Any]) -> str:
     """Where the predictions are, what is missing, and on the last line what all of it came to."""
-    from goldgate.generation.artifacts import cost_line
+    from goldgate.generation.results import cost_line
     from goldgate.generation.run import PREDICTIONS
 
     lines = []
@@ -195,9 +195,9 @@ class GenerateCommand:
             return self._after(prepared, outcome, score=score)
 
     def _generate(self, prepared: PreparedRun, held: ExitStack, *, score: bool) -> GenerationResult:
-        from goldgate.generation.answerer import Listener
-        from goldgate.generation.merge import lock_shards, merge
-        from goldgate.generation.run import GenerationProgress, generate, given_up_error, open_journal
+        from goldgate.generation.answerer import GenerationProgress, Listener
+        from goldgate.generation.run import generate, given_up_error, merge, open_journal
+        from goldgate.generation.shards import lock_shards
 
         merging = self.params["merge"]
         if not merging:
@@ -273,7 +273,7 @@ class GenerateCommand:
     def _score_seed(
         self, prepared: PreparedRun, outcome: GenerationResult, summary: SeedSummary, keep: Callable[[Evaluation], None]
     ) -> int:
-        from goldgate.generation.scoring import missing_error, score_answers
+        from goldgate.generation.results import missing_error, score_answers
         from goldgate.pipeline import evaluate_suite
 
         folder, suite = self.options.folder(summary.seed), self.chosen.able.suite
@@ -341,8 +341,7 @@ class GenerateCommand:
         """Write and print what all seeds come to, if each has a verdict; then say where their reports are."""
         from goldgate.comparison import summarize_run_folders
         from goldgate.core.evaluation import render_json
-        from goldgate.generation.artifacts import write_artifact
-        from goldgate.generation.scoring import describe_seeds, summarize_seeds
+        from goldgate.generation.results import describe_seeds, summarize_seeds, write_artifact
         from goldgate.report import render_page
 
         text: str | bytes = ""
@@ -374,7 +373,7 @@ class GenerateCommand:
         return print_output(dry_run_text(prepared, planned), EXIT_PASSED)
 
     def _say_cost(self, outcome: GenerationResult) -> None:
-        from goldgate.generation.artifacts import cost_line
+        from goldgate.generation.results import cost_line
 
         if not self.quiet:
             print_stderr(cost_line(outcome.summary))
@@ -395,7 +394,7 @@ class GenerateCommand:
             OutFolder(str(folder), paths).close()
 
     def _discard_seeds(self) -> None:
-        from goldgate.generation.artifacts import remove_artifact
+        from goldgate.generation.results import remove_artifact
 
         for name in SEED_FILES:
             remove_artifact(self.options.out / name)

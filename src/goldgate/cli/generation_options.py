@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from goldgate.core.suite import Plan
     from goldgate.core.task import ScoredTask
     from goldgate.generation.answerer import Answerer, StopRule
-    from goldgate.generation.journal import DocumentShard
     from goldgate.generation.run import GenerationOptions
+    from goldgate.generation.shards import DocumentShard
     from goldgate.suites import SuiteAbility
 
 MAX_COUNT = 1_000_000_000  # tokens, attempts: more is a slip of the hand
@@ -160,8 +160,8 @@ class GenerationChoices:
 
 def parse_choices(command: str, params: dict[str, Any]) -> GenerationChoices:
     """Everything that was chosen for a command that suites carry out; a contradiction is an error of click's."""
-    from goldgate.generation.journal import SHARDS_FOLDER
     from goldgate.generation.run import GenerationOptions
+    from goldgate.generation.shards import SHARDS_FOLDER
 
     shard = parse_shard(params["shard"])
     _check_shard_options(params)
@@ -214,8 +214,8 @@ def _choose_answerer(params: dict[str, Any]) -> tuple[Answerer, str]:
 
 
 def _endpoints(params: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
+    from goldgate.generation.fleet import EndpointLimits
     from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
-    from goldgate.generation.openai.pacing import EndpointLimits
 
     keys: tuple[str | None, ...] = params["api_key_env"] or (None,)
     keys = keys * len(addresses) if len(keys) == 1 else keys
@@ -233,7 +233,7 @@ def _endpoints(params: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
 
 def parse_shard(text: str | None) -> DocumentShard | None:
     """`3/16` as the third of sixteen parts."""
-    from goldgate.generation.journal import MAX_SHARDS, DocumentShard
+    from goldgate.generation.shards import MAX_SHARDS, DocumentShard
 
     if text is None:
         return None

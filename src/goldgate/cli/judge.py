@@ -233,7 +233,7 @@ class _JudgeCommand(GenerateCommand):
         """Write the labels of each seed, and all items where no file has them; which files, and how many labels."""
         import orjson
 
-        from goldgate.generation.artifacts import artifact_file
+        from goldgate.generation.results import artifact_file
         from goldgate.generation.run import PREDICTIONS
 
         task, lines = cast("JudgingTask", prepared.task), []

@@ -1,23 +1,27 @@
 """The interface between a run and the model that answers: an answerer gets an assignment and writes to the journal.
 
-`EarlyStopping` ends a run once every gate is decided. Documents are asked in a random order, a hash of a seed and the
-document's id, and answers are counted in that order: counted as they arrive, quick answers would come first, and
-the sample would no longer be random.
+`GenerationProgress` shows how far a run is. `EarlyStopping` ends it once every gate is decided. Documents are then
+asked in a random order, a hash of a seed and the document's id, and answers are counted in that order: counted as they
+arrive, quick answers would come first, and the sample would no longer be random.
 """
 
 from __future__ import annotations
 
 import hashlib
+import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from shutil import get_terminal_size
 from typing import Literal, Protocol
 
 from goldgate.core.sums import Counts
 from goldgate.core.task import Question
 from goldgate.generation.journal import Journal
-from goldgate.generation.journal_contents import FormatLadder, QuestionPosition
-from goldgate.generation.request import RequestBudget, Usage, compute_cost
+from goldgate.generation.request import FormatLadder, QuestionPosition, RequestBudget, Usage, compute_cost
+from goldgate.report.escape import escape_for_terminal
 from goldgate.stats.early_stopping import GateWatch
 
 
@@ -61,6 +65,82 @@ class Listener:
     say: Callable[[str], None] = lambda _: None
     on_progress: OnProgress = lambda _: None
     every: float = 1.0
+
+
+TERMINAL_INTERVAL, LOG_INTERVAL = 0.25, 10.0  # seconds between two lines
+
+
+class GenerationProgress:
+    """Call it with the counts, as often as you like."""
+
+    def __init__(self, *, quiet: bool, currency: str = "") -> None:
+        self._quiet = quiet or sys.stderr is None
+        self._terminal = not self._quiet and sys.stderr.isatty()
+        self._began = time.monotonic()
+        self._next = 0.0 if self._terminal else self._began + LOG_INTERVAL
+        self._width = 0
+        self._currency = currency
+
+    @property
+    def every(self) -> float:
+        return TERMINAL_INTERVAL if self._terminal else 1.0
+
+    def __call__(self, counts: ProgressCounts) -> None:
+        now = time.monotonic()
+        finished = counts.done >= counts.total
+        if self._quiet or (now < self._next and not finished):
+            return
+        self._next = now + (TERMINAL_INTERVAL if self._terminal else LOG_INTERVAL)
+        text = escape_for_terminal(progress_text(counts, now - self._began, self._currency))
+        if self._terminal:
+            text = text[: max(20, get_terminal_size().columns - 1)]  # a line that wraps cannot be written over
+            _write_stderr("\r" + text.ljust(self._width))
+            self._width = len(text)
+        else:
+            _write_stderr(text + "\n")
+
+    def clear(self) -> None:
+        """End the line that changes, so that what is printed next stands below it."""
+        if self._width:
+            _write_stderr("\n")
+            self._width = 0
+
+    def say(self, text: str) -> None:
+        """A line of its own."""
+        if not self._quiet:
+            self.clear()
+            _write_stderr(escape_for_terminal(text) + "\n")
+
+
+def _write_stderr(text: str) -> None:
+    with suppress(OSError):  # stderr was closed (`| head`, a terminal that is gone): the run goes on
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def progress_text(counts: ProgressCounts, seconds: float, currency: str = "") -> str:
+    """`120/2,000 (6 %), 58.1/s, 0:32 left, 80,120 + 9,871 tokens, 0.31 USD, 4 retries, 0 failed`."""
+    now_done = counts.answered + counts.failed
+    rate = now_done / seconds if seconds > 0 else 0.0
+    percent = 100 * counts.done // counts.total if counts.total else 100
+    parts = [f"{counts.done:,}/{counts.total:,} ({percent} %)", f"{rate:.1f}/s"]
+    left = counts.total - counts.done
+    if left:
+        parts.append(f"{_format_duration(left / rate)} left" if rate else "time left unknown")
+    parts.append(f"{counts.usage.input:,} + {counts.usage.output:,} tokens")
+    if counts.cost is not None:
+        parts.append(f"{counts.cost:.4f} {currency}".rstrip())
+    parts.append("1 retry" if counts.retries == 1 else f"{counts.retries:,} retries")
+    parts.append(f"{counts.failed:,} failed")
+    if counts.waits_for is not None:
+        parts.append(f"waiting for {counts.waits_for}")
+    return ", ".join(parts)
+
+
+def _format_duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 ORDER_SEED = 0

@@ -1,31 +1,232 @@
-"""The journal file of a run: each request is written before it is sent, each answer before the next step.
+"""The journal of a run: each request is written before it is sent, each answer before the next step.
 
 A journal is only appended to. A killed process leaves at most one torn line at the end, which the next one removes;
-only the beginning of a journal line is ever removed. With `--shard I/N`, each process has a journal of its own; a
-document's shard is a hash of its id, so it depends neither on the other documents nor on their order.
+only the beginning of a journal line is ever removed. `JournalContents` is an index of what journals hold. Their lines:
+
+asked       a request is about to be sent, under this request id
+answer      the answer to it
+unanswered  it came back without an answer (the cause, and the tokens if it may have been charged)
+failure     a question was given up
+plan        what is asked from here on
+step_down   a response format was refused: for the whole plan, or (with a key) for one question
 """
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
-import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Annotated, Any, NamedTuple
 
 import orjson
 
-from goldgate.core.task import AnswerFormat
-from goldgate.errors import ConfigError, InputError, Place
+from goldgate.core.task import ANSWER_FORMATS, AnswerFormat
+from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.writing import map_texts, replace_surrogates
-from goldgate.generation.journal_contents import JOURNAL_VERSION, JournalContents, LineRef, is_torn, parse_line
-from goldgate.generation.request import ModelAnswer, ModelRequest, NoAnswer, Usage
+from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelRequest, NoAnswer, Usage
+from goldgate.shape import AtLeast
+from goldgate.shape.validation import expected_text, type_test
+
+JOURNAL_VERSION = 2  # 1 had no lines `asked` and `unanswered`
+READABLE_VERSIONS = (1, 2)
+CUT_OFF = "cut_off"  # the cause of a request that a kill cut off
+MAX_ATTEMPTS = 1_000_000
+
+JOURNAL_FILE = "journal.jsonl"
+
+_Count = Annotated[int, AtLeast(0)]
+FIELD_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("key", "plan", "base", "format", "request_id", "id", "response", "cause", "from", "to"), str),
+    "settings": dict[str, object],
+    "estimate": int,
+    "usage": tuple[_Count, _Count, _Count, bool] | None,
+    "attempts": int | None,
+    "seed": int | None,
+    **dict.fromkeys(("finish_reason", "model", "reasoning", "detail"), str | None),
+    "endpoint": str | None,  # where several are asked: the plan names none
+}
+_FIELD_TESTS = {name: type_test(kind) for name, kind in FIELD_TYPES.items()}
+REQUIRED_FIELDS = {
+    "plan": ("plan", "base", "format", "settings"),
+    "asked": ("key", "plan", "request_id", "estimate"),
+    "answer": ("key", "plan", "id", "response"),
+    "unanswered": ("key", "plan", "cause"),
+    "failure": ("key", "plan", "id", "cause"),
+    "step_down": ("base", "from", "to"),
+}
+_LARGEST = {"attempts": MAX_ATTEMPTS, "estimate": MAX_ANSWER_TOKENS}
+_EXPECTED = {
+    "usage": "three counts of tokens, and true or false",
+    **{name: f"a number from 0 to {most:,}" for name, most in _LARGEST.items()},
+}
+_REMOVE_LINE = "remove the line; what it held is then asked again"
+_LINE_STARTS = tuple(f'{{"kind":"{kind}",'.encode() for kind in REQUIRED_FIELDS)
+
+LineRef = tuple[int, int, int]  # number of the file, offset and length of a line
+
+
+class InFlightRequest(NamedTuple):
+    """A request that was sent, and of which nothing more is known."""
+
+    request_id: str
+    estimate: int  # of its tokens
+
+
+@dataclass(slots=True)
+class JournalContents:
+    """What a journal holds: the place of each answer by its request's key, and the rest in short.
+
+    Several journals can be read into one, the one that is written to as the last.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    answers: dict[str, LineRef] = field(default_factory=dict)
+    failures: dict[str, LineRef] = field(default_factory=dict)  # the last one, where there is no answer
+    in_flight: dict[str, InFlightRequest] = field(default_factory=dict)
+    unanswered: dict[str, list[Usage]] = field(default_factory=dict)  # usage of requests that may have been charged
+    plans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by the plan's identity
+    answered: dict[str, int] = field(default_factory=dict)  # answers by the plan's identity
+    answered_in: dict[int, set[str]] = field(default_factory=dict)  # the plans with answers, by the number of the file
+    step_downs: list[dict[str, Any]] = field(default_factory=list)  # step-downs of whole plans
+    lowered: set[str] = field(default_factory=set)  # keys in a lower format than the plan's, refused in the higher one
+    twice: dict[str, tuple[int, int]] = field(default_factory=dict)  # keys answered in two files
+    taken_over: dict[str, int] = field(default_factory=dict)  # request ids of cut-off requests, by who asked again
+    torn: int = 0  # bytes of a torn last line of the last file
+    size: int = 0  # of everything before it
+    _cut_off: set[str] = field(default_factory=set)  # keys whose next request takes over a cut-off one
+
+    def format_for(self, base: str, first: AnswerFormat) -> AnswerFormat:
+        """The response format that a plan has stepped down to, or its first."""
+        reached = [step["to"] for step in self.step_downs if step["base"] == base and step["to"] in ANSWER_FORMATS]
+        return max([first, *reached], key=ANSWER_FORMATS.index)
+
+    def open(self, path: Path) -> None:
+        """What is noted from here on is in this file."""
+        self.files.append(path)
+        self.size = self.torn = 0
+
+    def endpoint_of(self, identity: str) -> str | None:
+        """The endpoint that a plan names, if it names one."""
+        name = self.plans[identity]["settings"].get("endpoint") if identity in self.plans else None
+        return name if isinstance(name, str) else None
+
+    def note(self, record: dict[str, Any], length: int) -> None:
+        """Take in a line that stands (or will stand) at the end."""
+        place = len(self.files) - 1, self.size, length
+        self.size += length
+        match record["kind"]:
+            case "plan":
+                self.plans[record["plan"]] = record
+            case "step_down" if "key" in record:
+                self.lowered.add(record["key"])
+            case "step_down":
+                self.step_downs.append(record)
+            case "asked":
+                self._note_asked(record, place[0])
+            case "unanswered":
+                if record["cause"] == CUT_OFF:
+                    self._cut_off.add(record["key"])
+                self.in_flight.pop(record["key"], None)
+                if record.get("usage"):
+                    self.unanswered.setdefault(record["key"], []).append(line_usage(record))
+            case "failure":
+                if record["key"] not in self.answers:
+                    self.failures[record["key"]] = place
+            case "answer":
+                self._note_answer(record, place)
+
+    def _note_asked(self, record: dict[str, Any], file: int) -> None:
+        key, request_id = record["key"], record["request_id"]
+        if self.taken_over.get(request_id, file) != file:
+            return  # cut off, and asked again by the process whose journal was read before this one: counted there
+        if key in self._cut_off:
+            self._cut_off.discard(key)
+            self.taken_over[request_id] = file
+        self.in_flight[key] = InFlightRequest(request_id, record["estimate"])
+
+    def _note_answer(self, record: dict[str, Any], place: LineRef) -> None:
+        key = record["key"]
+        self.answered_in.setdefault(place[0], set()).add(record["plan"])
+        self.in_flight.pop(key, None)
+        self.failures.pop(key, None)
+        if key in self.answers:  # two journals put together: the first answer counts, and both were paid for
+            self.unanswered.setdefault(key, []).append(line_usage(record))
+            if self.answers[key][0] != place[0]:
+                self.twice[key] = self.answers[key][0], place[0]
+        else:
+            self.answers[key] = place
+            self.answered[record["plan"]] = self.answered.get(record["plan"], 0) + 1
+
+
+def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    """A line of a journal, its fields of the right types; InputError for any other."""
+    place = Place(str(path), number)
+    try:
+        record = orjson.loads(line)
+    except ValueError:
+        # After lines of ours it is one of ours, as a power cut can leave it.
+        if number == 1 and not line.startswith(_LINE_STARTS):
+            raise _foreign_line_error(place, "text that is not JSON") from None
+        raise InputError(
+            "journal.damaged",
+            "this line of the journal is damaged",
+            place=place,
+            advice=_REMOVE_LINE,
+        ) from None
+    if not isinstance(record, dict):
+        raise _foreign_line_error(place, describe_value(record))
+    kind = record.get("kind")
+    if not isinstance(kind, str) or not record.keys() >= {*REQUIRED_FIELDS.get(kind, (None,))}:
+        raise _foreign_line_error(place, describe_value(kind))
+    if record.get("format_version", JOURNAL_VERSION) not in READABLE_VERSIONS:
+        raise InputError("journal.other_version", "a newer goldgate wrote this journal", place=place)
+    for name, value in record.items():
+        test = _FIELD_TESTS.get(name)
+        if test is None:
+            continue
+        if not test(value) or (value is not None and name in _LARGEST and not 0 <= value <= _LARGEST[name]):
+            raise InputError(
+                "journal.wrong_field",
+                "this line of the journal has a field that goldgate did not write",
+                place=Place(place.file, place.line, name),
+                found=describe_value(value),
+                expected=_EXPECTED.get(name, expected_text(FIELD_TYPES[name])),
+                advice=_REMOVE_LINE,
+            )
+    return record
+
+
+def is_torn(line: bytes, *, first: bool) -> bool:
+    """Whether a last line without its end is the beginning of one of ours: only that may be removed.
+
+    A few bytes are taken for ours after other lines of ours, but not in a file that has nothing else in it.
+    """
+    return any(line.startswith(start) or (not first and start.startswith(line)) for start in _LINE_STARTS)
+
+
+def line_usage(record: dict[str, Any]) -> Usage:
+    """The tokens of a line; what cannot be a count of tokens was not counted."""
+    usage = record.get("usage")
+    if not usage or max(usage[:3]) > MAX_ANSWER_TOKENS:
+        return Usage(estimated=True)
+    return Usage(*usage)
+
+
+def _foreign_line_error(place: Place, found: str) -> InputError:
+    return InputError(
+        "journal.not_a_journal",
+        "not a line of a journal; the file is left as it is",
+        place=place,
+        found=found,
+        advice="choose another folder for --out",
+    )
+
 
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -306,85 +507,3 @@ def _unusable_error(path: Path, reason: str, message: str = "the journal cannot 
     full = reason in map(os.strerror, _DISK_FULL)
     advice = "free some space and run the same command again" if full else None
     return ConfigError("journal.unusable", message, place=Place(str(path)), found=reason, advice=advice)
-
-
-SHARDS_FOLDER = "shards"  # in --out; has a folder for each shard
-MAX_SHARDS = 10_000
-JOURNAL_FILE = "journal.jsonl"
-
-_SHARD_NAME = re.compile(r"([0-9]{1,5})-of-([0-9]{1,5})")
-_BITS = 64
-
-
-class DocumentShard(NamedTuple):
-    """Shard `number` of `total`, counted from 1."""
-
-    number: int
-    total: int
-
-    def __str__(self) -> str:
-        return f"{self.number}/{self.total}"
-
-    @property
-    def folder(self) -> str:
-        """`03-of-16`: padded with zeros, so that names sort in order."""
-        width = max(2, len(str(self.total)))
-        return f"{self.number:0{width}}-of-{self.total:0{width}}"
-
-    def holds(self, document_id: str) -> bool:
-        return shard_of(document_id, self.total) == self.number
-
-
-def shard_of(document_id: str, total: int) -> int:
-    """The number of a document's shard, from 1 to `total`."""
-    digest = hashlib.blake2b(document_id.encode("utf-8", "surrogatepass"), digest_size=_BITS // 8).digest()
-    return (int.from_bytes(digest, "big") * total >> _BITS) + 1
-
-
-def parse_shard_folder(name: str) -> DocumentShard | None:
-    """The shard that a folder name such as `03-of-16` means; None for other names."""
-    match = _SHARD_NAME.fullmatch(name)
-    return DocumentShard(int(match[1]), int(match[2])) if match else None
-
-
-def shard_journals(out: Path) -> list[Path]:
-    """The journals of all shards, whatever their folders are called."""
-    return sorted(path for path in (out / SHARDS_FOLDER).glob(f"*/{JOURNAL_FILE}"))
-
-
-def other_journals(out: Path, shard: DocumentShard | None) -> list[Path]:
-    """The journals of other processes that may hold answers to this one's questions.
-
-    Shards of one number have no document in common; those of another number, and a run without shards, have.
-    """
-    if shard is None:
-        return shard_journals(out)
-    main = [out / JOURNAL_FILE] if (out / JOURNAL_FILE).exists() else []
-    return [*(path for path in shard_journals(out) if not _is_sibling(path, shard)), *main]
-
-
-def require_idle(paths: list[Path]) -> list[Path]:
-    """These journals; ConfigError if another process is asking the same documents at this moment."""
-    for path in paths:
-        if journal_in_use(path):
-            raise ConfigError(
-                "shards.in_use",
-                "another process is already asking some of these documents",
-                place=Place(str(path)),
-                advice="wait for it to end; --merge reports what there is meanwhile",
-            )
-    return paths
-
-
-def missing_shards(journals: list[Path]) -> Iterator[DocumentShard]:
-    """The shards without a journal, where all that have one are of the same number."""
-    shards = [parse_shard_folder(path.parent.name) for path in journals]
-    numbers = {shard.total for shard in shards if shard is not None}
-    if len(numbers) == 1 and None not in shards:
-        total = numbers.pop()
-        yield from (shard for number in range(1, total + 1) if (shard := DocumentShard(number, total)) not in shards)
-
-
-def _is_sibling(path: Path, shard: DocumentShard) -> bool:
-    other = parse_shard_folder(path.parent.name)
-    return other is not None and other.total == shard.total

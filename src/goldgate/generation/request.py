@@ -3,22 +3,28 @@
 A plan is everything that determines the requests of a run. Each request has a key, a hash of the plan, the document
 and the seed, so answers to different questions can share one journal. The outcome of a request is a `ModelAnswer` or
 a `NoAnswer` with its reason. `RequestBudget` keeps tokens and money under a cap, including requests in flight.
+
+`FormatLadder` orders the response formats of a plan from the most to the least demanding. With `auto`, a run starts
+with the first and steps down when the endpoint does not support it. An answer counts in whichever format it came.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal, localcontext
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import orjson
 
 from goldgate.core.task import ANSWER_FORMATS, AnswerFormat, Message, Question, Task
 from goldgate.errors import ConfigError, did_you_mean
 from goldgate.protocol import GenerationSettings, Price
+
+if TYPE_CHECKING:
+    from goldgate.generation.journal import JournalContents, LineRef
 
 MAX_ANSWER_TOKENS = 1_000_000_000  # of one answer; an endpoint that says more does not count
 
@@ -301,3 +307,106 @@ def _hash(*parts: bytes) -> str:
         digest.update(len(part).to_bytes(8, "big"))  # so that no two lists of parts run together
         digest.update(part)
     return digest.hexdigest()[:32]
+
+
+QuestionPosition = tuple[int, int | None]  # position of a document in its task, and the seed of its question
+REFUSALS_NEEDED = 3  # questions refused in a format without a reason and answered in a lower one: it is the format
+
+
+class StoredQuestion(NamedTuple):
+    """What a journal has of one question."""
+
+    keys: list[str]  # keys of the question in every format and from every source
+    form: AnswerFormat | None = None  # the format of the answer that counts; None if there is no answer
+    key: str = ""  # of that answer
+    place: LineRef | None = None
+
+    def without_answer(self, contents: JournalContents) -> list[Usage]:
+        """Usage of each request for this question that may have been charged and gave no answer."""
+        cut_off = [contents.in_flight[key].estimate for key in self.keys if key in contents.in_flight]
+        usages = [usage for key in self.keys for usage in contents.unanswered.get(key, ())]
+        return usages + [Usage(estimate, estimated=True) for estimate in cut_off]
+
+    def unused(self, contents: JournalContents) -> list[LineRef]:
+        """Further answers to this question, in other formats: paid for, and not counted as answers."""
+        return [contents.answers[key] for key in self.keys if key != self.key and key in contents.answers]
+
+
+class FormatLadder:
+    """The requests of a plan in each of its formats; `form` is the one that new questions are asked in."""
+
+    def __init__(self, plan: RequestPlan, contents: JournalContents) -> None:
+        self.plan = plan
+        self._steps = {form: RequestBuilder(plan, form) for form in plan.formats}
+        self.form = _current_format(plan, contents)
+        self._others = [other for source in plan.others() for other in _stored_requests(source, contents)]
+        self._answered_in = {form for form, step in self._steps.items() if contents.answered.get(step.identity)}
+        self._evidence: dict[AnswerFormat, int] = {}
+
+    def __getitem__(self, form: AnswerFormat) -> RequestBuilder:
+        return self._steps[form]
+
+    @property
+    def current(self) -> RequestBuilder:
+        return self._steps[self.form]
+
+    @property
+    def bases(self) -> set[str]:
+        """The base of the plan, and those of other sources whose answers count too."""
+        return {self.plan.base(), *(step.plan.base() for step, _ in self._others)}
+
+    def find_all(
+        self, contents: JournalContents, positions: Iterable[QuestionPosition]
+    ) -> Iterator[tuple[QuestionPosition, Question, StoredQuestion]]:
+        """Each question with what the journals have of it."""
+        for position, seed in positions:
+            question = self.plan.task.question(position, seed)
+            yield (position, seed), question, self.find(contents, question, seed)
+
+    def find(self, contents: JournalContents, question: Question, seed: int | None) -> StoredQuestion:
+        """The answer to a question: in the present format, in one above it, or in one that it was lowered to."""
+        encoded = encode_chat(question.messages)
+        own = [
+            (self.current, self.form),
+            *((step, self.form) for form, step in self._steps.items() if form != self.form),
+        ]
+        keys = [(step.key(question.id, seed, encoded), step.form, reached) for step, reached in (*own, *self._others)]
+        every = [key for key, _, _ in keys]
+        for key, form, reached in keys:
+            is_below = ANSWER_FORMATS.index(form) > ANSWER_FORMATS.index(reached)
+            if key in contents.answers and (not is_below or key in contents.lowered):
+                return StoredQuestion(every, form, key, contents.answers[key])
+        return StoredQuestion(every)
+
+    def below(self, form: AnswerFormat) -> AnswerFormat | None:
+        """The format to try instead of one that was refused; None if there is none."""
+        forms = list(self._steps)
+        place = max(forms.index(form) + 1, forms.index(self.form))
+        return forms[place] if place < len(forms) else None
+
+    def settled(self, form: AnswerFormat) -> bool:
+        """Whether the endpoint has answered in this format: then a refusal is about the one request."""
+        return form in self._answered_in
+
+    def answered(self, form: AnswerFormat) -> None:
+        self._answered_in.add(form)
+
+    def is_higher(self, form: AnswerFormat) -> bool:
+        """Whether new questions are asked in a format above this one."""
+        return ANSWER_FORMATS.index(self.form) < ANSWER_FORMATS.index(form)
+
+    def answered_below(self, form: AnswerFormat) -> bool:
+        """Record that a question was refused above and answered in `form`; True once that is evidence enough."""
+        self._evidence[form] = self._evidence.get(form, 0) + 1
+        return self._evidence[form] >= REFUSALS_NEEDED and not self.settled(self.form)
+
+
+def _current_format(plan: RequestPlan, contents: JournalContents) -> AnswerFormat:
+    first = plan.formats[0]
+    return contents.format_for(plan.base(), first) if len(plan.formats) > 1 else first
+
+
+def _stored_requests(plan: RequestPlan, contents: JournalContents) -> list[tuple[RequestBuilder, AnswerFormat]]:
+    """What was asked of another source, in each format, and the format that it had stepped down to."""
+    steps = (RequestBuilder(plan, form) for form in plan.formats)
+    return [(step, _current_format(plan, contents)) for step in steps if step.identity in contents.plans]

@@ -1,33 +1,46 @@
 """A generation run: from a task and an answerer to a journal with every answer, predictions and a summary.
 
-Also the options of a run, the progress line, and the notices printed when a run begins and ends.
+Also the options of a run, the notices printed when it begins and ends, and `merge`, which combines the journals of all
+shards into one result.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from goldgate.core.task import ScoredTask, Task
 from goldgate.errors import ConfigError, Place
-from goldgate.generation.answerer import (
-    Answerer,
-    Assignment,
-    EarlyStopping,
-    Ending,
-    Listener,
-    ProgressCounts,
-    StopRule,
+from goldgate.generation.answerer import Answerer, Assignment, EarlyStopping, Ending, Listener, ProgressCounts, StopRule
+from goldgate.generation.journal import (
+    JOURNAL_FILE,
+    Journal,
+    JournalContents,
+    LineRef,
+    disk_full_error,
+    journal_in_use,
+    line_usage,
+    read_contents,
+    read_lines,
 )
-from goldgate.generation.artifacts import (
+from goldgate.generation.request import (
+    FormatLadder,
+    ModelRequest,
+    QuestionPosition,
+    RequestBudget,
+    RequestPlan,
+    ResponseFormat,
+    Usage,
+    compute_cost,
+    find_price,
+    make_plan,
+)
+from goldgate.generation.results import (
     NOT_ASKED,
     SeedSummary,
     artifact_file,
@@ -37,29 +50,17 @@ from goldgate.generation.artifacts import (
     write_artifact,
     write_predictions,
 )
-from goldgate.generation.journal import (
-    JOURNAL_FILE,
+from goldgate.generation.shards import (
+    SHARDS_FOLDER,
     DocumentShard,
-    Journal,
-    disk_full_error,
+    missing_shards,
     other_journals,
-    read_contents,
-    read_lines,
+    parse_shard_folder,
     require_idle,
-)
-from goldgate.generation.journal_contents import FormatLadder, JournalContents, LineRef, QuestionPosition, line_usage
-from goldgate.generation.request import (
-    ModelRequest,
-    RequestBudget,
-    RequestPlan,
-    ResponseFormat,
-    Usage,
-    compute_cost,
-    find_price,
-    make_plan,
+    shard_journals,
+    shard_of,
 )
 from goldgate.protocol import GenerationSettings, Price
-from goldgate.report.escape import escape_for_terminal
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import EarlyStopValue
@@ -157,82 +158,6 @@ def closing_notices(counts: ProgressCounts, seconds: float) -> Iterator[str]:
     for limit, waited in sorted(counts.waited.items()):
         if waited >= NOTABLE_WAIT:
             yield f"slowed down: for {waited:.1f} of {seconds:.1f} s requests waited for {limit}"
-
-
-TERMINAL_INTERVAL, LOG_INTERVAL = 0.25, 10.0  # seconds between two lines
-
-
-class GenerationProgress:
-    """Call it with the counts, as often as you like."""
-
-    def __init__(self, *, quiet: bool, currency: str = "") -> None:
-        self._quiet = quiet or sys.stderr is None
-        self._terminal = not self._quiet and sys.stderr.isatty()
-        self._began = time.monotonic()
-        self._next = 0.0 if self._terminal else self._began + LOG_INTERVAL
-        self._width = 0
-        self._currency = currency
-
-    @property
-    def every(self) -> float:
-        return TERMINAL_INTERVAL if self._terminal else 1.0
-
-    def __call__(self, counts: ProgressCounts) -> None:
-        now = time.monotonic()
-        finished = counts.done >= counts.total
-        if self._quiet or (now < self._next and not finished):
-            return
-        self._next = now + (TERMINAL_INTERVAL if self._terminal else LOG_INTERVAL)
-        text = escape_for_terminal(progress_text(counts, now - self._began, self._currency))
-        if self._terminal:
-            text = text[: max(20, get_terminal_size().columns - 1)]  # a line that wraps cannot be written over
-            _write_stderr("\r" + text.ljust(self._width))
-            self._width = len(text)
-        else:
-            _write_stderr(text + "\n")
-
-    def clear(self) -> None:
-        """End the line that changes, so that what is printed next stands below it."""
-        if self._width:
-            _write_stderr("\n")
-            self._width = 0
-
-    def say(self, text: str) -> None:
-        """A line of its own."""
-        if not self._quiet:
-            self.clear()
-            _write_stderr(escape_for_terminal(text) + "\n")
-
-
-def _write_stderr(text: str) -> None:
-    with suppress(OSError):  # stderr was closed (`| head`, a terminal that is gone): the run goes on
-        sys.stderr.write(text)
-        sys.stderr.flush()
-
-
-def progress_text(counts: ProgressCounts, seconds: float, currency: str = "") -> str:
-    """`120/2,000 (6 %), 58.1/s, 0:32 left, 80,120 + 9,871 tokens, 0.31 USD, 4 retries, 0 failed`."""
-    now_done = counts.answered + counts.failed
-    rate = now_done / seconds if seconds > 0 else 0.0
-    percent = 100 * counts.done // counts.total if counts.total else 100
-    parts = [f"{counts.done:,}/{counts.total:,} ({percent} %)", f"{rate:.1f}/s"]
-    left = counts.total - counts.done
-    if left:
-        parts.append(f"{_format_duration(left / rate)} left" if rate else "time left unknown")
-    parts.append(f"{counts.usage.input:,} + {counts.usage.output:,} tokens")
-    if counts.cost is not None:
-        parts.append(f"{counts.cost:.4f} {currency}".rstrip())
-    parts.append("1 retry" if counts.retries == 1 else f"{counts.retries:,} retries")
-    parts.append(f"{counts.failed:,} failed")
-    if counts.waits_for is not None:
-        parts.append(f"waiting for {counts.waits_for}")
-    return ", ".join(parts)
-
-
-def _format_duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 PREDICTIONS, SUMMARY = "predictions.jsonl", "generation.json"
@@ -505,3 +430,92 @@ def _run_summary(
             path.relative_to(options.whole).as_posix(): counted[number] for number, path in enumerate(contents.files)
         }
     return report
+
+
+def merge(prepared: PreparedRun, listener: Listener) -> GenerationResult:
+    """The predictions and the summary of all shards together, as one process would have written them."""
+    out = prepared.options.out
+    journals = shard_journals(out)
+    if not journals:
+        raise ConfigError(
+            "shards.none",
+            "there is nothing to merge",
+            place=Place(str(out / SHARDS_FOLDER)),
+            expected=f"the folders of shards, such as {DocumentShard(1, 16).folder}, each with a journal.jsonl",
+            found="none",
+            advice="run the same command with --shard 1/N … N/N and this --out first, or copy their folders here",
+        )
+    contents = read_contents(prepared.journal, journals)
+    require_idle([prepared.journal])
+    if not contents.size:
+        require_own_predictions(prepared.options)
+    _require_each_answered_once(contents)
+    ladder = FormatLadder(_plan_for_all_endpoints(prepared.plan, contents), contents)
+    _require_one_run(contents, ladder)
+    for path in journals:
+        if journal_in_use(path):
+            listener.say(f"{path.parent} is still being asked: what comes later is not in this report")
+    summaries, report = write_artifacts(prepared, contents, ladder)
+    for line in (*_missing_notices(prepared, journals, contents, summaries), *model_notices(summaries)):
+        listener.say(line)
+    return GenerationResult(Ending("done"), ladder, summaries, report)
+
+
+def _plan_for_all_endpoints(plan: RequestPlan, contents: JournalContents) -> RequestPlan:
+    """What endpoints were asked alone, before or after the shards, counts too; a checkpoint stays the one it is."""
+    if plan.source:
+        return plan
+    urls = (record["settings"].get("endpoint") for record in contents.plans.values())
+    return replace(plan, also=tuple({"endpoint": name} for name in sorted({x for x in urls if isinstance(x, str)})))
+
+
+def _require_each_answered_once(contents: JournalContents) -> None:
+    """No question has an answer in two journals: which of them counts would be a matter of chance."""
+    if contents.twice:
+        one, other = (contents.files[number] for number in next(iter(contents.twice.values())))
+        raise ConfigError(
+            "shards.overlap",
+            f"{len(contents.twice):,} questions have an answer in two journals",
+            place=Place(str(other)),
+            expected="shards that have no document in common",
+            found=f"the first of them is also answered in {one}",
+            advice="move one of the two folders away; what is then missing can be asked for",
+        )
+
+
+def _require_one_run(contents: JournalContents, ladder: FormatLadder) -> None:
+    """Each journal that holds answers at all has some to this command's questions."""
+    for number, path in enumerate(contents.files):
+        plans = [
+            contents.plans[identity] for identity in contents.answered_in.get(number, ()) if identity in contents.plans
+        ]
+        if plans and not any(plan["base"] in ladder.bases for plan in plans):
+            differs = differing_settings(ladder, plans)
+            raise ConfigError(
+                "shards.other_run",
+                "this shard was asked something else",
+                place=Place(str(path)),
+                expected="answers to the questions of this command",
+                found=f"other settings: {', '.join(differs)}" if differs else "answers of another model server",
+                advice="give --merge the options that the shards were asked with, or ask this shard again with these",
+            )
+
+
+def _missing_notices(
+    prepared: PreparedRun, journals: list[Path], contents: JournalContents, summaries: list[SeedSummary]
+) -> Iterator[str]:
+    """Which shards have no journal, which lack answers and how many, and which are of no use."""
+    task, seeds = prepared.task, len(summaries)
+    for shard in missing_shards(journals):
+        documents = sum(shard.holds(task.id(position)) for position in prepared.documents)
+        yield f"shard {shard} has no journal here: {documents * seeds:,} answers are missing"
+    unanswered = [task.id(position) for summary in summaries for position in summary.unanswered]
+    for number, path in enumerate(contents.files):
+        shard_here = parse_shard_folder(path.parent.name)
+        if shard_here is not None and path.parent.parent.name == SHARDS_FOLDER:
+            lacking = sum(shard_of(name, shard_here.total) == shard_here.number for name in unanswered)
+            if lacking:
+                yield f"shard {shard_here} is not complete: {lacking:,} answers are missing"
+        held = sum(place[0] == number for place in contents.answers.values())
+        if held and not any(summary.journals[number] for summary in summaries):
+            yield f"{path} holds {held:,} answers to other questions (other documents, or another format)"

@@ -12,7 +12,7 @@ import pytest
 
 from goldgate import render
 from goldgate.core.page import Page, Table
-from goldgate.generation.scoring import describe_seeds
+from goldgate.generation.results import describe_seeds
 from goldgate.report import PAGE_FORMATS, describe_report, render_page
 from goldgate.report.escape import display_width
 from goldgate.report.svg import page_pictures, render_svg

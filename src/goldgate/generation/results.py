@@ -1,35 +1,52 @@
-"""The files made from a journal: predictions.jsonl and generation.json.
+"""What is made of the answers: predictions.jsonl, generation.json, a report for each seed, and seeds.json.
 
-Both are made anew from the journal each time. A file that cannot be written is an error that says that no answer is
-lost.
+The first two are made anew from the journal each time. A file that cannot be written is an error that says that no
+answer is lost.
+
+Where answers are missing, a report has bounds, the two extremes: every missing answer wrong (the ordinary report counts
+it as an empty answer) and every missing answer equal to the gold.
 """
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 import orjson
 
-from goldgate.core.metric import Rate
-from goldgate.core.task import ANSWER_FORMATS, AnswerFormat
+from goldgate.core.evaluation import Evaluation
+from goldgate.core.metric import Rate, mean
+from goldgate.core.page import Cell, Column, MeasuredValue, Name, Page, Section, Table, interval_ends
+from goldgate.core.task import ANSWER_FORMATS, AnswerFormat, ScoredTask
+from goldgate.errors import InputError, Place
 from goldgate.files import writing
 from goldgate.generation.answerer import EarlyStopping
-from goldgate.generation.journal import read_lines
-from goldgate.generation.journal_contents import FormatLadder, JournalContents, LineRef, line_usage
-from goldgate.generation.request import Usage, compute_cost
+from goldgate.generation.journal import JournalContents, LineRef, line_usage, read_lines
+from goldgate.generation.request import FormatLadder, Usage, compute_cost
 from goldgate.protocol import Price
 from goldgate.stats.early_stopping import ERROR_RATE
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import DecidedGate, EarlyStopValue
+    from goldgate.core.contracts import (
+        BoundsValue,
+        ComparedValue,
+        DecidedGate,
+        EarlyStopValue,
+        GenerationValue,
+        IntervalValue,
+        PlainCount,
+        PlainEstimate,
+        PlainRate,
+        RateValue,
+    )
 
 _ADVICE = "everything that was answered is in the journal; the same command goes on from there"
 
@@ -273,3 +290,169 @@ def format_money(money: Decimal | None) -> str | None:
     text = f"{money.normalize():f}"
     whole, _, part = text.partition(".")
     return f"{whole}.{part.ljust(2, '0')}"
+
+
+_ADDRESS_ERRORS = frozenset({"not_json", "http_404", "http_405"})  # what a web server says that is no endpoint
+
+EvaluatePredictions = Callable[[list[Path], IO[bytes] | None], Evaluation]  # files of predictions, where the records go
+
+
+def score_answers(
+    evaluate: EvaluatePredictions,
+    predictions: Path,
+    ladder: FormatLadder,
+    summary: SeedSummary,
+    currency: str,
+    records: IO[bytes] | None = None,
+    stopped: EarlyStopValue | None = None,
+) -> Evaluation:
+    """Evaluate the predictions of one seed; the report also says what was asked, what is missing, what it cost."""
+    evaluation = evaluate([predictions], records)
+    task = cast(ScoredTask, ladder.plan.task)
+    bounds = None if summary.complete else _bounds(evaluate, predictions, task, summary, evaluation)
+    asked = generation_signature(ladder, summary.formats, summary.seed)
+    generation: GenerationValue = {
+        "signature": asked,
+        "coverage": summary.coverage.as_json(),
+        "missing": dict(sorted(summary.missing.items())),
+        "bounds": bounds,
+        "cost": None if summary.cost is None else {"amount": summary.cost, "currency": currency},
+    }
+    if stopped is not None:
+        generation["stopped"] = stopped
+    signature = f"{evaluation.report['signature']}|{asked}"
+    return replace(evaluation, report={**evaluation.report, "signature": signature, "generation": generation})
+
+
+def missing_error(
+    evaluation: Evaluation, task: ScoredTask, summary: SeedSummary, predictions: Path, again: str = "again"
+) -> InputError:
+    """Why an incomplete run has no verdict, and between which values its score lies; `again` is how to ask for it."""
+    generation = evaluation.report["generation"]
+    low, high = (generation["bounds"][side][task.headline] for side in ("all_wrong", "all_right"))
+    causes = ", ".join(_describe_cause(cause, count, summary) for cause, count in generation["missing"].items())
+    seed = "" if summary.seed is None else f" for seed {summary.seed}"
+    between = f"{_format_rate(low)} (all of them wrong) and {_format_rate(high)} (all right)"
+    advice = f"run the same command {again} to ask for what is missing, or add --allow-missing to score without it"
+    if not summary.answered and not _ADDRESS_ERRORS.isdisjoint(summary.missing):
+        advice = f"is --base-url the part before /chat/completions? if so: {advice}"
+    return InputError(
+        "generation.missing_answers",
+        f"{summary.documents - summary.answered} of {summary.documents} answers are missing{seed}",
+        place=Place(str(predictions)),
+        expected="an answer for every document",
+        found=f"{causes}; {task.headline} is between {between}",
+        advice=advice,
+    )
+
+
+def _describe_cause(cause: str, count: int, summary: SeedSummary) -> str:
+    """How often it was so, with what the server said the first time."""
+    detail = summary.details.get(cause)
+    return f"{cause} {count} ({detail})" if detail else f"{cause} {count}"
+
+
+def _bounds(
+    evaluate: EvaluatePredictions, predictions: Path, task: ScoredTask, summary: SeedSummary, evaluation: Evaluation
+) -> BoundsValue:
+    with temporary_folder() as folder:
+        perfect = folder / "perfect.jsonl"
+        with artifact_file(perfect) as out:
+            for position in summary.unanswered:
+                out.write(orjson.dumps(task.perfect_prediction(position), option=orjson.OPT_APPEND_NEWLINE))
+        best = evaluate([predictions, perfect], None)
+    return {"all_wrong": _rates(evaluation), "all_right": _rates(best)}
+
+
+def _rates(evaluation: Evaluation) -> dict[str, RateValue]:
+    main = evaluation.report["metrics"]["main"]
+    return {
+        name: main[name] for name, metric in evaluation.metrics.items() if isinstance(metric, Rate) and name in main
+    }
+
+
+def _format_rate(metric: RateValue) -> str:
+    return str(Rate(metric["numerator"], metric["denominator"]))
+
+
+SEEDS_VERSION = 1  # of seeds.json
+
+
+class SeedsMetric(TypedDict):
+    """A metric over several seeds; the standard errors and the interval are those of its mean."""
+
+    mean: float | None
+    standard_deviation: float | None
+    min: float | None
+    max: float | None
+    se_runs: float | None
+    se_units: float | None
+    interval: IntervalValue | None
+    by_seed: dict[str, PlainRate | PlainCount | PlainEstimate]
+
+
+class SeedsSummary(TypedDict):
+    """seeds.json."""
+
+    format_version: int
+    seeds: list[int]
+    statuses: dict[str, str]
+    metrics: dict[str, SeedsMetric]
+
+
+def summarize_seeds(
+    evaluations: Mapping[int, Evaluation], spreads: Mapping[str, ComparedValue] | None = None
+) -> SeedsSummary:
+    """seeds.json: what a user quotes. The spread is the sample standard deviation, None for a single value.
+
+    `spreads` has, for each rate, the standard errors of its mean from runs and from units, and an interval with both.
+    """
+    first = next(iter(evaluations.values()))
+    metrics: dict[str, SeedsMetric] = {}
+    for name in first.metrics:
+        by_seed = {seed: evaluation.metrics[name] for seed, evaluation in evaluations.items()}
+        rates = [metric for metric in by_seed.values() if isinstance(metric, Rate)]
+        values = [float(metric.value) for metric in by_seed.values() if metric.value is not None]
+        spread = (spreads or {}).get(name)
+        average = mean(rates).value if rates else (statistics.fmean(values) if values else None)
+        metrics[name] = {
+            "mean": average,
+            "standard_deviation": statistics.stdev(values) if len(values) > 1 else None,
+            "min": min(values, default=None),
+            "max": max(values, default=None),
+            "se_runs": None if spread is None else spread.get("se_runs"),
+            "se_units": None if spread is None else spread.get("se_units"),
+            "interval": None if spread is None else spread["interval"],
+            "by_seed": {str(seed): metric.as_json() for seed, metric in by_seed.items()},
+        }
+    return {
+        "format_version": SEEDS_VERSION,
+        "seeds": list(evaluations),
+        "statuses": {str(seed): evaluation.status for seed, evaluation in evaluations.items()},
+        "metrics": metrics,
+    }
+
+
+_SeedColumn = Literal["mean", "standard_deviation", "min", "max", "se_runs", "se_units"]
+_SEED_COLUMNS: dict[_SeedColumn, str] = {"mean": "mean", "standard_deviation": "std. dev.", "min": "min", "max": "max"}
+_STANDARD_ERRORS: dict[_SeedColumn, str] = {
+    "se_runs": "se of seeds",
+    "se_units": "se of samples",
+}  # standard errors of the mean
+
+
+def describe_seeds(seeds: SeedsSummary, headline: Sequence[str]) -> Page:
+    """The summary of several seeds as a page, with the headline metrics that there are, or else all."""
+    metrics = seeds["metrics"]
+    names = [name for name in headline if name in metrics] or list(metrics)
+    columns = _SEED_COLUMNS | (_STANDARD_ERRORS if any(metrics[name].get("interval") for name in names) else {})
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (Name(name), *(_value(metrics[name], key) for key in columns)) for name in names
+    )
+    table = Table((Column("metric"), *map(Column, columns.values())), rows)
+    return Page(suite="seeds", subject=", ".join(map(str, seeds["seeds"])), sections=(Section("Metrics", (table,)),))
+
+
+def _value(metric: SeedsMetric, key: _SeedColumn) -> MeasuredValue:
+    """The mean has the interval: of what other seeds and other documents might bring."""
+    return MeasuredValue(metric.get(key), interval=interval_ends(metric.get("interval")) if key == "mean" else None)

@@ -11,15 +11,72 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import orjson
 
 from goldgate.files.writing import replace_surrogates
-from goldgate.generation.openai.pacing import retry_after_text
 from goldgate.generation.request import MAX_ANSWER_TOKENS, FailureKind, ModelAnswer, NoAnswer, Usage
 from goldgate.generation.secret import Secret
 from goldgate.readers.layouts.chat import calls_text
+
+LONGEST_RETRY_AFTER = 120.0  # servers have been seen to ask for hours
+_UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_TIME = r"(\d{1,9}(?:\.\d{1,9})?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])"
+_IN_WORDS = re.compile(
+    rf"(?:try|retry[_ -]?delay|retry[_ -]?after|wait|resets?|available)\b[^0-9]{{0,40}}?((?:{_TIME}(?:\s|,|and)*)+)",
+    re.IGNORECASE,
+)
+_BARE = re.compile(r"retry[_ -]?after[_ -]?(ms|seconds|secs?)?\W{1,4}(\d{1,9}(?:\.\d{1,9})?)\b", re.IGNORECASE)
+
+
+def retry_after_header(headers: Mapping[str, str], now: datetime) -> float | None:
+    """The seconds that a reply asks us to wait: `retry-after-ms`, or `Retry-After` in seconds or as a date."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return _capped(milliseconds / 1000)
+    value = headers.get("Retry-After") or headers.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None:
+        return _capped(seconds)
+    if not value:
+        return None
+    try:
+        when = parsedate_to_datetime(value)
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return _capped((when - now).total_seconds())
+    except (ValueError, TypeError, IndexError, OverflowError):  # no date, or one that no calendar has
+        return None
+
+
+def retry_after_text(text: str) -> float | None:
+    """The seconds that an error's text asks us to wait: `retry in 1.2s`, `try again in 6m0s`, `"retryDelay": "34s"`."""
+    if match := _IN_WORDS.search(text):
+        parts = re.findall(_TIME, match[1], re.IGNORECASE)
+        return _capped(sum(float(number) * _unit(unit.lower()) for number, unit in parts))
+    if match := _BARE.search(text):
+        return _capped(float(match[2]) * _unit((match[1] or "s").lower()))
+    return None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text) if text is not None else None
+    except ValueError:
+        return None
+    return number if number is not None and number == number else None
+
+
+def _unit(name: str) -> float:
+    return _UNITS.get(name) or _UNITS["mil" if name.startswith("mil") else name[0]]
+
+
+def _capped(seconds: float) -> float:
+    return min(max(seconds, 0.0), LONGEST_RETRY_AFTER)
+
 
 _MAX_DIGITS = 18  # fits 64 bits; longer numbers become None, which no field of ours takes
 

@@ -24,8 +24,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import goldgate
 from goldgate.errors import ConfigError, Place, missing_extra
-from goldgate.generation.openai.pacing import retry_after_header
-from goldgate.generation.openai.reply import read_reply
+from goldgate.generation.reply import read_reply, retry_after_header
 from goldgate.generation.request import ModelAnswer, NoAnswer
 from goldgate.generation.secret import Secret, redact_address
 

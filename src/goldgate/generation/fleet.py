@@ -2,6 +2,7 @@
 
 A single endpoint is asked until its circuit breaker opens. Of several, the one with the fewest requests in flight is
 asked; one that is busy or keeps failing rests, longer each time, and is then tried with one request until it answers.
+Pauses between attempts grow exponentially, with jitter; limits per minute are kept evenly.
 """
 
 from __future__ import annotations
@@ -9,10 +10,90 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from goldgate.generation.openai.pacing import EndpointLimits, RateLimits, SendTime, backoff
-from goldgate.generation.openai.transport import Send
 from goldgate.generation.request import NoAnswer
+from goldgate.generation.transport import Send
+
+FIRST_PAUSE = 0.5  # seconds
+LONGEST_PAUSE = 60.0
+MAX_UNCHANGED_PAUSES = 10  # times that a pause of the server's own is taken as it is; after that ours grows too
+
+
+def backoff(attempt: int, asked: float | None, rng: random.Random) -> float:
+    """The pause before the next attempt: doubled each time, up to half of it by chance; never less than was asked."""
+    if asked is None:
+        return _exponential(attempt) * rng.uniform(0.5, 1.0)
+    later = asked + rng.uniform(0, min(1.0, 0.05 + 0.1 * asked))  # so that not all come back in the same moment
+    if attempt <= MAX_UNCHANGED_PAUSES:
+        return later
+    # "In 0 seconds", again and again, is no time.
+    return max(later, _exponential(attempt - MAX_UNCHANGED_PAUSES) * rng.uniform(0.5, 1.0))
+
+
+@dataclass(slots=True)
+class Pace:
+    """At most so much a minute, evenly: nothing is saved up, so there is never a burst."""
+
+    per_minute: float
+    free_at: float = 0.0
+
+    def reserve(self, now: float, amount: float = 1.0) -> float:
+        """Take the next free moment for `amount`; the seconds until then."""
+        start = max(now, self.free_at)
+        self.free_at = start + amount * 60.0 / self.per_minute
+        return start - now
+
+    def correct(self, difference: float) -> None:
+        """What was reserved turned out to be so much more (or less)."""
+        self.free_at += difference * 60.0 / self.per_minute
+
+
+def _exponential(attempt: int) -> float:
+    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(attempt - 1, 20))
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointLimits:
+    """Limits on requests that a user sets."""
+
+    concurrency: int = 32
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    attempts: int = 8
+
+
+class SendTime(NamedTuple):
+    """When a request may be sent, and which limit it waits for until then."""
+
+    at: float
+    limit: str
+
+
+class RateLimits:
+    """Hands out the moments at which requests may be sent."""
+
+    def __init__(self, limits: EndpointLimits) -> None:
+        per_minute = {"--rpm": limits.requests_per_minute, "--tpm": limits.tokens_per_minute}
+        self._paces = {option: Pace(limit) for option, limit in per_minute.items() if limit}
+
+    def next_turn(self, now: float) -> SendTime:
+        """The moment from which on a request may be sent; nothing is reserved."""
+        turns = (SendTime(pace.free_at, f"{option} {pace.per_minute:g}") for option, pace in self._paces.items())
+        return max((SendTime(now, ""), *turns))
+
+    def reserve(self, now: float, tokens: int) -> SendTime:
+        """The next moment at which a request of `tokens` may be sent."""
+        turn = self.next_turn(now)
+        for option, pace in self._paces.items():
+            pace.reserve(now, tokens if option == "--tpm" else 1)
+        return turn
+
+    def correct(self, tokens: int) -> None:
+        """Count `tokens` that a request took beyond its reservation; negative for fewer."""
+        if "--tpm" in self._paces:
+            self._paces["--tpm"].correct(tokens)
+
 
 FIRST_FAILURES = 5  # in a row, before anything was ever answered
 FIRST_SECONDS = 3.0
