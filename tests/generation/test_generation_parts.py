@@ -14,8 +14,8 @@ from goldgate.generation.prompt import parse_template
 from goldgate.generation.reply import read_reply
 from goldgate.generation.request import ModelAnswer, NoAnswer, RequestBuilder, RequestPlan, Usage, make_plan
 from goldgate.generation.secret import Secret, check_address, read_secret, redact_address
-from goldgate.suites.extraction.events import empty_events
 from goldgate.generation.transport import Endpoint, find_proxy
+from goldgate.suites.extraction.events import empty_events
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
 from goldgate.suites.extraction.records import Gold
 from goldgate.suites.extraction.settings import ResponseSettings

@@ -16,6 +16,7 @@ from goldgate.cli.options import (
     RESULT_FORMATS,
     SYSTEM_NAMES,
     format_option,
+    option,
     out_option,
     protocol_option,
     workers_option,
@@ -37,15 +38,15 @@ COMPARISON_FORMATS = {"comparison.md": "markdown", "comparison.html": "html", "c
 
 @click.command("compare", short_help="Compare systems: is the difference real?")
 @click.argument("systems", nargs=-1, required=True, metavar="SYSTEM...")
-@click.option("--gold", multiple=True, metavar="FILE", help="Score predictions first, against this gold. Repeatable.")
-@click.option("--suite", metavar="NAME", help="With --gold: the suite that scores, if not the first that can.")
-@click.option("--schema", metavar="FILE", help="With --gold: the event schema.")
+@option("--gold", "Score predictions first, against this gold. Repeatable.", "FILE", multiple=True)
+@option("--suite", "With --gold: the suite that scores, if not the first that can.", "NAME")
+@option("--schema", "With --gold: the event schema.", "FILE")
 @protocol_option("With --gold: settings, as YAML.")
-@click.option("--dialect", metavar="NAME", help="With --gold: its published format, if it is not recognized.")
-@click.option("--id-field", metavar="PATH", help="With --gold: dotted path to a prediction's id.")
-@click.option("--response-field", metavar="PATH", help="With --gold: dotted path to what the model wrote.")
+@option("--dialect", "With --gold: its published format, if it is not recognized.", "NAME")
+@option("--id-field", "With --gold: dotted path to a prediction's id.", "PATH")
+@option("--response-field", "With --gold: dotted path to what the model wrote.", "PATH")
 @SYSTEM_NAMES
-@click.option("--against", metavar="NAME", help="System to compare the others with. Default: the first.")
+@option("--against", "System to compare the others with. Default: the first.", "NAME")
 @COMMON
 @out_option("Write comparison.json, .md and .html, changed.jsonl and run.json here.")
 @workers_option()

@@ -12,8 +12,9 @@ from textwrap import wrap
 
 import click
 
+from goldgate.cli.options import option
 from goldgate.cli.process import GITHUB_VARIABLES, print_output
-from goldgate.cli.runner import exit_with
+from goldgate.cli.runner import command
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, Place
 
 DEMO_FOLDER = "goldgate-demo"
@@ -33,11 +34,13 @@ def demo_commands(suite: str = SUITES[0]) -> dict[str, int]:
     return {command: int(status) for command, status in json.loads(text).items()}
 
 
-@click.command("demo", short_help="Try goldgate on example data.")
-@click.option("--out", default=DEMO_FOLDER, show_default=True, metavar="DIR", help="Folder for the data and reports.")
-@click.option("--suite", type=click.Choice(SUITES), default=SUITES[0], show_default=True, help="What the models do.")
-@click.pass_context
-def demo_command(context: click.Context, out: str, suite: str) -> None:
+@command(
+    "demo",
+    "Try goldgate on example data.",
+    option("--out", "Folder for the data and reports.", "DIR", default=DEMO_FOLDER),
+    option("--suite", "What the models do.", default=SUITES[0], type=click.Choice(SUITES)),
+)
+def demo_command(out: str, suite: str) -> str:
     """Judge two made-up models on documents that come with goldgate, and show the commands.
 
     \b
@@ -46,24 +49,20 @@ def demo_command(context: click.Context, out: str, suite: str) -> None:
 
     Exit status: 0 model A passed and model B failed, as they should; 2 otherwise.
     """
+    from goldgate.report.escape import visible
 
-    def work() -> str:
-        from goldgate.report.escape import visible
-
-        _make_folder(out)
-        _require_unchanged(Path(out))
-        _write_data(Path(out), suite)
-        with chdir(out):
-            _run_all(visible(out), suite)
-        folder = visible(out.rstrip("/") or out)
-        return f"""
+    _make_folder(out)
+    _require_unchanged(Path(out))
+    _write_data(Path(out), suite)
+    with chdir(out):
+        _run_all(visible(out), suite)
+    folder = visible(out.rstrip("/") or out)
+    return f"""
 Model A passed and model B failed its gates, as they should. --brief leaves out
 most numbers. Next:
   open {folder}/report-b/report.html   to see why model B failed
   edit {folder}/release.yaml           to change a gate
 """
-
-    exit_with(context, "demo", work)
 
 
 def _run_all(folder: str, suite: str) -> None:

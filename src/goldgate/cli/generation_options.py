@@ -14,6 +14,7 @@ import click
 from goldgate.cli.options import (
     choose_ability,
     format_option,
+    option,
     out_option,
     protocol_option,
     workers_option,
@@ -49,93 +50,64 @@ class FiniteFloat(click.FloatRange):
 COMMON_OPTIONS = [
     protocol_option("Settings, gates and prices, as YAML."),
     out_option("Folder for the journal and everything made from it.  [default: out/MODEL]"),
-    click.option("--seeds", metavar="N,N,...", help="Ask once per seed; it is sent, and chooses the examples."),
-    click.option(
-        "--temperature", type=FiniteFloat(min=0), default=0.0, show_default=True, help="Sampling temperature; 0: none."
+    option("--seeds", "Ask once per seed; it is sent, and chooses the examples.", "N,N,..."),
+    option("--temperature", "Sampling temperature; 0: none.", default=0.0, type=FiniteFloat(min=0)),
+    option("--max-tokens", "Maximum tokens per answer.", default=2048, type=click.IntRange(1, MAX_COUNT)),
+    option(
+        "--max-total-tokens", "Stop before all requests together exceed this many tokens.", type=click.IntRange(min=1)
     ),
-    click.option(
-        "--max-tokens",
-        type=click.IntRange(1, MAX_COUNT),
-        default=2048,
-        show_default=True,
-        help="Maximum tokens per answer.",
-    ),
-    click.option(
-        "--max-total-tokens",
-        type=click.IntRange(min=1),
-        help="Stop before all requests together exceed this many tokens.",
-    ),
-    click.option("--max-cost", metavar="AMOUNT", help="Stop before the cost exceeds this, by the protocol's prices."),
-    click.option("--shard", metavar="I/N", help="Ask only the Ith of N parts of the documents; one process per part."),
-    click.option("--merge", is_flag=True, help="Ask nothing; merge the answers of all shards in --out."),
-    click.option("--allow-missing", is_flag=True, help="Do not exit with 2 if answers are missing."),
-    click.option("--dry-run", is_flag=True, help="Show the first prompt, the number of requests and an estimate."),
-    click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+    option("--max-cost", "Stop before the cost exceeds this, by the protocol's prices.", "AMOUNT"),
+    option("--shard", "Ask only the Ith of N parts of the documents; one process per part.", "I/N"),
+    option("--merge", "Ask nothing; merge the answers of all shards in --out.", is_flag=True),
+    option("--allow-missing", "Do not exit with 2 if answers are missing.", is_flag=True),
+    option("--dry-run", "Show the first prompt, the number of requests and an estimate.", is_flag=True),
+    option("--quiet", "Print nothing but errors.", is_flag=True),
 ]
 ENDPOINT_OPTIONS = [
-    click.option("--model", metavar="NAME", help="Model name, as the endpoint knows it."),
-    click.option(
+    option("--model", "Model name, as the endpoint knows it.", "NAME"),
+    option(
         "--base-url",
+        "Address of an OpenAI-compatible endpoint, or of several with the same model.",
+        "URL...",
         multiple=True,
-        metavar="URL...",
-        help="Address of an OpenAI-compatible endpoint, or of several with the same model.",
     ),
-    click.option(
+    option(
         "--api-key-env",
-        multiple=True,
-        metavar="NAME...",
-        help="Environment variable with the key: one for all endpoints, or one each (`none`: no key)."
+        "Environment variable with the key: one for all endpoints, or one each (`none`: no key)."
         "  [default: OPENAI_API_KEY]",
+        "NAME...",
+        multiple=True,
     ),
-    click.option(
-        "--concurrency",
-        type=click.IntRange(1, 4096),
-        default=32,
-        show_default=True,
-        help="Concurrent requests per endpoint.",
-    ),
-    click.option("--rpm", type=FiniteFloat(min=0, min_open=True), help="Maximum requests per minute and endpoint."),
-    click.option("--tpm", type=FiniteFloat(min=0, min_open=True), help="Maximum tokens per minute and endpoint."),
-    click.option(
-        "--timeout",
-        type=FiniteFloat(min=0, min_open=True),
-        default=600.0,
-        show_default=True,
-        help="Seconds to wait for an answer.",
-    ),
-    click.option(
-        "--attempts", type=click.IntRange(1, 1000), default=8, show_default=True, help="Maximum attempts per request."
-    ),
-    click.option(
+    option("--concurrency", "Concurrent requests per endpoint.", default=32, type=click.IntRange(1, 4096)),
+    option("--rpm", "Maximum requests per minute and endpoint.", type=FiniteFloat(min=0, min_open=True)),
+    option("--tpm", "Maximum tokens per minute and endpoint.", type=FiniteFloat(min=0, min_open=True)),
+    option("--timeout", "Seconds to wait for an answer.", default=600.0, type=FiniteFloat(min=0, min_open=True)),
+    option("--attempts", "Maximum attempts per request.", default=8, type=click.IntRange(1, 1000)),
+    option(
         "--response-format",
-        type=click.Choice(["auto", "json_schema", "json_object", "text"]),
+        "auto: json_schema, or less if the endpoint refuses it.",
         default="auto",
-        show_default=True,
-        help="auto: json_schema, or less if the endpoint refuses it.",
+        type=click.Choice(["auto", "json_schema", "json_object", "text"]),
     ),
-    click.option(
-        "--param", multiple=True, metavar="NAME=JSON", help="Extra request field; null leaves one out. Repeatable."
-    ),
+    option("--param", "Extra request field; null leaves one out. Repeatable.", "NAME=JSON", multiple=True),
 ]
 CHECKPOINT_OPTIONS = [
-    click.option("--checkpoint", metavar="PATH", help="A model on disk (transformers) instead of an endpoint."),
-    click.option("--batch-size", type=click.IntRange(min=1), default=8, show_default=True, help="Prompts per batch."),
-    click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1.  [default: cuda if there is one]"),
+    option("--checkpoint", "A model on disk (transformers) instead of an endpoint.", "PATH"),
+    option("--batch-size", "Prompts per batch.", default=8, type=click.IntRange(min=1)),
+    option("--device", "cpu, cuda, cuda:1.  [default: cuda if there is one]", "NAME"),
 ]
 SCORING_OPTIONS = [
     workers_option(),
     format_option(("json", "text", "markdown")),
 ]
 STOPPING_OPTIONS = [
-    click.option("--stop-when-decided", is_flag=True, help="Ask in random order, until every gate is decided."),
-    click.option(
+    option("--stop-when-decided", "Ask in random order, until every gate is decided.", is_flag=True),
+    option(
         "--most-predictions",
+        "With --stop-when-decided: most predictions per document; needed for gates on precision and F1.",
         type=click.IntRange(1, MAX_COUNT),
-        help="With --stop-when-decided: most predictions per document; needed for gates on precision and F1.",
     ),
-    click.option(
-        "--order-seed", type=int, default=0, show_default=True, help="With --stop-when-decided: seed of the order."
-    ),
+    option("--order-seed", "With --stop-when-decided: seed of the order.", default=0, type=int),
 ]
 
 
@@ -187,9 +159,11 @@ def parse_choices(command: str, params: dict[str, Any]) -> GenerationChoices:
 
 def _check_shard_options(params: dict[str, Any]) -> None:
     """What goes with a part of the documents, and with putting parts together."""
-    for option, name in (("shard", "--shard"), ("merge", "--merge")):
-        if params[option] and params.get("stop_when_decided"):
-            raise click.UsageError(f"--stop-when-decided cannot be used with {name}: it needs all answers in one order")
+    for name in ("shard", "merge"):
+        if params[name] and params.get("stop_when_decided"):
+            raise click.UsageError(
+                f"--stop-when-decided cannot be used with --{name}: it needs all answers in one order"
+            )
     if params["merge"] and params["shard"]:
         raise click.UsageError("--merge is for all shards: leave out --shard")
     if params["merge"] and params["dry_run"]:

@@ -16,10 +16,18 @@ import click
 
 from goldgate.cli.generate import GenerateCommand
 from goldgate.cli.generation_options import CHECKPOINT_OPTIONS, COMMON_OPTIONS, ENDPOINT_OPTIONS
-from goldgate.cli.options import MultiValueCommand, ability_options, add_options, choose_ability, out_option
+from goldgate.cli.options import (
+    MultiValueCommand,
+    ability_options,
+    add_options,
+    choose_ability,
+    input_paths,
+    option,
+    out_option,
+)
 from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.process import print_output, result_or_error, show_error
-from goldgate.cli.runner import exit_with
+from goldgate.cli.runner import command
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 
 if TYPE_CHECKING:
@@ -29,30 +37,25 @@ if TYPE_CHECKING:
     from goldgate.readers.stored_result import StoredResult
 
 RESULT_OPTIONS = (
-    click.option("--what", metavar="KIND", help="Which items of a result: claims, boundary, wrong."),
-    click.option("--root", metavar="DIR", help="Folder that the paths of the result's inputs start from now."),
+    option("--what", "Which items of a result: claims, boundary, wrong.", "KIND"),
+    option("--root", "Folder that the paths of the result's inputs start from now.", "DIR"),
 )
 ITEMS_FILE = "items.jsonl"
 
 
-@click.command("sample", cls=MultiValueCommand, short_help="Draw items at random for people to label.")
-@click.option("--from", "source", required=True, metavar="ITEMS|DIR", help="A file of items, or a result folder.")
-@ability_options("sample")
-@add_options(*RESULT_OPTIONS)
-@click.option("--items", "items_out", metavar="FILE", help="Also write all items of a result here, for judged --items.")
-@out_option("File to write the drawn items to.", "FILE", required=True)
-@click.pass_context
+@command(
+    "sample",
+    "Draw items at random for people to label.",
+    option("--from source", "A file of items, or a result folder.", "ITEMS|DIR", required=True),
+    ability_options("sample"),
+    add_options(*RESULT_OPTIONS),
+    option("--items items_out", "Also write all items of a result here, for judged --items.", "FILE"),
+    out_option("File to write the drawn items to.", "FILE", required=True),
+    cls=MultiValueCommand,
+)
 def sample_command(
-    context: click.Context,
-    /,
-    source: str,
-    what: str | None,
-    root: str | None,
-    items_out: str | None,
-    out: str,
-    suite: str | None,
-    **options: Any,
-) -> None:
+    source: str, what: str | None, root: str | None, items_out: str | None, out: str, suite: str | None, **options: Any
+) -> str:
     """Draw items at random for people to label, and write how they were drawn.
 
     \b
@@ -64,26 +67,21 @@ def sample_command(
 
     Exit status: 0 written, 2 the command failed.
     """
+    from goldgate.files.writing import write_parts
+    from goldgate.report.escape import visible
 
-    def work() -> str:
-        from goldgate.files.writing import write_parts
-        from goldgate.report.escape import visible
-
-        able = choose_ability("sample", suite, options).ability
-        paths = [source, *(str(options[each.name]) for each in able.inputs if each.is_path and options[each.name])]
-        for written in filter(None, (out, items_out)):
-            check_not_input(paths, written)
-        if items_out is not None and not os.path.isdir(source):
-            raise ConfigError("items.not_a_result", "--items is for a result folder: these items are a file already")
-        with open_item_file(source, what, root) as path:
-            lines, summary = able.load()(path, options)
-            if items_out is not None:
-                with open(path, "rb") as stream:
-                    write_parts(items_out, stream, "--items")
-        write_parts(out, lines, "--out")
-        return f"{visible(summary)} in {out}\nnext: goldgate label {shlex.quote(out)} --out labels.jsonl\n"
-
-    exit_with(context, "sample", work)
+    ability = choose_ability("sample", suite, options).ability
+    for file in filter(None, (out, items_out)):
+        check_not_input((source, *input_paths(ability, options)), file)
+    if items_out is not None and not os.path.isdir(source):
+        raise ConfigError("items.not_a_result", "--items is for a result folder: these items are a file already")
+    with open_item_file(source, what, root) as path:
+        lines, summary = ability.load()(path, options)
+        if items_out is not None:
+            with open(path, "rb") as stream:
+                write_parts(items_out, stream, "--items")
+    write_parts(out, lines, "--out")
+    return f"{visible(summary)} in {out}\nnext: goldgate label {shlex.quote(out)} --out labels.jsonl\n"
 
 
 @contextmanager
@@ -164,7 +162,7 @@ LABELS_FILE = "judge.jsonl"  # people have a labels.jsonl
 
 
 @click.command("judge", cls=MultiValueCommand, short_help="Ask a model to label every item, as a judge.")
-@click.option("--from", "source", metavar="DIR", help="A result folder whose items are judged, in place of --items.")
+@option("--from source", "A result folder whose items are judged, in place of --items.", "DIR")
 @add_options(*RESULT_OPTIONS, ability_options("judge"), *COMMON_OPTIONS, *ENDPOINT_OPTIONS, *CHECKPOINT_OPTIONS)
 @click.pass_context
 def judge_command(

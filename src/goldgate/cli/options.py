@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,7 +14,7 @@ from goldgate.report import PAGE_FORMATS
 from goldgate.suites import SuiteAbility, abilities_for
 
 if TYPE_CHECKING:
-    from goldgate.core.suite import Input
+    from goldgate.core.suite import Ability, Input
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]
@@ -63,35 +64,35 @@ def add_options(*options: Decorator) -> Callable[[F], F]:
     return add
 
 
+def option(names: str, help: str, metavar: str | None = None, **settings: Any) -> Decorator:
+    """An option by its names: `--metric metrics` if its parameter has another name. A default is shown."""
+    settings = {"show_default": settings.get("default") is not None, **settings}
+    return click.option(*names.split(), help=help, metavar=metavar, **settings)
+
+
 def format_option(formats: Iterable[str] = CHECK_FORMATS) -> Decorator:
     """`--format`, one of these."""
-    return click.option(
-        "--format", type=click.Choice([*formats]), default="text", show_default=True, help="Output format."
-    )
+    return option("--format", "Output format.", default="text", type=click.Choice([*formats]))
 
 
 def out_option(help: str, metavar: str = "DIR", *, required: bool = False) -> Decorator:
     """`--out`: what is written, and where."""
-    return click.option("--out", metavar=metavar, required=required, help=help)
+    return option("--out", help, metavar, required=required)
 
 
 def protocol_option(help: str = "Settings, as YAML. Default: the suite's.") -> Decorator:
     """`--protocol`."""
-    return click.option("--protocol", metavar="FILE", help=help)
+    return option("--protocol", help, "FILE")
 
 
 def workers_option(default: int | None = 1, help: str = "Processes to score with.") -> Decorator:
     """`--workers`, from 1."""
-    return click.option(
-        "--workers", type=click.IntRange(min=1), default=default, show_default=default is not None, help=help
-    )
+    return option("--workers", help, default=default, type=click.IntRange(min=1), show_default=default is not None)
 
 
-BRIEF = click.option("--brief", is_flag=True, help="Print only the verdict, gates and warnings.")
-SYSTEM_NAMES = click.option(
-    "--name", "names", multiple=True, metavar="NAME", help="Name of a system; repeat it, in their order."
-)
-COMMON = click.option("--common", is_flag=True, help="Compare only the documents that all systems share.")
+BRIEF = option("--brief", "Print only the verdict, gates and warnings.", is_flag=True)
+SYSTEM_NAMES = option("--name names", "Name of a system; repeat it, in their order.", "NAME", multiple=True)
+COMMON = option("--common", "Compare only the documents that all systems share.", is_flag=True)
 
 
 def input_option(each: Input, *, help: str | None = None, required: bool | None = None) -> Decorator:
@@ -121,19 +122,19 @@ def ability_options(command: str) -> Decorator:
     }
     return add_options(
         *(input_option(each, required=needed[each.name]) for each in reversed(inputs.values())),
-        click.option(
-            "--suite",
-            type=click.Choice(suites),
-            hidden=len(suites) < 2,
-            help="The suite to use, if several can do this.",
+        option(
+            "--suite", "The suite to use, if several can do this.", type=click.Choice(suites), hidden=len(suites) < 2
         ),
     )
 
 
-def choose_ability(command: str, suite: str | None, options: dict[str, Any], kind: str | None = None) -> SuiteAbility:
-    """What carries out a command: of the suite that was named, or the first that can.
+def choose_ability(
+    command: str, suite: str | None, options: dict[str, Any], kind: str | None = None, path: str | None = None
+) -> SuiteAbility:
+    """What carries out a command: of the suite and of the kind that were named, the first that can.
 
-    An option of another suite is a mistake in the options, and so is one that this one needs.
+    With a path, one that recognizes it goes before those that recognize no files, and these before all others. An
+    option of another suite is a mistake in the options, and so is a missing one that this suite needs.
     """
     able = [
         each
@@ -143,6 +144,10 @@ def choose_ability(command: str, suite: str | None, options: dict[str, Any], kin
     if not able:
         raise click.UsageError(f"no suite can {command}" if suite is None else f"the {suite} suite cannot {command} it")
     chosen = able[0]
+    if path is not None:
+        recognizing = (each for each in able if each.ability.recognizes is not None and each.ability.recognizes(path))
+        usual = (each for each in able if each.ability.recognizes is None)
+        chosen = next(chain(recognizing, usual, able))
     inputs = {each.name: each for each in chosen.ability.inputs}
     defaults = {each.name: each.default for _, ability in abilities_for(command) for each in ability.inputs}
     for name, value in options.items():
@@ -159,6 +164,11 @@ def as_list(value: str | Iterable[str] | None) -> list[str]:
     if value is None:
         return []
     return [value] if isinstance(value, str) else list(value)
+
+
+def input_paths(ability: Ability, options: dict[str, Any]) -> list[str]:
+    """The files and folders that the options name as inputs of what carries out a command."""
+    return [path for each in ability.inputs if each.is_path for path in as_list(options[each.name])]
 
 
 def renamed(command: click.Command, name: str) -> click.Command:

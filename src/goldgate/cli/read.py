@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.options import ability_options, choose_ability, format_option, protocol_option
+from goldgate.cli.options import ability_options, choose_ability, format_option, option, protocol_option
 from goldgate.cli.process import print_output, result_or_error, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, InputError
-from goldgate.suites import recognize_suite
 
 if TYPE_CHECKING:
     from goldgate.core.suite import ResponseReader
@@ -24,21 +23,14 @@ _BATCH_SIZE = 200  # answers that are printed together
 
 @click.command("read", short_help="Show how a model's responses are parsed and repaired.")
 @click.argument("file", default=STANDARD_INPUT, metavar="[FILE]")
-@click.option(
-    "--id", "ids", multiple=True, metavar="ID", help="Show only the record with this id, in full. Repeatable."
-)
-@click.option(
-    "--as",
-    "kind",
+@option("--id ids", "Show only the record with this id, in full. Repeatable.", "ID", multiple=True)
+@option(
+    "--as kind",
+    "Content of the file: one response, or prediction records. Default: by its name.",
     type=click.Choice(["text", "records"]),
-    help="Content of the file: one response, or prediction records. Default: by its name.",
 )
-@click.option("--id-field", metavar="FIELD", help="Dotted path to a record's id, such as meta.doc_id.")
-@click.option(
-    "--response-field",
-    metavar="FIELD",
-    help="Dotted path to what the model wrote, such as messages.-1.content.",
-)
+@option("--id-field", "Dotted path to a record's id, such as meta.doc_id.", "FIELD")
+@option("--response-field", "Dotted path to what the model wrote, such as messages.-1.content.", "FIELD")
 @protocol_option("Settings, as YAML: thought tags and the format of answers.")
 @ability_options("read")
 @format_option()
@@ -73,7 +65,7 @@ def read_command(
     def work() -> int:
         from goldgate.suites.plan import load_plan
 
-        able = choose_ability("read", suite or (recognize_suite("read", file) if many else None), options)
+        able = choose_ability("read", suite, options, path=file if many else None)
         reader: ResponseReader = able.ability.load()(load_plan(able.suite, protocol), options)
         answers = _answers(reader, file, ids, (id_field, response_field), many=many)
         return _read_all(reader, answers, format, many=many, full=bool(ids) or not many)

@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 import click
 
+from goldgate.cli.options import Decorator, add_options
 from goldgate.cli.out_folder import (
     REPORT_FORMATS,
     REPORT_JSON,
@@ -107,6 +108,23 @@ class Result(NamedTuple):
     report: Mapping[str, Any]
     describe: Describe
     exit_status: int = EXIT_PASSED
+
+
+def command(
+    name: str, short_help: str, *options: Decorator, cls: type[click.Command] = click.Command, help: str | None = None
+) -> Callable[[Callable[..., Result | str | bytes]], click.Command]:
+    """Make a command of a function: what it returns, or the error that it ends in, is printed in the `--format`."""
+
+    def make(work: Callable[..., Result | str | bytes]) -> click.Command:
+        @click.pass_context
+        def callback(context: click.Context, /, format: str = "text", **values: Any) -> NoReturn:
+            exit_with(context, name, lambda: work(**values), format)
+
+        return click.command(name, cls=cls, short_help=short_help, help=help or work.__doc__)(
+            add_options(*options)(callback)
+        )
+
+    return make
 
 
 def exit_with(

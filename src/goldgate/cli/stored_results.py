@@ -22,13 +22,14 @@ from goldgate.cli.options import (
     as_list,
     format_option,
     input_option,
+    option,
     out_option,
     protocol_option,
     workers_option,
 )
 from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.process import print_stderr
-from goldgate.cli.runner import Result, exit_with
+from goldgate.cli.runner import Result, command
 from goldgate.errors import ConfigError, Place
 from goldgate.files.writing import write_failure, write_file
 from goldgate.suites import all_suites
@@ -37,18 +38,19 @@ if TYPE_CHECKING:
     from goldgate.runs.contracts import BaselineRecord
 
 
-@click.command("trend", short_help="Show how metrics changed over stored reports.")
-@click.argument("reports", nargs=-1, required=True, metavar="DIR...")
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="NAME",
-    help="Show only this metric. Repeatable. Default: gated metrics and the suite's main ones.",
+@command(
+    "trend",
+    "Show how metrics changed over stored reports.",
+    click.argument("reports", nargs=-1, required=True, metavar="DIR..."),
+    option(
+        "--metric metrics",
+        "Show only this metric. Repeatable. Default: gated metrics and the suite's main ones.",
+        "NAME",
+        multiple=True,
+    ),
+    format_option(RESULT_FORMATS),
 )
-@format_option(RESULT_FORMATS)
-@click.pass_context
-def trend_command(context: click.Context, reports: tuple[str, ...], metrics: tuple[str, ...], format: str) -> None:
+def trend_command(reports: Sequence[str], metrics: Sequence[str]) -> Result:
     """Show how metrics and verdicts changed over stored reports of one suite, in the order given.
 
     \b
@@ -60,16 +62,12 @@ def trend_command(context: click.Context, reports: tuple[str, ...], metrics: tup
 
     Exit status: 0 done, 2 the command failed.
     """
+    from goldgate.runs.trend import describe_trend, trend
 
-    def work() -> Result:
-        from goldgate.runs.trend import describe_trend, trend
-
-        changes = trend(reports, all_suites(), metrics, pass_over=len(reports) > 1)
-        if changes["passed_over"]:
-            print_stderr(f"passed over, not a result: {', '.join(changes['passed_over'])}")
-        return Result(changes, describe_trend)
-
-    exit_with(context, "trend", work, format)
+    changes = trend(reports, all_suites(), metrics, pass_over=len(reports) > 1)
+    if changes["passed_over"]:
+        print_stderr(f"passed over, not a result: {', '.join(changes['passed_over'])}")
+    return Result(changes, describe_trend)
 
 
 SVG_SUFFIX = ".svg"
@@ -79,9 +77,15 @@ _OTHER_FORMATS = frozenset((".png", ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".w
 _DRAWN = "; ".join(f"{suite.name}: also {', '.join(suite.drawings)}" for suite in all_suites() if suite.drawings)
 
 
-@click.command(
+@command(
     "plot",
-    short_help="Draw scores, gates, errors and systems as SVG.",
+    "Draw scores, gates, errors and systems as SVG.",
+    click.argument("systems", nargs=-1, required=True, metavar="DIR..."),
+    option("--kind kinds", "Draw only this kind. Repeatable. Default: all.", "KIND", multiple=True),
+    out_option(f"A file ({SVG_SUFFIX}) for one picture, or a folder. Default: print the picture.", "PATH"),
+    SYSTEM_NAMES,
+    option("--against", "System to take differences from. Default: the first.", "NAME"),
+    COMMON,
     help=f"""Draw result folders as SVG, for papers, READMEs and web pages.
 
     \b
@@ -95,31 +99,20 @@ _DRAWN = "; ".join(f"{suite.name}: also {', '.join(suite.drawings)}" for suite i
     Exit status: 0 done, 2 the command failed.
     """,
 )
-@click.argument("systems", nargs=-1, required=True, metavar="DIR...")
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Draw only this kind. Repeatable. Default: all.")
-@out_option(f"A file ({SVG_SUFFIX}) for one picture, or a folder. Default: print the picture.", "PATH")
-@SYSTEM_NAMES
-@click.option("--against", metavar="NAME", help="System to take differences from. Default: the first.")
-@COMMON
-@click.pass_context
 def plot_command(
-    context: click.Context,
-    systems: tuple[str, ...],
-    kinds: tuple[str, ...],
+    systems: Sequence[str],
+    kinds: Sequence[str],
     out: str | None,
-    names: tuple[str, ...],
+    names: Sequence[str],
     against: str | None,
     common: bool,
-) -> None:
-    def work() -> str:
-        from goldgate.report.svg import draw_results
-        from goldgate.runs.sources import find_systems
+) -> str:
+    from goldgate.report.svg import draw_results
+    from goldgate.runs.sources import find_systems
 
-        _require_svg(out)
-        sources = find_systems(systems, names, alone=True)
-        return _write_pictures(draw_results(sources, kinds, against=against, common=common), out)
-
-    exit_with(context, "plot", work)
+    _require_svg(out)
+    sources = find_systems(systems, names, alone=True)
+    return _write_pictures(draw_results(sources, kinds, against=against, common=common), out)
 
 
 def _require_svg(out: str | None) -> None:
@@ -167,18 +160,16 @@ def _write_pictures(pictures: Mapping[str, str], out: str | None) -> str:
     return "".join(f"{path}\n" for path in paths.values())
 
 
-@click.command("baseline", short_help="Collect stored reports into a baseline.")
-@click.argument("reports", nargs=-1, required=True, metavar="REPORT...|DIR...")
-@out_option("File to write the record to; for DIRs, a folder.", "PATH", required=True)
-@click.option(
-    "--false-alarm-rate",
-    default="0.05",
-    show_default=True,
-    metavar="RATE",
-    help="How often a gate at the proposed threshold may fail by chance.",
+@command(
+    "baseline",
+    "Collect stored reports into a baseline.",
+    click.argument("reports", nargs=-1, required=True, metavar="REPORT...|DIR..."),
+    out_option("File to write the record to; for DIRs, a folder.", "PATH", required=True),
+    option(
+        "--false-alarm-rate", "How often a gate at the proposed threshold may fail by chance.", "RATE", default="0.05"
+    ),
 )
-@click.pass_context
-def baseline_command(context: click.Context, reports: tuple[str, ...], out: str, false_alarm_rate: str) -> None:
+def baseline_command(reports: Sequence[str], out: str, false_alarm_rate: str) -> str:
     """Collect JSON reports of one suite into a baseline record, and propose thresholds.
 
     \b
@@ -192,37 +183,36 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
 
     Exit status: 0 written, 2 the command failed.
     """
+    from goldgate.core.evaluation import render_json
+    from goldgate.report.escape import visible
+    from goldgate.report.text import render_text
+    from goldgate.runs.baseline import describe_baseline, make_baseline
 
-    def work() -> str:
-        from goldgate.core.evaluation import render_json
-        from goldgate.report.escape import visible
-        from goldgate.report.text import render_text
-        from goldgate.runs.baseline import describe_baseline, make_baseline
+    check_not_input(reports, out, "the record", "a report that it is made of")
+    chance = _parse_share("--false-alarm-rate", false_alarm_rate, open_ended=True)
+    if _are_folders(reports):
+        from goldgate.runs.against import (
+            BASELINE_FILE,
+            UNITS_FILE,
+            make_baseline_and_units,
+            require_report_or_baseline,
+        )
 
-        check_not_input(reports, out, "the record", "a report that it is made of")
-        chance = _parse_share("--false-alarm-rate", false_alarm_rate, open_ended=True)
-        if _are_folders(reports):
-            from goldgate.runs.against import (
-                BASELINE_FILE,
-                UNITS_FILE,
-                make_baseline_and_units,
-                require_report_or_baseline,
-            )
-
-            require_report_or_baseline(Path(out), out, BASELINE_FILE)
-            record: BaselineRecord
-            record, units = make_baseline_and_units(reports, all_suites(), chance)
-            _make_folder(out)
-            write_file(os.path.join(out, UNITS_FILE), units.data, "--out")
-            write_file(os.path.join(out, BASELINE_FILE), render_json(record), "--out")
-            wrote = f"wrote {out}: {BASELINE_FILE}, {UNITS_FILE}; for a gate: against: {out}"
-        else:
-            record = make_baseline(reports, all_suites(), chance)
-            write_file(out, render_json(record), "--out")
-            wrote = f"wrote {out}; for a protocol that lowers a default gate: baseline: {out}"
-        return f"{render_text(describe_baseline(record))}\n{visible(wrote)}\n"
-
-    exit_with(context, "baseline", work)
+        require_report_or_baseline(Path(out), out, BASELINE_FILE)
+        record: BaselineRecord
+        record, units = make_baseline_and_units(reports, all_suites(), chance)
+        try:
+            os.makedirs(out, exist_ok=True)
+        except OSError as problem:
+            raise write_failure(out, problem, "--out needs a folder that can be written to") from None
+        write_file(os.path.join(out, UNITS_FILE), units.data, "--out")
+        write_file(os.path.join(out, BASELINE_FILE), render_json(record), "--out")
+        wrote = f"wrote {out}: {BASELINE_FILE}, {UNITS_FILE}; for a gate: against: {out}"
+    else:
+        record = make_baseline(reports, all_suites(), chance)
+        write_file(out, render_json(record), "--out")
+        wrote = f"wrote {out}; for a protocol that lowers a default gate: baseline: {out}"
+    return f"{render_text(describe_baseline(record))}\n{visible(wrote)}\n"
 
 
 def _are_folders(paths: Sequence[str]) -> bool:
@@ -239,40 +229,31 @@ def _are_folders(paths: Sequence[str]) -> bool:
     return bool(folders)
 
 
-def _make_folder(path: str) -> None:
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as problem:
-        raise write_failure(path, problem, "--out needs a folder that can be written to") from None
-
-
-@click.command("power", cls=MultiValueCommand, short_help="Plan how many documents a difference or a gate needs.")
-@click.argument("folder", metavar="DIR")
-@click.option("--detect", default="0.01", show_default=True, metavar="DIFFERENCE", help="Difference to detect.")
-@click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME...", help="Rates to plan for. Default: the suite's main ones."
+@command(
+    "power",
+    "Plan how many documents a difference or a gate needs.",
+    click.argument("folder", metavar="DIR"),
+    option("--detect", "Difference to detect.", "DIFFERENCE", default="0.01"),
+    option("--metric metrics", "Rates to plan for. Default: the suite's main ones.", "NAME...", multiple=True),
+    option("--threshold", "Threshold to plan for. Default: those of the report's gates.", "SHARE"),
+    option("--against", "Second system, to take the spread of the difference from.", "DIR"),
+    option(
+        "--correlation",
+        "Correlation with a second system that is not there yet.  [default: 0]",
+        type=click.FloatRange(min=-1, max=1, max_open=True),
+    ),
+    option(
+        "--power",
+        "Probability of detecting the difference.",
+        default=0.8,
+        type=click.FloatRange(min=0.5, max=1, max_open=True),
+    ),
+    option("--sizes", "Numbers of documents to tabulate.", "NUMBER...", multiple=True, type=click.IntRange(min=2)),
+    ability_options("power"),
+    format_option(RESULT_FORMATS),
+    cls=MultiValueCommand,
 )
-@click.option("--threshold", metavar="SHARE", help="Threshold to plan for. Default: those of the report's gates.")
-@click.option("--against", metavar="DIR", help="Second system, to take the spread of the difference from.")
-@click.option(
-    "--correlation",
-    type=click.FloatRange(min=-1, max=1, max_open=True),
-    help="Correlation with a second system that is not there yet.  [default: 0]",
-)
-@click.option(
-    "--power",
-    type=click.FloatRange(min=0.5, max=1, max_open=True),
-    default=0.8,
-    show_default=True,
-    help="Probability of detecting the difference.",
-)
-@click.option(
-    "--sizes", multiple=True, type=click.IntRange(min=2), metavar="NUMBER...", help="Numbers of documents to tabulate."
-)
-@ability_options("power")
-@format_option(RESULT_FORMATS)
-@click.pass_context
-def power_command(context: click.Context, /, format: str, suite: str | None, **options: Any) -> None:
+def power_command(suite: str | None, **options: Any) -> Result:
     """Plan how many documents it takes to detect a difference, or to decide a gate; or how many labels of people.
 
     \b
@@ -284,11 +265,7 @@ def power_command(context: click.Context, /, format: str, suite: str | None, **o
 
     Exit status: 0 done, 2 the command failed.
     """
-
-    def work() -> Result:
-        return _plan_power(**options)
-
-    exit_with(context, "power", work, format)
+    return _plan_power(**options)
 
 
 def _plan_power(
@@ -311,9 +288,9 @@ def _plan_power(
             "--correlation is for a system that is not known yet; --against names one",
             advice="leave out one of the two",
         )
-    for option, value in (("--correlation", correlation), ("--power", power)):
+    for name, value in (("--correlation", correlation), ("--power", power)):
         if value is not None and isnan(value):
-            raise ConfigError("option.wrong_value", f"this {option} is not allowed", expected="a number", found="nan")
+            raise ConfigError("option.wrong_value", f"this {name} is not allowed", expected="a number", found="nan")
     options = PowerOptions(
         detect=_parse_share("--detect", detect, open_ended=True),
         metrics=metrics,
@@ -367,28 +344,28 @@ def _input_options() -> list[Decorator]:
     ]
 
 
-@click.command("verify", cls=MultiValueCommand, short_help="Recompute a stored result and show differences.")
-@click.argument("path", metavar="DIR")
-@add_options(*_input_options())
-@protocol_option("The suite's --protocol, if it has moved.")
-@click.option("--root", metavar="DIR", help="Folder that the paths in run.json start from now.")
-@click.option("--records", is_flag=True, help="Only check the sums of the stored records; needs no inputs.")
-@click.option("--systems", multiple=True, metavar="DIR...", help="For a comparison: where its systems are now.")
-@click.option("--reports", multiple=True, metavar="FILE...", help="For a baseline: the reports it was made from.")
-@workers_option()
-@format_option(RESULT_FORMATS)
-@click.pass_context
+@command(
+    "verify",
+    "Recompute a stored result and show differences.",
+    click.argument("path", metavar="DIR"),
+    add_options(*_input_options()),
+    protocol_option("The suite's --protocol, if it has moved."),
+    option("--root", "Folder that the paths in run.json start from now.", "DIR"),
+    option("--records", "Only check the sums of the stored records; needs no inputs.", is_flag=True),
+    option("--systems", "For a comparison: where its systems are now.", "DIR...", multiple=True),
+    option("--reports", "For a baseline: the reports it was made from.", "FILE...", multiple=True),
+    workers_option(),
+    format_option(RESULT_FORMATS),
+    cls=MultiValueCommand,
+)
 def verify_command(
-    context: click.Context,
-    /,
     path: str,
     root: str | None,
     records: bool,
     reports: Sequence[str],
     workers: int,
-    format: str,
     **inputs: str | Sequence[str] | None,
-) -> None:
+) -> Result:
     """Recompute a stored result from its inputs, and show where it differs.
 
     \b
@@ -400,13 +377,9 @@ def verify_command(
 
     Exit status: 0 verified, 1 it differs, 2 the command failed.
     """
+    from goldgate.verification.differences import describe_verification
+    from goldgate.verification.verify import verify
 
-    def work() -> Result:
-        from goldgate.verification.differences import describe_verification
-        from goldgate.verification.verify import verify
-
-        paths = {name: as_list(value) for name, value in inputs.items()}
-        verified = verify(path, paths, root=root, only_records=records, reports=reports, workers=workers)
-        return Result(verified.as_json(), lambda _: describe_verification(verified), verified.exit_status)
-
-    exit_with(context, "verify", work, format)
+    paths = {name: as_list(value) for name, value in inputs.items()}
+    verified = verify(path, paths, root=root, only_records=records, reports=reports, workers=workers)
+    return Result(verified.as_json(), lambda _: describe_verification(verified), verified.exit_status)

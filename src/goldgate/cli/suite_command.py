@@ -15,6 +15,7 @@ from goldgate.cli.options import (
     as_list,
     format_option,
     input_option,
+    option,
     out_option,
     protocol_option,
     workers_option,
@@ -97,24 +98,23 @@ def _common_options(suite: Suite) -> list[Decorator]:
     return [
         protocol_option(f"Settings and gates, as YAML. Without it: {gates}."),
         out_option(f"Write report.html, report.json, report.md, junit.xml, {suite.records} and run.json here."),
-        click.option("--report", metavar="FILE", help=f"Write the JSON report to this file.{beside}"),
+        option("--report", f"Write the JSON report to this file.{beside}", "FILE"),
         workers_option(None, "Processes to score with. Default: 1; on a cluster, one per processor."),
-        click.option(
+        option(
             "--engine",
-            type=click.Choice(get_args(EngineName)),
+            "Score in processes of this machine, or on a Ray cluster (extra `ray`).",
             default="processes",
-            show_default=True,
-            help="Score in processes of this machine, or on a Ray cluster (extra `ray`).",
+            type=click.Choice(get_args(EngineName)),
         ),
-        click.option(
+        option(
             "--ray-address",
-            metavar="HOST:PORT",
-            help="Head of the Ray cluster. Default: RAY_ADDRESS, else a local Ray for this run.",
+            "Head of the Ray cluster. Default: RAY_ADDRESS, else a local Ray for this run.",
+            "HOST:PORT",
         ),
         format_option(RENDERERS),
         BRIEF,
-        click.option("--quiet", is_flag=True, help="Print only failed gates and errors."),
-        click.option("--track", type=click.Choice(TRACKERS), help="Also log the result to this experiment tracker."),
+        option("--quiet", "Print only failed gates and errors.", is_flag=True),
+        option("--track", "Also log the result to this experiment tracker.", type=click.Choice(TRACKERS)),
     ]
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.options import COMMON, SYSTEM_NAMES, ability_options, as_list, choose_ability, out_option
+from goldgate.cli.options import COMMON, SYSTEM_NAMES, ability_options, choose_ability, input_paths, option, out_option
 from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.process import ProgressLine, print_output, print_stderr
-from goldgate.cli.runner import exit_with
+from goldgate.cli.runner import command
 from goldgate.errors import EXIT_PASSED
 
 if TYPE_CHECKING:
@@ -26,47 +26,53 @@ LOOPBACK = "127.0.0.1"
 DEFAULT_SAMPLES = 500  # samples of each folder
 
 
-PORT = click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port to listen on. Default: any free one."
+PORT = option(
+    "--port",
+    "Port to listen on. Default: any free one.",
+    "N",
+    default=0,
+    type=click.IntRange(0, 65535),
+    show_default=False,
 )
-NO_BROWSER = click.option("--no-browser", is_flag=True, help="Only print the address.")
+NO_BROWSER = option("--no-browser", "Only print the address.", is_flag=True)
 
 
-@click.command("view", short_help="Browse results; compare them sample by sample.")
-@click.argument("systems", nargs=-1, required=True, metavar="DIR...")
-@PORT
-@click.option(
-    "--host",
-    default=LOOPBACK,
-    metavar="H",
-    help="Address to listen on. Default: this machine only; with another, others can read the results.",
+@command(
+    "view",
+    "Browse results; compare them sample by sample.",
+    click.argument("systems", nargs=-1, required=True, metavar="DIR..."),
+    PORT,
+    option(
+        "--host",
+        "Address to listen on. Default: this machine only; with another, others can read the results.",
+        "H",
+        default=LOOPBACK,
+        show_default=False,
+    ),
+    NO_BROWSER,
+    SYSTEM_NAMES,
+    COMMON,
+    option("--root", "Folder that the paths of the inputs start from now.", "DIR"),
+    option("--export", "Write the pages to this folder instead of serving them.", "DIR"),
+    option(
+        "--samples",
+        "With --export: how many samples of each folder, most errors first.",
+        "N",
+        default=DEFAULT_SAMPLES,
+        type=click.IntRange(min=0),
+    ),
 )
-@NO_BROWSER
-@SYSTEM_NAMES
-@COMMON
-@click.option("--root", metavar="DIR", help="Folder that the paths of the inputs start from now.")
-@click.option("--export", metavar="DIR", help="Write the pages to this folder instead of serving them.")
-@click.option(
-    "--samples",
-    type=click.IntRange(min=0),
-    default=DEFAULT_SAMPLES,
-    show_default=True,
-    metavar="N",
-    help="With --export: how many samples of each folder, most errors first.",
-)
-@click.pass_context
 def view_command(
-    context: click.Context,
-    systems: tuple[str, ...],
+    systems: Sequence[str],
     port: int,
     host: str,
     no_browser: bool,
-    names: tuple[str, ...],
+    names: Sequence[str],
     common: bool,
     root: str | None,
     export: str | None,
     samples: int,
-) -> None:
+) -> str:
     """Browse results: the report, every sample, and what changed between systems.
 
     \b
@@ -78,30 +84,26 @@ def view_command(
 
     Press Ctrl-C to stop. Exit status: 0 done, 2 the command failed.
     """
+    from goldgate.runs.sources import find_systems
 
-    def work() -> str:
-        from goldgate.runs.sources import find_systems
+    if export is None:
+        from goldgate.viewer.server import require_extra
 
-        if export is None:
-            from goldgate.viewer.server import require_extra
+        require_extra()
+    sources = find_systems(systems, names, alone=True)
+    with ExitStack() as stack:
+        folders = _open(sources, root, stack)
+        compared = _compare(sources, folders, common)
+        if export is not None:
+            from goldgate.viewer.site import export_site
 
-            require_extra()
-        sources = find_systems(systems, names, alone=True)
-        with ExitStack() as stack:
-            folders = _open(sources, root, stack)
-            compared = _compare(sources, folders, common)
-            if export is not None:
-                from goldgate.viewer.site import export_site
+            return export_site(folders, compared, export, samples)
+        from goldgate.viewer.site import Site
 
-                return export_site(folders, compared, export, samples)
-            from goldgate.viewer.site import Site
-
-            for folder in folders:
-                _ = folder.inputs  # they are opened while the first page is looked at
-            _serve(Site(folders, compared), "view", host, port, no_browser)
-            return ""
-
-    exit_with(context, "view", work)
+        for folder in folders:
+            _ = folder.inputs  # they are opened while the first page is looked at
+        _serve(Site(folders, compared), "view", host, port, no_browser)
+        return ""
 
 
 def _open(sources: Sequence[SystemSource], root: str | None, stack: ExitStack) -> list[ViewedFolder]:
@@ -132,23 +134,16 @@ def _compare(sources: Sequence[SystemSource], folders: Sequence[ViewedFolder], c
     return compare_folders(sources, folders, common)
 
 
-@click.command("label", short_help="Label items by hand, one at a time, in a browser.")
-@click.argument("items", metavar="ITEMS")
-@out_option("File for the labels, as JSON Lines. What it has already is kept.", "FILE", required=True)
-@ability_options("label")
-@PORT
-@NO_BROWSER
-@click.pass_context
-def label_command(
-    context: click.Context,
-    /,
-    items: str,
-    out: str,
-    suite: str | None,
-    port: int,
-    no_browser: bool,
-    **options: Any,
-) -> None:
+@command(
+    "label",
+    "Label items by hand, one at a time, in a browser.",
+    click.argument("items", metavar="ITEMS"),
+    out_option("File for the labels, as JSON Lines. What it has already is kept.", "FILE", required=True),
+    ability_options("label"),
+    PORT,
+    NO_BROWSER,
+)
+def label_command(items: str, out: str, suite: str | None, port: int, no_browser: bool, **options: Any) -> str:
     """Label items by hand: a page with one item at a time, and keys for the labels.
 
     \b
@@ -160,22 +155,17 @@ def label_command(
 
     Press Ctrl-C to stop. Exit status: 0 done, 2 the command failed.
     """
+    from goldgate.viewer.server import require_extra
 
-    def work() -> str:
-        from goldgate.viewer.server import require_extra
-
-        require_extra()
-        ability = choose_ability("label", suite, options).ability
-        paths = [path for each in ability.inputs if each.is_path for path in as_list(options[each.name])]
-        check_not_input((items, *paths), out, "the labels")
-        site = ability.load()(items, out, options)
-        try:
-            _serve(site, "label", LOOPBACK, port, no_browser, takes_forms=True)
-            return f"{site.summary}\n"
-        finally:
-            site.close()
-
-    exit_with(context, "label", work)
+    require_extra()
+    ability = choose_ability("label", suite, options).ability
+    check_not_input((items, *input_paths(ability, options)), out, "the labels")
+    site = ability.load()(items, out, options)
+    try:
+        _serve(site, "label", LOOPBACK, port, no_browser, takes_forms=True)
+        return f"{site.summary}\n"
+    finally:
+        site.close()
 
 
 def _serve(
