@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, UnitSummary
 from goldgate.report.html import render_html
-from goldgate.report.html.units import UnitSelection
+from goldgate.report.html.units import UnitSelection, lay_out_units
 from tests.unit.report.pages import blocks, page
 
 from .conftest import EXTRACTION, Watched, extraction
@@ -101,7 +102,8 @@ def test_a_hostile_word_in_every_place_of_a_page_is_text(name: str, tmp_path: Pa
         (UnitSummary("other", "", 0, {text: ("constructor",)}), UnitPage("other", ())),
     )  # fmt: skip
     file = tmp_path / "page.html"
-    looked = UnitSelection(units, 2, 1, text, {text: (1, (text,))}, text)
+    candidates = [(summary, partial(UnitPage, *unit)) for summary, unit in units]
+    looked = lay_out_units(candidates, UnitSelection((), 2, 1, text, {text: (1, (text,))}, text))
     file.write_text(render_html(page(text, *blocks(text)), looked), encoding="utf-8")
     shown = watched.open(file, viewport={"width": 360, "height": 900})
     poke(shown)
@@ -113,9 +115,10 @@ def test_ten_thousand_marks_on_one_another_are_shown(tmp_path: Path, watched: Wa
     marks = tuple(
         Mark(n, 20_000 - n, "gold" if n % 2 else "predicted", f"label {n}", "boundary") for n in range(10_000)
     )
-    unit = UnitPage("u", (UnitSection("Source text", (MarkedText("x" * 20_000, marks),)),))
+    sections = (UnitSection("Source text", (MarkedText("x" * 20_000, marks),)),)
+    looked = lay_out_units([(UnitSummary("u", "w", 1), lambda: UnitPage("u", sections))], UnitSelection((), 1, 1))
     file = tmp_path / "page.html"
-    file.write_text(render_html(page("x"), UnitSelection(((UnitSummary("u", "w", 1), unit),), 1, 1)), encoding="utf-8")
+    file.write_text(render_html(page("x"), looked), encoding="utf-8")
     shown = watched.open(file, "#sample-u")
     expect(shown.locator(".text .tag").first).to_be_visible()
     expect(shown.get_by_text("300 of 10000 marks are shown")).to_be_visible()

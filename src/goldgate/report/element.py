@@ -37,29 +37,26 @@ class Markup(str):
 
 def element(tag: str, /, *content: Content, **attributes: Value) -> Markup:
     """An element with its content. Of the names of attributes, `class_` is `class` and `aria_label` is `aria-label`."""
-    begin, end = _tags(tag)
-    if attributes:
-        begin += _attribute_texts(attributes)
+    begin, end = _tags(tag, *attributes, *attributes.values())
     if not content:
-        return Markup(f"{begin}>{end}")
+        return Markup(begin + end)
     if tag in _VOID:
         raise ValueError(f"{tag} has no content")
-    only = content[0] if len(content) == 1 else None
-    if isinstance(only, str):  # most elements hold one text
-        return Markup(f"{begin}>{only if isinstance(only, Markup) else _escape_beside(only)}{end}")
-    parts = [begin, ">"]
+    parts = [begin]
     _collect(content, parts)
     parts.append(end)
     return Markup("".join(parts))
 
 
-@cache
-def _tags(tag: str) -> tuple[str, str]:
-    """How an element begins, but for its attributes, and how it ends."""
+@lru_cache(maxsize=2048, typed=True)  # most elements are alike but for their content; True is not 1
+def _tags(tag: str, *attributes: Value) -> tuple[str, str]:
+    """How an element begins and ends; its attributes are their names, and behind them their values."""
     if tag in _RAW:
         raise ValueError(f"{tag} takes no content as text: use raw()")
     end = "" if tag in _VOID else f"</{tag}>"
-    return f"<{_checked(tag)}", f"{end}\n" if tag in _LINES else end
+    names, values = attributes[: len(attributes) // 2], attributes[len(attributes) // 2 :]
+    begin = f"<{_checked(tag)}{_attribute_texts(dict(zip(map(str, names), values, strict=True)))}>"
+    return begin, f"{end}\n" if tag in _LINES else end
 
 
 def fragment(*content: Content) -> Markup:
@@ -109,17 +106,15 @@ def _escape_beside(text: str) -> str:
 
 
 def _attribute_texts(attributes: dict[str, Value]) -> str:
-    return "".join(
-        [_attribute_text(key, value) for key, value in attributes.items() if value is not None and value is not False]
-    )
-
-
-@lru_cache(maxsize=1024, typed=True)  # most attributes are the same few; True is not 1
-def _attribute_text(key: str, value: str | int) -> str:
-    name, text = _attribute_name(key), "" if value is True else str(value)
-    if name in _LINKS and not _WITHIN.match(text):
-        raise ValueError(f"{name} leads elsewhere: {text!r}")
-    return f' {name}="{escape_markup(text)}"'
+    parts = []
+    for key, value in attributes.items():
+        if value is None or value is False:
+            continue
+        name, text = _attribute_name(key), "" if value is True else str(value)
+        if name in _LINKS and not _WITHIN.match(text):
+            raise ValueError(f"{name} leads elsewhere: {text!r}")
+        parts.append(f' {name}="{escape_markup(text)}"')
+    return "".join(parts)
 
 
 @cache

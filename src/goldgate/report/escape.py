@@ -110,12 +110,11 @@ def fit_name(text: str, columns: int, *, commands: bool = True) -> str:
 def distinct_names(names: Iterable[str], columns: int | None = None, *, commands: bool = True) -> dict[str, str]:
     """Names made visible and cut to `columns`, such that no two look alike."""
     forms = {text: visible_name(text, commands=commands) for text in names}
-    if len(forms) < 2:
-        return forms if columns is None else {text: shorten_middle(forms[text], columns) for text in forms}
-    looks = Counter(_look(form) for form in forms.values())
-    for text, form in forms.items():
-        if looks[_look(form)] > 1:
-            forms[text] = "".join(c if c.isascii() else escape_character(c) for c in form)
+    if not all(map(str.isascii, forms.values())):
+        looks = Counter(map(look, forms.values()))
+        for text, form in forms.items():
+            if looks[look(form)] > 1:
+                forms[text] = "".join(c if c.isascii() else escape_character(c) for c in form)
     if columns is None:
         return forms
     short = {text: shorten_middle(form, columns) for text, form in forms.items()}
@@ -238,7 +237,8 @@ def _lookalikes(word: re.Match[str]) -> Iterator[int]:
         yield from (word.start() + at for at, character in enumerate(text) if ord(character) in _LATIN)
 
 
-def _look(text: str) -> str:
+def look(text: str) -> str:
+    """What two names have in common that look alike."""
     if text.isascii():
         return text
     text = normalize("NFKC", text)

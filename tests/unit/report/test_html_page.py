@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Iterable
 from decimal import Decimal
+from functools import partial
 from hashlib import sha256
 from html.parser import HTMLParser
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +19,7 @@ from goldgate.core.page import Column, GateLine, IntervalEnds, MeasuredValue, Na
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, UnitSummary
 from goldgate.report.html import render_html
 from goldgate.report.html.blocks import PAGE_LIMITS
-from goldgate.report.html.units import UnitSelection, unit_list
+from goldgate.report.html.units import SIZE_LIMIT, UnitSelection, lay_out_units
 from tests.cases import cases
 from tests.examples import examples
 from tests.unit.report.pages import blocks, page
@@ -53,6 +56,12 @@ def unit(identity: str, text: str, *marks: Mark) -> tuple[UnitSummary, UnitPage]
     return UnitSummary(identity, "missing 1", 1, facets), UnitPage(identity, sections)
 
 
+def selection(units: Iterable[tuple[UnitSummary, UnitPage]], *rest: Any, limit: int = SIZE_LIMIT) -> UnitSelection:
+    """These units laid out; the rest are the other fields of a selection."""
+    candidates = [(summary, partial(UnitPage, *page)) for summary, page in units]
+    return lay_out_units(candidates, UnitSelection((), *rest), limit)
+
+
 def failed(metric: str) -> GateLine:
     measured = MeasuredValue(0.5, 1, 2, interval=IntervalEnds(0.2, 0.8))
     return GateLine(metric, Gate(min=Decimal("0.9")), measured, "FAIL", "1/2 is not ≥ 0.9", "refuted")
@@ -60,7 +69,7 @@ def failed(metric: str) -> GateLine:
 
 def test_nothing_in_a_page_leads_elsewhere_and_only_our_own_script_runs() -> None:
     shown = unit(HOSTILE, HOSTILE, Mark(0, 5, HOSTILE, HOSTILE, HOSTILE))
-    looked = UnitSelection((shown,), 3, 2, "sample", {HOSTILE: (1, (HOSTILE,))})
+    looked = selection((shown,), 3, 2, "sample", {HOSTILE: (1, (HOSTILE,))})
     source = render_html(page(HOSTILE, *blocks(HOSTILE)), looked)
     read = Read(source)
     assert [tag for tag, _ in read.elements].count("script") == 1
@@ -90,7 +99,7 @@ def test_the_policy_allows_our_own_script_and_style_and_nothing_else() -> None:
 @given(st.lists(st.text(max_size=8), max_size=6, unique=True), st.text(max_size=8))
 @examples(80)
 def test_every_link_leads_to_one_place(ids: list[str], metric: str) -> None:
-    looked = UnitSelection(tuple(unit(each, each) for each in ids), 9, 9, "sample", {metric: (9, tuple(ids))})
+    looked = selection(tuple(unit(each, each) for each in ids), 9, 9, "sample", {metric: (9, tuple(ids))})
     sections = tuple(Section(title, (Paragraph("x"),)) for title in ("Samples", "main", *ids) if title)
     read = Read(render_html(Page("s", gates=(failed(metric),), sections=sections), looked))
     places = read.values("id")
@@ -100,7 +109,7 @@ def test_every_link_leads_to_one_place(ids: list[str], metric: str) -> None:
 
 
 def test_from_a_failed_gate_one_link_leads_to_the_sample_that_costs_it_most() -> None:
-    looked = UnitSelection((unit("a", "x"), unit("b", "y")), 9, 4, "sample", {"f1": (4, ("b", "a"))})
+    looked = selection((unit("a", "x"), unit("b", "y")), 9, 4, "sample", {"f1": (4, ("b", "a"))})
     shown = render_html(Page("s", gates=(failed("f1"),)), looked)
     row = shown[shown.index('<tr><td><span class="verdict fail') :]
     assert row.index('href="#sample-b"') < row.index('href="#sample-a"') < row.index("2 of 4 shown")
@@ -112,7 +121,7 @@ def test_names_in_tables_lead_to_the_samples_that_have_them() -> None:
     table = Table(
         (Column("error"), Column("n")), ((Name("missing"), MeasuredValue(1)), (Name("boundary"), MeasuredValue(2)))
     )
-    shown = render_html(Page("s", sections=(Section("Errors", (table,)),)), UnitSelection((unit("a", "x"),), 1, 1))
+    shown = render_html(Page("s", sections=(Section("Errors", (table,)),)), selection((unit("a", "x"),), 1, 1))
     assert '<a href="#samples" data-facet="error" data-value="missing"><code>missing</code></a>' in shown
     assert "<code>boundary</code></th>" in shown
 
@@ -120,7 +129,7 @@ def test_names_in_tables_lead_to_the_samples_that_have_them() -> None:
 def test_samples_beyond_the_size_of_a_page_are_left_out_and_that_is_said() -> None:
     long = "x" * 12_000
     many = tuple(unit(f"u{number}", long) for number in range(200))
-    looked = UnitSelection(many, 500, 300, "sample", {"f1": (250, ("u0", "u199"))})
+    looked = selection(many, 500, 300, "sample", {"f1": (250, ("u0", "u199"))})
     shown = render_html(Page("s", gates=(failed("f1"),)), looked)
     assert len(shown) < 1_000_000
     count = shown.count('<article id="sample-')
@@ -134,15 +143,15 @@ def test_a_sample_does_not_say_again_what_stands_above_it() -> None:
     page = UnitPage("a", (UnitSection("Result", (Paragraph("missing 1"),)), UnitSection("Errors", (Paragraph("x"),))))
     right = UnitPage("b", (UnitSection("Result", (Paragraph("No errors."),)),))
     units = ((UnitSummary("a", "missing 1", 1), page), (UnitSummary("b"), right))
-    shown = render_html(Page("s"), UnitSelection(units, 2, 1))
+    shown = render_html(Page("s"), selection(units, 2, 1))
     assert shown.count("missing 1") == shown.count("othing went wrong") == 1
     assert ">Errors</h3>" in shown
-    assert ">Result</h3>" in render_html(Page("s"), UnitSelection(((UnitSummary("a", "missing 2", 1), page),), 1, 1))
+    assert ">Result</h3>" in render_html(Page("s"), selection(((UnitSummary("a", "missing 2", 1), page),), 1, 1))
 
 
 def test_what_costs_a_gate_is_not_said_to_be_right() -> None:
     """Of a suite that does not say what went wrong in a unit."""
-    looked = UnitSelection(((UnitSummary("a"), UnitPage("a", ())),), 5, 0, "run", {"f1": (2, ("a",))})
+    looked = selection(((UnitSummary("a"), UnitPage("a", ())),), 5, 0, "run", {"f1": (2, ("a",))})
     shown = render_html(Page("s", gates=(failed("f1"),)), looked)
     assert "othing went wrong" not in shown
     assert "1 run of 5, those that cost a gate." in shown
@@ -162,7 +171,7 @@ def test_a_page_without_samples_says_nothing_of_them() -> None:
 
 
 def test_the_same_page_is_the_same_bytes() -> None:
-    looked = UnitSelection((unit("a", "x"),), 1, 1)
+    looked = selection((unit("a", "x"),), 1, 1)
     assert render_html(page("x", *blocks("x")), looked) == render_html(page("x", *blocks("x")), looked)
 
 
@@ -176,7 +185,7 @@ def test_smaller_samples_are_looked_for_until_three_were_rendered_in_vain() -> N
     """What is seen to be too large without being rendered is passed by."""
     first, small, huge = unit("first", "a"), unit("small", "a"), unit("huge", "a" * PAGE_LIMITS.characters)
     large = [unit(f"large-{n}", "a" * 500) for n in range(3)]
-    room = 2 * len(unit_list(UnitSelection((first,)))[0])  # for two small ones
+    room = 2 * len(selection((first,)).markup or "")  # for two small ones
     for others, ids in (([huge] * 9, ["first", "small"]), (large[:2], ["first", "small"]), (large, ["first"])):
-        _, selection = unit_list(UnitSelection((first, *others, small)), room)
-        assert [summary.id for summary, _ in selection.units] == ids
+        looked = selection((first, *others, small), limit=room)
+        assert [summary.id for summary in looked.units] == ids

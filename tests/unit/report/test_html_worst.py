@@ -83,7 +83,7 @@ def looked(records: list[dict[str, Any]], *gates: GateResult, shown: int = 5) ->
 def test_the_worst_come_first_and_of_equal_ones_those_that_came_first() -> None:
     records = [record(number, 1, 2, errors=number % 4) for number in range(12)]
     found = looked(records)
-    assert [summary.id for summary, _ in found.units] == ["s3", "s7", "s11", "s2", "s6"]
+    assert [summary.id for summary in found.units] == ["s3", "s7", "s11", "s2", "s6"]
     assert (found.total, found.wrong, found.unit, found.explains) == (12, 9, "sample", {})
 
 
@@ -91,7 +91,7 @@ def test_what_explains_a_gate_is_shown_though_other_samples_are_worse() -> None:
     records = [record(number, 1, 2, errors=9) for number in range(30)]
     records += [record(30, 2, 2, parse_errors=1), record(31, 2, 2, parse_errors=1)]
     found = looked(records, failed("parse_errors", MOST), failed("strict_f1", LEAST), shown=20)
-    ids = [summary.id for summary, _ in found.units]
+    ids = [summary.id for summary in found.units]
     assert ids[-2:] == ["s30", "s31"]
     assert len(ids) == 20
     assert found.explains["parse_errors"] == (2, ("s30", "s31"))

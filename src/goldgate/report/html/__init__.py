@@ -36,7 +36,6 @@ from goldgate.report.html.units import (
     gate_table,
     section_anchors,
     shown_count_text,
-    unit_list,
     unit_sections,
     verdict_mark,
 )
@@ -60,8 +59,8 @@ class _Part(NamedTuple):
 
 def render_html(page: Page, selection: UnitSelection | None = None) -> str:
     """The verdict first, the remarks, the gates, the units worth a look, every section, the origin."""
-    units, selection = unit_list(selection or UnitSelection())
-    return whole_page(page_title(page), page_body(page, selection, facets_of(selection), _units(units, selection)))
+    selection = selection or UnitSelection()
+    return whole_page(page_title(page), page_body(page, selection, facets_of(selection), _units(selection)))
 
 
 def page_body(page: Page, selection: UnitSelection, facets: Facets, units: Markup | None) -> list[Content]:
@@ -187,11 +186,11 @@ def _section(section: Section, facets: Facets) -> Markup:
     return element("details", element("summary", f"Show all {rows}"), blocks, class_="detail")
 
 
-def _units(units: Markup, selection: UnitSelection) -> Markup | None:
+def _units(selection: UnitSelection) -> Markup | None:
     if not selection.units and not selection.note:
         return None
     notes = [shown_count_text(selection)] if selection.units else []
-    return fragment(html_notes([*notes, selection.note]), filter_placeholder(selection), units)
+    return fragment(html_notes([*notes, selection.note]), filter_placeholder(selection), selection.markup)
 
 
 def _origin(origin: ReportOrigin | None) -> Markup | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
@@ -39,6 +40,7 @@ from goldgate.report.escape import (
     escape_character,
     fit_name,
     hidden_characters,
+    look,
     shorten_with_digest,
     visible,
 )
@@ -144,14 +146,23 @@ _OTHER = "other"
 
 def html_name(text: str) -> str:
     """An identifier, as text: blanks at its ends and what cannot be seen are written out; a long one is cut."""
-    return fit_name(_cut_name(text), MAX_NAME_LENGTH, commands=False)
+    return _name_and_look(text)[0]
 
 
 def html_names(texts: Iterable[str]) -> dict[str, str]:
     """Identifiers that stand together, each as text: no two of them look alike."""
-    cut = {text: _cut_name(text) for text in texts}
-    names = distinct_names(cut.values(), MAX_NAME_LENGTH, commands=False)
-    return {text: names[short] for text, short in cut.items()}
+    names = {text: _name_and_look(text) for text in texts}
+    if len({look for _, look in names.values()}) == len(names):
+        return {text: name for text, (name, _) in names.items()}
+    cut = {text: _cut_name(text) for text in names}
+    distinct = distinct_names(cut.values(), MAX_NAME_LENGTH, commands=False)
+    return {text: distinct[short] for text, short in cut.items()}
+
+
+@lru_cache(maxsize=4096, typed=True)  # a page has the same few names again and again; markup is not its text
+def _name_and_look(text: str) -> tuple[str, str]:
+    name = fit_name(_cut_name(text), MAX_NAME_LENGTH, commands=False)
+    return name, look(name)
 
 
 def _cut_name(text: str) -> str:
@@ -195,12 +206,16 @@ def html_marked_text(marked: MarkedText, label: str, limits: DisplayLimits = PAG
     letters = _letters(marks)
     parts: list[Content] = []
     before = 0
+    is_plain = next(hidden_characters(text), None) is None
     for start, end in excerpts(len(text), marks, limits.characters):
         parts.append(_gap(start - before))
         for piece in split_by_marks(start, end, marks):
-            content = html_running_text(text[piece.start : piece.end])
-            parts.append(_mark(piece, content) if piece.kinds else content)
-            parts += [_tag(mark, letters) for mark in piece.ends]
+            part = text[piece.start : piece.end]
+            content = part if is_plain else html_running_text(part)
+            if piece.kinds:
+                content = element("mark", content, class_=_mark_class(piece.kinds, piece.wrong))
+            parts.append(content)
+            parts += [_tag(letters[mark.kind], mark.kind, mark.label, mark.wrong) for mark in piece.ends]
         before = end
     parts.append(_gap(len(text) - before))
     notes = [marked.note]
@@ -213,16 +228,17 @@ def html_marked_text(marked: MarkedText, label: str, limits: DisplayLimits = PAG
     )
 
 
-def _mark(piece: TextPiece, content: Markup) -> Markup:
-    looks = sorted({_LOOKS.get(kind, _OTHER) for kind in piece.kinds})
-    return element("mark", content, class_=" ".join([*looks, *(["wrong"] if piece.wrong else [])]))
+@cache
+def _mark_class(kinds: tuple[str, ...], wrong: bool) -> str:
+    return " ".join([*sorted({_LOOKS.get(kind, _OTHER) for kind in kinds}), *(["wrong"] if wrong else [])])
 
 
-def _tag(mark: Mark, letters: dict[str, str]) -> Markup:
+@lru_cache(maxsize=1024)
+def _tag(letter: str, kind: str, label: str, wrong: str) -> Markup:
     """What is said of a mark, behind it: whose it is, by a letter, the label, and the error."""
-    look = _LOOKS.get(mark.kind, _OTHER) + (" wrong" if mark.wrong else "")
-    wrong = element("em", html_sentence(mark.wrong)) if mark.wrong else None
-    return element("bdi", element("b", letters[mark.kind]), html_name(mark.label), wrong, class_=f"tag {look}")
+    look = _LOOKS.get(kind, _OTHER) + (" wrong" if wrong else "")
+    error = element("em", html_sentence(wrong)) if wrong else None
+    return element("bdi", element("b", letter), html_name(label), error, class_=f"tag {look}")
 
 
 def _legend(marks: Sequence[Mark], letters: dict[str, str]) -> Markup | None:
@@ -369,26 +385,27 @@ def _cells(column: Sequence[Cell], place: int, most: int, table: Table, facets: 
     """The first cells of a column."""
     names = html_names(cell.text for cell in column if isinstance(cell, Name))
     title = table.columns[place].title
-    by_text: dict[str | Name, Markup] = {}  # most columns have the same few names again and again
+    links = facets.get(title, {})
     cells: list[Markup] = []
     for cell in column[:most]:
         if isinstance(cell, MeasuredValue):
             cells.append(number_cell(cell, counts=table.with_counts))
-            continue
-        if cell not in by_text:
-            text = str(cell)
-            content: Content = element("code", names[text]) if isinstance(cell, Name) else html_sentence(text)
-            by_text[cell] = _text_cell(
-                facet_link(content, facets, title, text), title, is_head=place == 0 and text != ""
-            )
-        cells.append(by_text[cell])
+        elif isinstance(cell, Name):
+            cells.append(_text_cell(cell.text, names[cell.text], title, place == 0, links.get(cell.text)))
+        else:
+            cells.append(_text_cell(cell, None, title, place == 0, links.get(cell)))
     return cells
 
 
-def _text_cell(content: Content, title: str, *, is_head: bool) -> Markup:
+@lru_cache(maxsize=4096, typed=True)  # tables have the same few names again and again
+def _text_cell(text: str, name: str | None, title: str, is_first: bool, href: str | None) -> Markup:
+    """The cell of a text, or of a name as it is shown, in the column of this title."""
+    content: Content = html_sentence(text) if name is None else element("code", name)
+    if href is not None:
+        content = facet_link(content, {title: {text: href}}, title, text)
     if title == "interval":
         return element("td", content, class_="num")
-    if is_head:
+    if is_first and text != "":
         return element("th", content, scope="row", dir="auto")
     return element("td", content, dir="auto")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from itertools import chain
 from types import MappingProxyType
@@ -81,9 +82,9 @@ def _slug(text: str) -> str:
 
 
 class UnitSelection(NamedTuple):
-    """Units in the order in which they are looked at, beside how many there are."""
+    """Units in the order in which they are looked at, beside how many there are. `lay_out_units` adds the units."""
 
-    units: tuple[tuple[UnitSummary, UnitPage], ...] = ()
+    units: tuple[UnitSummary, ...] = ()  # those in the page
     total: int = 0
     wrong: int = 0  # those of all in which something went wrong
     unit: str = "sample"
@@ -93,7 +94,10 @@ class UnitSelection(NamedTuple):
     # Where units are that are not in the page: by the metric of a gate each with its id, and all of them.
     unit_links: Mapping[tuple[str, str], str] = MappingProxyType({})
     gate_links: Mapping[str, str] = MappingProxyType({})
+    markup: Markup | None = None  # the units, to be opened one by one
 
+
+MakePage = Callable[[], UnitPage]
 
 GATE_FACET = "gate"  # the facet of units that explain a gate
 FIRST_UNITS = 3  # units that are named beside a gate
@@ -193,41 +197,52 @@ def _sections(unit: UnitPage, limits: DisplayLimits = PAGE_LIMITS, level: int = 
         yield element("section", element(f"h{level}", html_sentence(section.title)), *blocks)
 
 
-def unit_list(selection: UnitSelection, limit: int = SIZE_LIMIT) -> tuple[Markup, UnitSelection]:
-    """Units that can be opened one by one, until the page would be too large; and what of them is in it."""
+def lay_out_units(
+    candidates: Sequence[tuple[UnitSummary, MakePage]], selection: UnitSelection, limit: int = SIZE_LIMIT
+) -> UnitSelection:
+    """The selection with units that can be opened one by one, until the page would be too large.
+
+    Pages of units are only made as far as there is room for them.
+    """
     reasons: dict[str, list[str]] = {}
     for metric, (_, identities) in selection.explains.items():
         for identity in identities:
             reasons.setdefault(identity, []).append(metric)
-    names = html_names(summary.id for summary, _ in selection.units)
+    names = html_names(summary.id for summary, _ in candidates)
     first = {identity for _, identities in selection.explains.values() for identity in identities[:FIRST_UNITS]}
-    items_by_place: dict[int, Markup] = {}
+    items: dict[int, Markup] = {}
     left, misses = limit, 0
     # Those that a gate names find room before all others.
-    for place in sorted(range(len(selection.units)), key=lambda place: selection.units[place][0].id not in first):
-        summary, unit = selection.units[place]
+    for place in sorted(range(len(candidates)), key=lambda place: candidates[place][0].id not in first):
+        summary, make_page = candidates[place]
         if misses == _MAX_MISSES:
             break
-        if items_by_place and _least_length(unit) > left:
+        page = make_page()
+        if items and _least_length(page) > left:
             continue
-        item = _item(summary, unit, names[summary.id], reasons.get(summary.id, ()), left if items_by_place else None)
-        if item is None or (items_by_place and len(item) > left):
+        item = _item(summary, page, names[summary.id], reasons.get(summary.id, ()), left if items else None)
+        if item is None or (items and len(item) > left):
             misses += 1
             continue
         left -= len(item)
-        items_by_place[place] = item
-    kept = tuple(selection.units[place] for place in sorted(items_by_place))
-    items = [items_by_place[place] for place in sorted(items_by_place)]
-    rest = items[FIRST_SHOWN:]
+        items[place] = item
+    places = sorted(items)
+    ids = {candidates[place][0].id for place in places}
+    rest = [items[place] for place in places[FIRST_SHOWN:]]
     more = element("details", element("summary", f"Show {len(rest)} more"), *rest, class_="detail") if rest else None
-    return element("div", *items[:FIRST_SHOWN], more, class_="units"), selection._replace(
-        units=kept, explains=_explanations_on_page(selection, kept)
+    return selection._replace(
+        units=tuple(candidates[place][0] for place in places),
+        markup=element("div", *(items[place] for place in places[:FIRST_SHOWN]), more, class_="units"),
+        explains={
+            metric: (count, tuple(identity for identity in identities if identity in ids))
+            for metric, (count, identities) in selection.explains.items()
+        },
     )
 
 
 def shown_count_text(selection: UnitSelection) -> str:
     """How many of how many are shown."""
-    right = sum(1 for summary, _ in selection.units if not summary.weight)
+    right = sum(not summary.weight for summary in selection.units)
     if not selection.wrong:  # the suite does not say what went wrong in a unit
         return f"{count_text(right, selection.unit)} of {selection.total}, those that cost a gate."
     rest = f", and {right} without" if right else ""
@@ -238,10 +253,10 @@ def shown_count_text(selection: UnitSelection) -> str:
 def facets_of(selection: UnitSelection) -> Facets:
     """By what the units can be filtered, and with which values."""
     values_by_facet: dict[str, set[str]] = {}
-    for summary, _ in selection.units:
+    for summary in selection.units:
         for facet, values in summary.facets.items():
             values_by_facet.setdefault(facet, set()).update(values)
-    addresses = {summary.id: f"#{unit_anchor(summary.id)}" for summary, _ in selection.units}
+    addresses = {summary.id: f"#{unit_anchor(summary.id)}" for summary in selection.units}
     return {
         "id": addresses,
         selection.unit: addresses,
@@ -324,22 +339,11 @@ def _facets(summary: UnitSummary, gates: Iterable[str]) -> dict[str, tuple[str, 
     }
 
 
-def _explanations_on_page(
-    selection: UnitSelection, kept: Iterable[tuple[UnitSummary, UnitPage]]
-) -> dict[str, tuple[int, tuple[str, ...]]]:
-    """What explains a gate, of the units that are in the page."""
-    inside = {summary.id for summary, _ in kept}
-    return {
-        metric: (number, tuple(identity for identity in identities if identity in inside))
-        for metric, (number, identities) in selection.explains.items()
-    }
-
-
 def filter_placeholder(selection: UnitSelection) -> Content:
     """The place where the page's script puts the filters; without one there is nothing to see."""
     if not selection.units:
         return None
-    facets = list(dict.fromkeys(chain.from_iterable(summary.facets for summary, _ in selection.units)))
+    facets = list(dict.fromkeys(chain.from_iterable(summary.facets for summary in selection.units)))
     names = json.dumps([GATE_FACET, *map(html_name, facets)])
     return element(
         "details",
@@ -371,20 +375,23 @@ def worst_units(
     others = [each for each in worst.overall.to_list() if each.place not in first]
     chosen = {**first, **{each.place: each for each in others[: max(limit - len(first), 0)]}}
     records = {place: orjson.loads(read(each.offset, each.length)) for place, each in chosen.items()}
-    units, weighed, summarize = {}, [], unit_summaries(suite, plan)
+    summarize, ids = unit_summaries(suite, plan), dict[int, str]()
+    candidates: list[tuple[UnitSummary, int, MakePage]] = []
     for place, record in records.items():
         inputs = lookup.for_unit(record)
         summary = summarize(record, inputs)
-        units[place] = summary.id
-        weighed.append((-summary.weight, place, (summary, suite.unit_page(record, inputs))))
-    weighed.sort(key=lambda entry: entry[:2])
-    shown_ids = {metric: _shown_ids(costs[metric], records.items(), units) for metric in costs}
-    return UnitSelection(
-        units=tuple(unit for *_, unit in weighed),
-        total=worst.total,
-        wrong=worst.overall.count,
-        unit=suite.unit,
-        explains={metric: (by_gate[metric].count, shown_ids[metric]) for metric in costs if by_gate[metric].count},
+        ids[place] = summary.id
+        candidates.append((summary, place, partial(suite.unit_page, record, inputs)))
+    candidates.sort(key=lambda entry: (-entry[0].weight, entry[1]))
+    shown_ids = {metric: _shown_ids(costs[metric], records.items(), ids) for metric in costs}
+    return lay_out_units(
+        [(summary, make_page) for summary, _, make_page in candidates],
+        UnitSelection(
+            total=worst.total,
+            wrong=worst.overall.count,
+            unit=suite.unit,
+            explains={metric: (by_gate[metric].count, shown_ids[metric]) for metric in costs if by_gate[metric].count},
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil, floor, inf
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -76,6 +76,7 @@ def fit_labels(labels: Iterable[str], room: float, size: float = SIZE) -> dict[s
     }
 
 
+@lru_cache(maxsize=1024)  # each is fitted twice: where its column is laid out, and where it is drawn
 def fit_text(text: str, room: float, size: float = SIZE) -> str:
     """A text that stands by itself, cut where it would be wider than the room."""
     return fit_labels([text], room, size)[text]
