@@ -41,6 +41,7 @@ from goldgate.response.selection import (
     next_turn,
     select_answer,
 )
+from goldgate.response.strings import lazy_pattern
 from goldgate.response.structure import BRACKETS
 
 DEFAULT_THOUGHT_TAGS = ("thought", "think", "thinking")
@@ -247,7 +248,7 @@ def _make_parsed(choice: Selection, text: str, thought: str, state: str) -> Pars
 
 
 # Marks, and what is not a letter.
-_NO_WORDS = re.compile(r"(?:\[[^\s\[\]]*+\]|<[^\s<>]*+>|[`~]{3,}\w*+|[\W\d_])*+")
+_NO_WORDS = lazy_pattern(r"(?:\[[^\s\[\]]*+\]|<[^\s<>]*+>|[`~]{3,}\w*+|[\W\d_])*+")
 
 
 def _text_if_words(text: str) -> str:
@@ -265,7 +266,7 @@ def _fast_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?:[ \t\r\n]*+<(?i:{names})>([^<]*+)</(?i:{names})>)?{words}{opening}([^`]*+){closing}{words}")
 
 
-_BRACKET = re.compile(r"[\[{]")
+_BRACKET = lazy_pattern(r"[\[{]")
 _MAX_FAILURES = 12  # brackets that begin no JSON; beyond that, tags are taken for tags
 
 

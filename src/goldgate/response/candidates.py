@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from goldgate.response.parsed import AnswerForm, Method, Step, TolerantReading
 from goldgate.response.repair import decode_answer, decode_exactly, repair_value, scan_json, with_number_texts
-from goldgate.response.strings import KEY_AHEAD, QUOTES, LazyPattern, StepBudget
+from goldgate.response.strings import KEY_AHEAD, QUOTES, StepBudget, lazy_pattern
 from goldgate.response.structure import first_opening, next_opening
 
 _CALLS = ("tool_calls", "function_call", "tool_call", "function")  # what holds a call
@@ -162,21 +162,23 @@ class Candidate:
         self.understand(form)
 
 
-_FENCE = re.compile(r"(?:`{3,}|~{3,})([^\s`~\[{｛［\"'“]*)")
-_OPENING_FENCE = re.compile(r"`{3,}\w*+[ \t]*+\n\s*+")
+_FENCE = lazy_pattern(r"(?:`{3,}|~{3,})([^\s`~\[{｛［\"'“]*)")
+_OPENING_FENCE = lazy_pattern(r"`{3,}\w*+[ \t]*+\n\s*+")
 _CODE_LANGUAGES = frozenset(
     "python py python3 javascript js typescript ts java c cpp c++ c# cs csharp go rust ruby php perl r sql "
     "bash sh shell zsh console powershell html css xml swift kotlin scala lua matlab diff mermaid".split()
 )
 _FARTHEST_KEY = 81  # characters from where a mark below begins to the key behind it
-_UNOPENED = re.compile(rf"(?:\A|\n|[>\]#`:：,])\s{{0,80}}(?={KEY_AHEAD.pattern}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b))")
+_UNOPENED = lazy_pattern(
+    rf"(?:\A|\n|[>\]#`:：,])\s{{0,80}}(?={KEY_AHEAD.pattern}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b))"
+)
 _INDENT = 40  # how many blanks may stand between the line's beginning and a fence
-_QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
-_ARGUMENTS = LazyPattern(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
-_KEY_AFTER_COMMA = re.compile(rf"\s*[,，]\s*{KEY_AHEAD.pattern}")
-_CONTINUATION = LazyPattern(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
+_QUOTED_BRACKET = lazy_pattern(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
+_ARGUMENTS = lazy_pattern(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
+_KEY_AFTER_COMMA = lazy_pattern(rf"\s*[,，]\s*{KEY_AHEAD.pattern}")
+_CONTINUATION = lazy_pattern(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
 _MAX_FAILURES = 12  # values that do not decode as they stand: each may look at all of the text
-_STRAY_CLOSER = re.compile(r"\s*[\]}］｝]")
+_STRAY_CLOSER = lazy_pattern(r"\s*[\]}］｝]")
 _LONGEST_LINE = 400  # characters before an answer that are searched for a bracket that encloses it
 
 

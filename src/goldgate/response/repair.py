@@ -6,14 +6,13 @@ Numbers are kept as their text where that is needed.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, NamedTuple
 
 import orjson
 
 from goldgate.core.value_text import NumberText, number_text
 from goldgate.response.parsed import Step, TolerantReading
-from goldgate.response.strings import ITEM_AHEAD, KEY_AHEAD, QUOTES, NoValue, Slot, StepBudget
+from goldgate.response.strings import ITEM_AHEAD, KEY_AHEAD, QUOTES, NoValue, Slot, StepBudget, lazy_pattern
 from goldgate.response.structure import (
     FARTHEST_LANDMARK,
     STRUCTURE,
@@ -25,7 +24,7 @@ from goldgate.response.structure import (
 
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
-_TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
+_TUPLE = lazy_pattern(rf"\(\s*[{QUOTES}\[{{(]")
 _OPENS_STRING = frozenset(QUOTES + "\\")
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 
@@ -368,9 +367,9 @@ _exact = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_c
 scan_exact = _exact.raw_decode  # one value at a position, and where it ends; numbers keep their text
 
 # No JSON begins so: its first key stands in other marks, or no colon follows it.
-_NOT_SOUND = re.compile(r"""(?:\[[ \t\r\n]*+)*+\{[ \t\r\n]*+(?:[^"} \t\r\n]|"[^"\\]*+"[ \t\r\n]*+[^: \t\r\n])""")
+_NOT_SOUND = lazy_pattern(r"""(?:\[[ \t\r\n]*+)*+\{[ \t\r\n]*+(?:[^"} \t\r\n]|"[^"\\]*+"[ \t\r\n]*+[^: \t\r\n])""")
 _LONGEST_PART = 8_192  # characters; a larger part is read in smaller ones
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_SURROGATE = lazy_pattern(r"\\u[dD][89a-fA-F]")
 
 
 def decode_answer(text: str) -> DecodedValue | None:

@@ -26,6 +26,7 @@ import orjson
 from goldgate.response.candidates import Candidate, events_of
 from goldgate.response.parsed import MAX_PLACES, AnswerForm, LeftOutText, Method, Reason, Step
 from goldgate.response.repair import with_number_texts
+from goldgate.response.strings import lazy_pattern
 
 # A mark that begins another turn, wherever it stands.
 TURN_TOKENS = tuple(
@@ -47,7 +48,7 @@ REPLACING_WORDS = tuple(
 )
 
 _END = "|".join(map(re.escape, END_TOKENS))
-_TURN = re.compile(
+_TURN = lazy_pattern(
     rf"""
       {"|".join(re.escape(token) for token in TURN_TOKENS)}
     | (?:^[^\S\n]*+|(?<=[\]}}］｝])[^\S\n]*+|(?<=[^\s`"'“‘]))(?:{_END})(?![`"'”’])
@@ -66,8 +67,8 @@ def _pattern(words: str) -> str:
     return rf"\b{pattern}\b" if words.isascii() else pattern
 
 
-_REPLACES = re.compile("|".join(map(_pattern, REPLACING_WORDS)), re.IGNORECASE)
-_COMMENT_ON_THE_ANSWER = re.compile(r"[^\S\n]*(?://|#)[^\n]*")
+_REPLACES = lazy_pattern("|".join(map(_pattern, REPLACING_WORDS)), re.IGNORECASE)
+_COMMENT_ON_THE_ANSWER = lazy_pattern(r"[^\S\n]*(?://|#)[^\n]*")
 
 
 def next_turn(text: str, start: int, end: int) -> int:
@@ -96,10 +97,10 @@ class Selection:
     left_out: list[LeftOutText]
 
 
-_ANNOUNCED = re.compile(r"(?:[:：\n]|\A)[\s*_`\"]*\Z")
-_NOTHING_MORE = re.compile(r"[\s.。]*\Z")
-_FIRST_KEY = re.compile(r"[\[{｛［【\s]*(?:\\?[\"'“”‘’]+)?(\w*)")
-_SEPARATOR = re.compile(r"[\s,，;；]*")
+_ANNOUNCED = lazy_pattern(r"(?:[:：\n]|\A)[\s*_`\"]*\Z")
+_NOTHING_MORE = lazy_pattern(r"[\s.。]*\Z")
+_FIRST_KEY = lazy_pattern(r"[\[{｛［【\s]*(?:\\?[\"'“”‘’]+)?(\w*)")
+_SEPARATOR = lazy_pattern(r"[\s,，;；]*")
 _CHARACTERS_BEFORE = 40  # characters before an empty list that are looked at
 
 

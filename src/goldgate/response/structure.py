@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from goldgate.response.parsed import Step
-from goldgate.response.strings import DOUBLE_QUOTES, KEY_AHEAD, QUOTES, LazyPattern, StepBudget, StringReader
+from goldgate.response.strings import DOUBLE_QUOTES, KEY_AHEAD, QUOTES, StepBudget, StringReader, lazy_pattern
 
 BRACKETS = "[{｛［【"
 
@@ -18,7 +18,7 @@ BRACKETS = "[{｛［【"
 _INSIDE = rf"[\[{{｛［【({QUOTES}]|\\\""
 # Bounded, and blanks taken at once: a bracket in a comment must not look at all the comments that follow.
 _REMARKS = r"(?:\s++|\\[nrt]|(?://|(?<=\s)\#)[^\n\]}]{0,400}\n|/\*.{0,400}?\*/){0,64}"
-_OPENING = re.compile(
+_OPENING = lazy_pattern(
     rf"""
       [\[［]{_REMARKS}(?:{_INSIDE}|[\]］]|\Z)
     | [{{｛](?!\s*[{{｛]\s*[^\s{QUOTES}\[\]{{}}])               # {{{{ template }}}} is none
@@ -28,7 +28,7 @@ _OPENING = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_BRACKET = re.compile(rf"[{re.escape(BRACKETS)}]")
+_BRACKET = lazy_pattern(rf"[{re.escape(BRACKETS)}]")
 
 
 def opens_answer(text: str, at: int, limit: int) -> bool:
@@ -88,14 +88,14 @@ class OpenContainer:
         self.value[self.last] = [self.value[self.last]]
 
 
-_OBJECT = re.compile(rf"[\s,，]*[{{｛]\s*({KEY_AHEAD.pattern})")
-_KEY_AFTER_COMMA = LazyPattern(rf"\s*[,，]\s*({KEY_AHEAD.pattern})")
-_OBJECT_GOES_ON = LazyPattern(rf"\s*(?:[}}｝]|[,，]\s*{KEY_AHEAD.pattern})")
-_CLOSERS = re.compile(r"(?:\s*[}\]]){1,20}")
-_COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_WORDS = LazyPattern(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60}}(?=[,，;；}}\]｝］{{｛])")
+_OBJECT = lazy_pattern(rf"[\s,，]*[{{｛]\s*({KEY_AHEAD.pattern})")
+_KEY_AFTER_COMMA = lazy_pattern(rf"\s*[,，]\s*({KEY_AHEAD.pattern})")
+_OBJECT_GOES_ON = lazy_pattern(rf"\s*(?:[}}｝]|[,，]\s*{KEY_AHEAD.pattern})")
+_CLOSERS = lazy_pattern(r"(?:\s*[}\]]){1,20}")
+_COMMENT = lazy_pattern(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_WORDS = lazy_pattern(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60}}(?=[,，;；}}\]｝］{{｛])")
 # Where reading can go on after something unreadable.
-_LANDMARK = LazyPattern(
+_LANDMARK = lazy_pattern(
     rf"[}}\]｝］】]|[{{｛](?=\s*[{QUOTES}}}{{\[])|\[(?=\s*[{{\[{QUOTES}])|{KEY_AHEAD.pattern}|[,，](?=\s*[{QUOTES}{{\[])"
 )
 _INDENT = 200  # blanks before a place that are looked at for line breaks

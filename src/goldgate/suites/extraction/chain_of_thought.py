@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -25,6 +24,7 @@ from goldgate.core.value_text import (
 )
 from goldgate.response import Status
 from goldgate.response.parsed import ThoughtState
+from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import Events, Unit
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.relaxed_matching import common_prefix_length, common_suffix_length
@@ -47,7 +47,7 @@ def _word_patterns(*words: str) -> list[str]:
 
 _ANY_CASE = {"i": "[iIıİ]"}  # the only letter here with more than two cases under IGNORECASE
 # Words by which a clause negates. Single characters (不, 无, 非) are not among them: they are part of many names.
-NEGATION: Final = re.compile(
+NEGATION: Final = lazy_pattern(
     "|".join(
         [
             *_word_patterns("not", "never", "neither", "nor", "none", "without", "cannot"),
@@ -59,14 +59,14 @@ NEGATION: Final = re.compile(
     )
 )
 # What ends a clause. A question does not, because its answer may negate it; a mark inside a number does not either.
-_CLAUSE_END: Final = re.compile(
+_CLAUSE_END: Final = lazy_pattern(
     "(" + "|".join([*";!，。；！\n", r",(?!\d)", r"\.(?!\d)", *_word_patterns("but"), "而是"]) + ")"
 )
 
 COPIED = 50  # characters by which a stretch of the source text must be longer than any value, to be a copy
 _PLACES = 16  # of a part in the source text that are looked at
 # Not ASCII, a Chinese character, a wide form or a usual Chinese mark: those are one character or none, normalized.
-_MAY_GROW: Final = re.compile(r"[^\x00-\x7f\u4e00-\u9fff\u3000-\u3003\u3008-\u3011\uff01-\uff5e]")
+_MAY_GROW: Final = lazy_pattern(r"[^\x00-\x7f\u4e00-\u9fff\u3000-\u3003\u3008-\u3011\uff01-\uff5e]")
 _GAP = "\0"  # what is left of what does not count; no value goes across it
 
 # Before and after a role, these leave no doubt that it is a word of its own, in whatever case it is compared.
@@ -296,10 +296,10 @@ def _lines_with_roles(roles: set[str], thought: str, counted: Sequence[str] | No
 
 COPIED_SHARE = Fraction(4, 5)  # of the answer's types and values; a draft that was corrected has fewer
 
-_KEY_MARKS = re.compile(r"[\W_]+")
+_KEY_MARKS = lazy_pattern(r"[\W_]+")
 # ASCII without entities. Its last character may belong to what follows; the others have the same letters anywhere.
-_PLAIN_BEGIN = re.compile(r"[\x00-\x25\x27-\x7e]{2,40}")
-_QUOTED_KEY = re.compile(r"[\"'“”‘’`]\s*[:：]")
+_PLAIN_BEGIN = lazy_pattern(r"[\x00-\x25\x27-\x7e]{2,40}")
+_QUOTED_KEY = lazy_pattern(r"[\"'“”‘’`]\s*[:：]")
 _QUOTES = str.maketrans("'`=", '"":')
 _AFTER_QUOTED_KEY = (('":"', '"'), ('":', ","), ('":', "}"), ('":["', '"'), (',"', '"'))
 _AFTER_ANY_KEY = ((':"', '"'), (':["', '"'))

@@ -7,7 +7,6 @@ make every interval narrower than it is."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from goldgate.readers.layouts import chat
 from goldgate.readers.layouts.chat import body_text, is_chat, read_chat, read_response
 from goldgate.readers.records import record_group
 from goldgate.response import Parsed
+from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import (
     EventList,
     Events,
@@ -115,8 +115,8 @@ _UNIT_BITS = 32
 _LEAST_ARGUMENTS = 3  # in gold without a text: documents with fewer may well have the same ones
 # Characters that are not seen, although they count as printable: fillers of Hangul, as normalized, the empty pattern of
 # Braille, and selectors of variants.
-_UNSEEN = re.compile("[\u034f\u115f\u1160\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
-_SEEN = re.compile(r"[!-~\u4e00-\u9fff]*")  # only these, as most texts have: one look instead of two
+_UNSEEN = lazy_pattern("[\u034f\u115f\u1160\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_SEEN = lazy_pattern(r"[!-~\u4e00-\u9fff]*")  # only these, as most texts have: one look instead of two
 
 
 def text_fingerprint(facts: Facts) -> int | None:
@@ -164,7 +164,7 @@ TOLERATED_IN_GOLD = frozenset({Violation.VALUE_NUMBER, Violation.VALUE_NULL})
 _LISTED_KEYS = 8  # of an event, in an error
 _ARGUMENT_NAMES = frozenset({"args", "argument", "arg", "roles", "participants", "slots", "entities"})
 _ABSENT = object()
-_STEP = re.compile(r'\.([^.\[]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]')  # of a JSON path
+_STEP = lazy_pattern(r'\.([^.\[]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]')  # of a JSON path
 
 _EXPECTED = {
     "events_not_list": "a list of events (empty if there are none)",
