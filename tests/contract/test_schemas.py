@@ -17,8 +17,8 @@ from goldgate.runs.trend import trend
 from goldgate.suites import all_suites
 from goldgate.suites.extraction import contracts as extraction
 from goldgate.suites.research import contracts as research
+from goldgate.suites.research.imports import import_runs
 from goldgate.suites.research.imports.mapping import READY_MAPPINGS, ready_mapping_text
-from goldgate.suites.research.imports.runs import import_runs
 from tests.cases import cases
 from tests.comparison.runs import store_research
 

@@ -18,7 +18,7 @@ from goldgate.readers.id_index import index_files
 from goldgate.readers.layouts import parquet
 from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.readers.records import LIMIT_VARIABLE, iterate_records, open_records
-from goldgate.suites.research.imports.runs import import_runs
+from goldgate.suites.research.imports import import_runs
 
 UNPACKED = 32  # megabytes of a packed file
 ROWS = 200  # with a text of 900,000 characters each

@@ -35,7 +35,7 @@ from goldgate.suites.judged.label_server import open_label_site
 from goldgate.suites.judged.planning import sample_items
 from goldgate.suites.judged.suite import JudgedSettings
 from goldgate.suites.plan import load_protocol
-from goldgate.suites.research.imports.runs import import_runs
+from goldgate.suites.research.imports import import_runs
 from goldgate.viewer.server import AccessControl, HttpRequest
 from goldgate.viewer.site import parse_query
 from tests.responses.corpus import load_corpus

@@ -11,8 +11,8 @@ import pytest
 
 import goldgate
 from goldgate.suites.research.checks import validate_run
-from goldgate.suites.research.imports.runs import import_runs
-from goldgate.suites.research.run.facts import RunSettings
+from goldgate.suites.research.imports import import_runs
+from goldgate.suites.research.run import RunSettings
 
 TRACES = Path(__file__).parents[2] / "examples" / "traces"
 FORMS = ["otel", "langsmith", "openai-agents"]

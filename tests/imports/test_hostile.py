@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from goldgate.cli.prepare import import_runs_command
 from goldgate.errors import GoldgateError
+from goldgate.suites.research.imports import build_run, import_runs
 from goldgate.suites.research.imports.formats import FORMATS
 from goldgate.suites.research.imports.mapping import READY_MAPPINGS, load_mapping, ready_mapping
-from goldgate.suites.research.imports.runs import build_run, import_runs
-from goldgate.suites.research.imports.spans import TraceSpan, build_trace
+from goldgate.suites.research.imports.traces import TraceSpan, build_trace
 
 TRACES = Path(__file__).parents[2] / "examples" / "traces"
 RUN = {"id": "r1", "run_type": "chain", "inputs": {"question": "Why?"}, "outputs": {"claims": []}, "status": "error"}

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from goldgate.suites.research.checks import validate_run
+from goldgate.suites.research.imports import ImportResult, import_runs
 from goldgate.suites.research.imports.mapping import load_mapping
-from goldgate.suites.research.imports.runs import ImportResult, import_runs
-from goldgate.suites.research.run.facts import RunSettings
+from goldgate.suites.research.run import RunSettings
 
 
 def agent(**attributes: Any) -> dict[str, Any]:

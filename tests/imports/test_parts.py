@@ -8,10 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.suites.research.imports.mapping import look_up
-from goldgate.suites.research.imports.rules import first_question, last_answer, last_answer_json
-from goldgate.suites.research.imports.spans import TraceSpan, build_trace, parse_nanoseconds
-from goldgate.suites.research.imports.trace_files import folder_name
+from goldgate.suites.research.imports.mapping import first_question, last_answer, last_answer_json, look_up
+from goldgate.suites.research.imports.traces import TraceSpan, build_trace, folder_name, parse_nanoseconds
 from tests.cases import cases
 
 FIELDS = {

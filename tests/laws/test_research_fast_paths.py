@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from goldgate.files import parsing
 from goldgate.suites.research.run.evidence import next_piece
 from goldgate.suites.research.run.files import decode_each_line, fast_decode_lines, has_all_keys
-from goldgate.suites.research.run.text import _piled_marks, has_few_marks, has_piled_marks, sketch, sketch_of_all
+from goldgate.suites.research.text import _piled_marks, has_few_marks, has_piled_marks, sketch, sketch_of_all
 from tests.cases import cases
 from tests.examples import examples
 

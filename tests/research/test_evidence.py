@@ -11,7 +11,7 @@ from goldgate.core.finding import RunFindings
 from goldgate.suites.research.run.claims import check_ledger
 from goldgate.suites.research.run.evidence import EvidenceDemands, Sources, check_evidence
 from goldgate.suites.research.run.files import Artifact
-from goldgate.suites.research.run.text import (
+from goldgate.suites.research.text import (
     empty_claim_reason,
     empty_quote_reason,
     fold,

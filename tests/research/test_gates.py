@@ -14,8 +14,8 @@ from goldgate.core.gate import Gate, GateResult, Verdict
 from goldgate.core.metric import Rate
 from goldgate.errors import ConfigError, InputError
 from goldgate.runs.baseline import make_baseline
-from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run
-from goldgate.suites.research.safeguards import note_uniform_dilution
+from goldgate.suites.research.measures import note_uniform_dilution
+from goldgate.suites.research.run import RunFacts, RunSettings, judge_run
 from goldgate.suites.research.suite import SUITE
 
 from .judged import counts, judged

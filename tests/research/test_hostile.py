@@ -18,8 +18,8 @@ from goldgate.report import render
 from goldgate.suites.research.golden import load_golden, near_queries
 from goldgate.suites.research.run.evidence import EvidenceDemands, Sources, check_evidence
 from goldgate.suites.research.run.files import Artifact, ReadLimits, read_run
-from goldgate.suites.research.run.text import fold
 from goldgate.suites.research.suite import SUITE
+from goldgate.suites.research.text import fold
 from tests.cases import cases
 
 from .judged import broken, codes, counts, finding, judged

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from goldgate.core.page import FindingList, LabelList, Paragraph, Table
 from goldgate.core.unit_page import MarkedText, UnitPage
 from goldgate.suites.plan import load_plan
-from goldgate.suites.research.run.text import QuoteFinder, TextRange, fold
 from goldgate.suites.research.suite import SUITE
+from goldgate.suites.research.text import QuoteFinder, TextRange, fold
 from tests.cases import cases
 
 from .judged import judged

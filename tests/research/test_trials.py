@@ -15,7 +15,7 @@ from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError
 from goldgate.suites.research.report import recount_report
-from goldgate.suites.research.run.text import sketch
+from goldgate.suites.research.text import sketch
 
 from .judged import broken, codes, counts, finding, judged, run_entry, unbalanced
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run

@@ -23,11 +23,11 @@ from goldgate.suites.research.golden import (
     parse_golden,
     plain_objective,
 )
-from goldgate.suites.research.outputs import list_outputs
+from goldgate.suites.research.run import RunFacts, RunSettings, judge_run, parse_output
 from goldgate.suites.research.run.claims import evidence_records
 from goldgate.suites.research.run.evidence import LEVELS
-from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run, parse_output
 from goldgate.suites.research.run.files import ReadLimits, RunFiles, decode_lines, read_run
+from goldgate.suites.research.source import list_outputs
 
 _FORMAT_VERSION = 1  # of the JSON form
 _MAX_COMPARED = 2_000_000  # pairs of objectives

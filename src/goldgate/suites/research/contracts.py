@@ -119,6 +119,9 @@ class RunValue(TypedDict):
     copies: NotRequired[int]
 
 
+RUN_LIES_DEEPER = "a run lies deeper"  # how the reason begins that names a run in a folder that is not read
+
+
 class IgnoredValue(TypedDict):
     """What was not read, and why."""
 

@@ -33,8 +33,8 @@ from goldgate.readers.labels import JUDGE, LabelBook, open_labels, read_labels
 from goldgate.shape.validation import type_test
 from goldgate.suites.research.contracts import Manifest, RunRecord, TrialRecord
 from goldgate.suites.research.golden import Golden, Query, load_corpus, load_golden
-from goldgate.suites.research.outputs import OutputsListing, list_outputs
 from goldgate.suites.research.report import run_summary
+from goldgate.suites.research.run import RunFacts, RunSettings, judge_run, parse_output
 from goldgate.suites.research.run.claims import (
     CheckedClaims,
     ClaimItem,
@@ -47,13 +47,12 @@ from goldgate.suites.research.run.claims import (
     read_sources,
 )
 from goldgate.suites.research.run.evidence import LEVELS, EvidenceCheck, Sources, check_evidence
-from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run, parse_output
 from goldgate.suites.research.run.files import RunFiles, decode_lines, decode_unambiguous, read_run
 from goldgate.suites.research.run.log import parse_log
-from goldgate.suites.research.run.text import QuoteFinder, fold, text_range
-from goldgate.suites.research.source import run_settings
+from goldgate.suites.research.source import OutputsListing, list_outputs, run_settings
 from goldgate.suites.research.suite import ResearchSettings
 from goldgate.suites.research.support import labels_by_claim
+from goldgate.suites.research.text import QuoteFinder, fold, text_range
 
 
 @dataclass(frozen=True, slots=True)

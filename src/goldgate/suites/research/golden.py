@@ -25,8 +25,7 @@ from goldgate.files.remote.remote_file import open_remote
 from goldgate.readers.records import bounded_lines
 from goldgate.shape.validation import problems, type_test
 from goldgate.suites.research.contracts import GoldenFile, GoldenQuery, Pins, Queries
-from goldgate.suites.research.run.files import sha256_of
-from goldgate.suites.research.run.text import is_invisible, nfc
+from goldgate.suites.research.text import is_invisible, nfc, sha256_of
 
 GOLDEN_KIND = "golden"
 _SCHEMA_VERSION = "1"  # major version of `schema_version`

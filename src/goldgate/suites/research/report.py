@@ -1,4 +1,4 @@
-"""A finished research report: rendered as a page, summarized run by run, and recounted from its own runs.
+"""A finished research report: what stands out in it, as a page, summarized run by run, recounted from its own runs.
 
 A stored report whose metrics contradict its `runs` and `queries` is rejected.
 """
@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Literal, cast
 
-from goldgate.core.contracts import RateValue
+from goldgate.core.contracts import RateValue, StandsOut
 from goldgate.core.evaluation import ContradictionError, HitsAndTrials, StoredRates, require_equal_rates, whole_number
+from goldgate.core.finding import remark
 from goldgate.core.metric import metric_sections
 from goldgate.core.page import (
     Block,
@@ -32,6 +34,7 @@ from goldgate.core.report_page import finding_lines, suite_report_page
 from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import describe_value
 from goldgate.suites.research.contracts import (
+    RUN_LIES_DEEPER,
     EvidenceValue,
     ResearchReport,
     RunRecord,
@@ -39,6 +42,7 @@ from goldgate.suites.research.contracts import (
     SupportValue,
     TrialRecord,
 )
+from goldgate.suites.research.suite import ALARMS
 
 MAX_FINDINGS = 15
 MAX_IGNORED = 5
@@ -172,6 +176,81 @@ def _balance_pairs(report: ResearchReport) -> LabelList:
             for name, parts in _BALANCE.items()
         )
     )
+
+
+def research_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+    """Runs that are missing, broken or copies, unkept manifests, companions beyond alarms, claims that hide others."""
+    yield from _incomplete_remarks(report)
+    yield from _copy_remarks(report)
+    yield from _manifest_remarks(report)
+    yield from _companion_remarks(report)
+    yield from _evidence_remarks(report)
+
+
+def _incomplete_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+    trials, runs = report["conservation"]["trials"], report["conservation"]["runs"]
+    if trials["missing"]:
+        message = f"{trials['missing']} of {trials['total']} trials are missing: they count as failed"
+        yield remark("missing_trials", message, missing=trials["missing"], trials=trials["total"])
+    if runs["broken"]:
+        message = f"{runs['broken']} of {runs['total']} runs are broken: they count as failed"
+        yield remark("broken_runs", message, broken=runs["broken"], runs=runs["total"])
+    deeper = [entry["reason"] for entry in report["ignored"] if entry["reason"].startswith(RUN_LIES_DEEPER)]
+    if deeper:
+        more = f", and {len(deeper) - 1} more" if len(deeper) > 1 else ""
+        yield remark("deeper_runs", f"{deeper[0]}{more}: it is not judged", folders=len(deeper))
+
+
+def _copy_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+    """Rates that would be better if copies of runs were merged."""
+    rates = [entry["pointer"].rpartition("/")[2] for entry in report["findings"] if entry["code"] == "copies_counted"]
+    if rates:
+        copies = sum(run.get("copies", 0) for run in report["runs"])
+        count = "1 copy of a run counts" if copies == 1 else f"{copies} copies of runs count"
+        message = f"{count}, because merging would improve {', '.join(rates)}"
+        yield remark("copies_counted", message, copies=copies, rates=len(rates))
+
+
+def _manifest_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+    """That none are kept is said where the metric is undefined; that there are some all the same is said here."""
+    steps = report["conservation"]["steps"]
+    total, kept = steps["total"], steps["with_manifest"]
+    if report["metrics"]["main"]["manifest_integrity"]["value"] is None and kept:
+        message = f"{kept} of {total} steps have a manifest, and the protocol says that this agent keeps none"
+        yield remark("manifests_not_kept", message, steps=total, with_manifest=kept)
+
+
+def _evidence_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+    """Findings about claims that are covered in form only, or that hide others."""
+    messages = {finding["code"]: finding["message"] for finding in report["findings"] if not finding["file"]}
+    if "empty_evidence" in messages:
+        yield remark("empty_evidence", messages["empty_evidence"])
+    for finding in report["findings"]:
+        if finding["code"] == "uneven_runs":  # one for each gate
+            yield remark("uneven_runs", finding["message"])
+    if "uniform_dilution" in messages:
+        yield remark("uniform_dilution", messages["uniform_dilution"])
+    repeated = [finding for finding in report["findings"] if finding["code"] == "repeated_statement"]
+    if repeated:
+        more = f", and {len(repeated) - 1} more runs like it" if len(repeated) > 1 else ""
+        message = f"{repeated[0]['file'].partition('/')[0]}: {repeated[0]['message']}{more}"
+        yield remark("repeated_statement", message, runs=len(repeated))
+
+
+def _companion_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+    """Companions that stand out: an agent that files the whole corpus, or always abstains, shows here."""
+    companions = metric_sections(report["metrics"])["companions"]
+    for name, gate in ALARMS.items():
+        metric = companions[name]
+        if "denominator" not in metric or not metric["denominator"]:
+            continue
+        numerator, denominator = metric["numerator"], metric["denominator"]
+        exact = Fraction(numerator, denominator)
+        low = gate.min is not None and exact < Fraction(gate.min)
+        high = gate.max is not None and exact > Fraction(gate.max)
+        if low or high:
+            message = f"{name}: {numerator}/{denominator} is not {gate.bounds()}"
+            yield remark(name, message, numerator=numerator, denominator=denominator)
 
 
 MISSING_RUN, BROKEN_RUN = "missing", "broken"

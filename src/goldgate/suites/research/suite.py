@@ -138,11 +138,11 @@ class ResearchSuite(Suite):
     default_gates = DEFAULT_GATES
     pairing = Pairing("objective", "query", several=True)
     writes_report = True
-    preload = "goldgate.suites.research.outputs"
+    preload = "goldgate.suites.research.source"
     abilities = (
         Ability("check", f"{_FOLDER}.checks:check_golden", _GOLDEN_INPUTS, "golden", is_golden_file),
         Ability("check", f"{_FOLDER}.checks:check_run", _RUN_INPUTS, "run", os.path.isdir),
-        Ability("import-runs", f"{_FOLDER}.imports.runs:run_import", _TRACE_INPUTS),
+        Ability("import-runs", f"{_FOLDER}.imports:run_import", _TRACE_INPUTS),
         Ability("items", f"{_FOLDER}.explain:claim_items", kind="claims"),
     )
 

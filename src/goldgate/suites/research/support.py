@@ -6,7 +6,7 @@ other verified claim is not supported, and so is every claim of a broken run, wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from typing import Any, NamedTuple, cast
@@ -52,9 +52,8 @@ from goldgate.stats.label_counts import (
 )
 from goldgate.suites.research.contracts import SupportValue
 from goldgate.suites.research.measures import SUPPORT_METRIC
-from goldgate.suites.research.run.facts import RunFacts
+from goldgate.suites.research.run import RunFacts
 from goldgate.suites.research.suite import ResearchSettings
-from goldgate.suites.research.trials import RunCollection
 
 
 class ClaimLabels(NamedTuple):
@@ -123,12 +122,12 @@ class CountedLabels(NamedTuple):
     remarks: list[StandsOut]
 
 
-def count_claim_labels(labels: ClaimLabels, collected: RunCollection) -> CountedLabels:
-    """Check the labels against the claims of all runs, and count them for each run."""
+def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Sequence[RunFacts]) -> CountedLabels:
+    """Check the labels against the claims of all runs and of their copies, and count them for each run."""
     book, draw = labels.book, None if labels.stored is None else labels.stored.draw
-    population = {key: run for run in collected.runs for key in claim_keys(run)}
-    digests = {key: digest for run in collected.runs for key, digest in claim_keys(run).items()}
-    _require_known(book, collected)
+    population = {key: run for run in runs for key in claim_keys(run)}
+    digests = {key: digest for run in runs for key, digest in claim_keys(run).items()}
+    _require_known(book, [*runs, *copies])
     if draw is not None:
         _check_draw(draw, digests)
         require_drawn(draw, book, population)
@@ -142,7 +141,7 @@ def count_claim_labels(labels: ClaimLabels, collected: RunCollection) -> Counted
     agreed = {key: each.human == each.judge for key, each in facts.items() if None not in (each.human, each.judge)}
     draws = find_label_draws(book, draw, len(population), agreed)
     stretch = find_stretch(_judge_labels(facts, book))
-    value = _support_value(facts, book, draw, sampling, draws, sum(run.verified for run in collected.runs))
+    value = _support_value(facts, book, draw, sampling, draws, sum(run.verified for run in runs))
     remarks = [
         *sampling_remarks(book, draw, sampling, draws),
         *_labels_outside(book, population),
@@ -151,7 +150,7 @@ def count_claim_labels(labels: ClaimLabels, collected: RunCollection) -> Counted
         *judge_remarks(book, draw, value["without_judge_label"], "claim"),
         *uneven_judge(_split_claims(facts, stretch) if book.judges else []),
     ]
-    return CountedLabels(_count_runs(collected.runs, facts, book, stretch), value, remarks)
+    return CountedLabels(_count_runs(runs, facts, book, stretch), value, remarks)
 
 
 def _support_value(
@@ -245,10 +244,9 @@ def _count_runs(
     return by_run
 
 
-def _require_known(book: LabelBook, collected: RunCollection) -> None:
+def _require_known(book: LabelBook, runs: Iterable[RunFacts]) -> None:
     """A label for a claim that no run has is an error."""
-    every = [*collected.runs, *(copy for copies in collected.copies.values() for copy in copies)]
-    ids = {claim_key(run.name, name) for run in every if run.claim_ids is not None for name in run.claim_ids.every}
+    ids = {claim_key(run.name, name) for run in runs if run.claim_ids is not None for name in run.claim_ids.every}
     unknown = [key for key in book.items if key not in ids]
     if unknown:
         raise InputError(

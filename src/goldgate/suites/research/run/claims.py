@@ -21,7 +21,7 @@ from goldgate.suites.research.golden import Query
 from goldgate.suites.research.run.evidence import EvidenceDemands, Level, Sources, check_evidence
 from goldgate.suites.research.run.files import CHUNKS, OUTPUT, BadLine, RunFiles, decode_lines, equal_values
 from goldgate.suites.research.run.log import EventLog, StepCounts, normalize_status
-from goldgate.suites.research.run.text import (
+from goldgate.suites.research.text import (
     MAX_EMPTY_QUOTE,
     QuoteFinder,
     TextRange,

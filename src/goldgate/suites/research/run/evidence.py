@@ -16,8 +16,8 @@ from itertools import accumulate
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
 
 from goldgate.suites.research.contracts import Chunk
-from goldgate.suites.research.run.files import Artifact, sha256_of
-from goldgate.suites.research.run.text import (
+from goldgate.suites.research.run.files import Artifact
+from goldgate.suites.research.text import (
     LETTER_MARK,
     fold,
     has_letter_or_digit,
@@ -25,6 +25,7 @@ from goldgate.suites.research.run.text import (
     is_meaningful_id,
     mark_letters,
     offset_of_quote,
+    sha256_of,
 )
 
 Level = Literal["structural", "verbatim", "chain", "anchored"]

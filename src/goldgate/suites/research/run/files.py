@@ -21,6 +21,7 @@ from goldgate.files.reading import is_outside
 from goldgate.files.remote.remote_folder import RemoteEntry, scan_remote
 from goldgate.files.writing import escape_name
 from goldgate.readers.records import decode_json as decode_slowly
+from goldgate.suites.research.contracts import RUN_LIES_DEEPER
 
 OUTPUT, EVENTS, CHUNKS = "research_output.json", "events.jsonl", "chunks.jsonl"
 MANIFESTS, MANIFEST_LINES = "manifests", "manifests.jsonl"
@@ -28,12 +29,10 @@ ARTIFACTS = "artifacts"
 IMPORT_NOTES = "import.json"  # what `goldgate import-runs` did not find in a trace: for people, not judged
 RUN_FILES = frozenset({OUTPUT, EVENTS, MANIFEST_LINES, MANIFESTS, CHUNKS, ARTIFACTS})
 
-RUN_LIES_DEEPER = "a run lies deeper"  # how the reason begins that names one
 _MAX_FOLDERS = 1_000  # of a directory that is not a run, in search of one
 
 FolderEntry = os.DirEntry[str] | RemoteEntry
 _BOM = b"\xef\xbb\xbf"
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
 
 
@@ -274,14 +273,6 @@ def decoded_size(data: bytes, *, lines: bool) -> int:
     """About how many bytes JSON takes in memory, without decoding it: signs within strings count as well."""
     size = len(data) + sum(weight * data.count(sign) for sign, weight in _DECODED_BYTES.items())
     return size + _DECODED_LINE * data.count(b"\n") if lines else size
-
-
-def sha256_of(value: object) -> str | None:
-    """The hex digits of a recorded SHA-256, with or without `sha256:` before them; None if it is no such hash."""
-    if type(value) is not str:
-        return None
-    digits = value.strip().lower().removeprefix("sha256:")
-    return digits if _SHA256.fullmatch(digits) else None
 
 
 def _read_rest(descriptor: int, data: bytes, max_bytes: int) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 from goldgate.suites.research.imports.formats.langsmith import LANGGRAPH, LANGSMITH
 from goldgate.suites.research.imports.formats.openai_agents import OPENAI_AGENTS
 from goldgate.suites.research.imports.formats.otel import OTEL
-from goldgate.suites.research.imports.spans import InvalidSpan, TraceFormat, TraceSpan, id_text
+from goldgate.suites.research.imports.traces import InvalidSpan, TraceFormat, TraceSpan, id_text
 
 _ID_KEYS = ("run_id", "id", "trace_id")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from goldgate.suites.research.imports.spans import InvalidSpan, TraceFormat, TraceSpan, id_text, parse_nanoseconds
+from goldgate.suites.research.imports.traces import InvalidSpan, TraceFormat, TraceSpan, id_text, parse_nanoseconds
 
 _OBJECTS = ("trace", "trace.span")
 

@@ -323,6 +323,17 @@ def is_meaningful_id(value: object) -> bool:
     return visible != "" and normalize("NFKC", visible).casefold() not in _PLACEHOLDER_IDS
 
 
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def sha256_of(value: object) -> str | None:
+    """The hex digits of a recorded SHA-256, with or without `sha256:` before them; None if it is no such hash."""
+    if type(value) is not str:
+        return None
+    digits = value.strip().lower().removeprefix("sha256:")
+    return digits if _SHA256.fullmatch(digits) else None
+
+
 MAX_PLACES = 20  # of one quote in one source
 
 
