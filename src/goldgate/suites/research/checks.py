@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from goldgate.core.finding import Finding
@@ -39,39 +39,29 @@ def check_json(command: str, passed: bool, parts: dict[str, Any]) -> dict[str, A
     return {"format_version": _FORMAT_VERSION, "suite": command, "status": status, **parts, "error": None}
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenLint:
-    """What was found in a golden file."""
-
-    queries: int
-    findings: list[Finding] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, Any]:
-        parts = {"queries": self.queries, "findings": [finding.as_json() for finding in self.findings]}
-        return check_json("lint-golden", not _has_errors(self.findings), parts)
-
-
-def lint_golden(path: str | Path, outputs: str | None, limits: ReadLimits) -> GoldenLint:
-    """Check a golden file by itself and, with outputs, against what their runs store."""
-    file = str(path)
+def check_golden(paths: Sequence[str], options: Options) -> CheckResult:
+    """`goldgate check` of a file of golden queries: by itself and, with outputs, against what their runs store."""
+    file, outputs = _only(paths, "one file of golden queries"), options.get("outputs")
     name = PurePath(file).name
-    parsed = parse_golden(read_text_file(path, GOLDEN_KIND).text, file)
+    parsed = parse_golden(read_text_file(file, GOLDEN_KIND).text, file)
     findings = [
         Finding("malformed", "error", name, None, problem.pointer, problem.message) for problem in parsed.problems
     ]
     findings += _label_findings(parsed.queries, name)
     findings += _duplicate_findings(parsed.queries, name)
     if outputs is not None:
-        findings += _unstored_findings(parsed.queries, name, stored_ids(outputs, limits))
-    return GoldenLint(len(parsed.queries), findings)
+        findings += _unstored_findings(parsed.queries, name, _stored_ids(outputs))
+    parts = {"queries": len(parsed.queries), "findings": [finding.as_json() for finding in findings]}
+    report = check_json("lint-golden", not _has_errors(findings), parts)
+    return CheckResult(report, f"{len(parsed.queries)} golden queries")
 
 
-def stored_ids(outputs: str, limits: ReadLimits) -> set[str]:
+def _stored_ids(outputs: str) -> set[str]:
     """The ids of all evidence records and chunks that the runs store."""
     listing = list_outputs(outputs)
     ids: set[str] = set()
     for entry in listing.directories:
-        files = None if entry.refused is not None else read_run(listing.root, entry.name, limits)
+        files = None if entry.refused is not None else read_run(listing.root, entry.name, ReadLimits())
         if files is not None:
             ids.update(_ids_in_run(files))
     return ids
@@ -190,12 +180,6 @@ def validate_run(path: str, settings: RunSettings) -> RunValidation:
             advice="name the directory of one run, not the folder that holds them all",
         )
     return RunValidation(result.name, result.facts, result.findings, result.ignored)
-
-
-def check_golden(paths: Sequence[str], options: Options) -> CheckResult:
-    """`goldgate check` of a file of golden queries."""
-    result = lint_golden(_only(paths, "one file of golden queries"), options.get("outputs"), ReadLimits())
-    return CheckResult(result.as_json(), f"{result.queries} golden queries")
 
 
 def check_run(paths: Sequence[str], options: Options) -> CheckResult:

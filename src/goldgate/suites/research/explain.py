@@ -34,21 +34,18 @@ from goldgate.shape.validation import type_test
 from goldgate.suites.research.contracts import Manifest, RunRecord, TrialRecord
 from goldgate.suites.research.golden import Golden, Query, load_corpus, load_golden
 from goldgate.suites.research.report import run_summary
-from goldgate.suites.research.run import RunFacts, RunSettings, judge_run, parse_output
+from goldgate.suites.research.run import RunFacts, RunSettings, judge_files, parse_output
 from goldgate.suites.research.run.claims import (
-    CheckedClaims,
     ClaimItem,
-    Ledger,
-    check_claims,
-    check_ledger,
+    JudgedRun,
     cited_ids,
     evidence_records,
     make_claim_items,
     read_sources,
 )
 from goldgate.suites.research.run.evidence import LEVELS, EvidenceCheck, Sources, check_evidence
-from goldgate.suites.research.run.files import RunFiles, decode_lines, decode_unambiguous, read_run
-from goldgate.suites.research.run.log import parse_log
+from goldgate.suites.research.run.files import read_run
+from goldgate.suites.research.run.log import read_manifests
 from goldgate.suites.research.source import OutputsListing, list_outputs, run_settings
 from goldgate.suites.research.suite import ResearchSettings
 from goldgate.suites.research.support import labels_by_claim
@@ -80,14 +77,13 @@ class CheckedRecord:
 class RunView:
     """What a run left behind. `output` is empty where it cannot be read; manifests are those that can."""
 
-    sha256: str
+    judged: JudgedRun
     facts: RunFacts
     findings: list[Finding]
     output: dict[str, Any]
     evidence: list[CheckedRecord]
     sources: Sources
     manifests: list[Manifest]
-    checked: CheckedClaims
 
 
 _manifest_fits = type_test(Manifest)
@@ -95,34 +91,20 @@ _manifest_fits = type_test(Manifest)
 
 def load_run_view(root: str, name: str, golden: Golden | None, settings: RunSettings) -> RunView | None:
     """The run in a folder under `root`, a real path; None if there is none."""
-    result = judge_run(root, name, golden, settings)
     files = read_run(root, name, settings.limits)
-    if result.facts is None or files is None or files.digest != result.facts.digest:
+    if files is None:
         return None
+    judged, facts, findings = judge_files(escape_name(name), files, golden, settings)
     output = parse_output(files.output)
-    sources = read_sources(files, settings.anchors, RunFindings(name))
+    sources = read_sources(files, settings.anchors, RunFindings(name))  # anew: what may be searched in them is counted
     evidence = [
         CheckedRecord(record, check_evidence(record, sources, settings.demands))
         for _, record in (evidence_records(output) if output else ())
         if type(record) is dict
     ]
-    stored = [decode_unambiguous(data) for _, data in files.manifests]
-    stored += [value for _, value in decode_lines(files.manifest_lines or b"")]
+    stored = [value for _, _, value in read_manifests(files)]
     manifests = sorted((value for value in stored if _manifest_fits(value)), key=lambda value: value["step_id"])
-    checked = _check_run(files, output, settings)
-    return RunView(files.digest.hex(), result.facts, result.findings, output, evidence, sources, manifests, checked)
-
-
-def _check_run(files: RunFiles, output: dict[str, Any], settings: RunSettings) -> CheckedClaims:
-    """Ledger and claims as judging has them; what is found on the way is in the findings of the run already.
-
-    The sources are read anew, because what may be searched in them is counted.
-    """
-    findings = RunFindings("")
-    sources = read_sources(files, settings.anchors, findings)
-    log = None if files.events is None else parse_log(files.events, output.get("run_id"), findings)
-    ledger = check_ledger(output, sources, settings.demands, findings) if output else Ledger()
-    return CheckedClaims(ledger, check_claims(output.get("claims", []), log, ledger, findings).covered_numbers)
+    return RunView(judged, facts, findings, output, evidence, sources, manifests)
 
 
 class RunInputs:
@@ -165,7 +147,7 @@ class RunInputs:
         if self._listing is None or entry is None or entry.refused is not None or not record.get("sha256"):
             return None
         run = load_run_view(self._listing.root, entry.name, self._golden, self._settings)
-        return run if run is not None and run.sha256 == record["sha256"] else None
+        return run if run is not None and run.facts.digest.hex() == record["sha256"] else None
 
 
 @contextmanager
@@ -392,4 +374,4 @@ def claim_items(record: TrialRecord, inputs: Mapping[str, Any], options: Options
         raise InputError(
             "items.no_inputs", _NO_FILES_NOTE, place=Place(record["run"]), advice="put them back, or score again"
         )
-    return make_claim_items(record["run"], run.output, run.checked, run.sources)
+    return make_claim_items(record["run"], run.judged)

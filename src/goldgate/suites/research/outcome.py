@@ -5,21 +5,21 @@ Copies of a run are merged, conflicting runs marked, and trials that are missing
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from goldgate.core.contracts import StandsOut, SuiteReport
 from goldgate.core.finding import Finding, limit_length
 from goldgate.core.gate import GateResult, counts_text
 from goldgate.core.metric import Mean, Metrics, Rate
-from goldgate.core.suite import Measure, Outcome, Plan
+from goldgate.core.suite import Measure, Outcome
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
 from goldgate.suites.research.contracts import (
     Conservation,
-    CorpusInput,
     EvidenceValue,
     LevelsValue,
     OverTrials,
@@ -52,7 +52,7 @@ from goldgate.suites.research.run.claims import ABSTAINED
 from goldgate.suites.research.run.evidence import FAILURES, LEVELS
 from goldgate.suites.research.run.files import OUTPUT
 from goldgate.suites.research.suite import ResearchSettings
-from goldgate.suites.research.support import Labelling
+from goldgate.suites.research.support import CountedLabels
 from goldgate.suites.research.text import FOLDING
 
 # The metrics in which a missing trial counts.
@@ -81,6 +81,13 @@ class RunCollection:
 
     def every_copy(self) -> list[RunFacts]:
         return [copy for copies in self.copies.values() for copy in copies]
+
+    def digest(self) -> str:
+        """One digest of all runs and their copies: names and the digests of bytes."""
+        total, copies = hashlib.sha256(), self.every_copy()
+        for run in sorted([*self.runs, *copies], key=lambda run: run.name) if copies else self.runs:
+            total.update(run.name.encode() + b"\0" + run.digest)
+        return total.hexdigest()
 
 
 def collect_runs(
@@ -335,16 +342,6 @@ def run_entry(run: RunFacts, query: Query | None, copies: int = 0) -> RunValue:
     return {**entry, "copies": copies} if copies else entry
 
 
-class OutcomeInputs(NamedTuple):
-    """What the numbers come from, beside the golden queries."""
-
-    plan: Plan
-    directories: int
-    outputs_sha256: str
-    corpus: Corpus | None = None
-    anchored: bool = False  # whether there is anything that evidence could be anchored to
-
-
 # What the levels leave open, said where the records are counted.
 UNANCHORED_NOTE = (
     "No corpus was given: verbatim and chain show that a quote is in a text which the run itself stored, not that it "
@@ -357,25 +354,30 @@ class ResearchOutcome(Outcome):
     """The runs of all directories, settled, beside the golden queries."""
 
     def __init__(
-        self, collected: RunCollection, golden: Golden, origin: OutcomeInputs, labelling: Labelling | None = None
+        self,
+        collected: RunCollection,
+        golden: Golden,
+        settings: ResearchSettings,
+        directories: int,
+        corpus: Corpus | None,
+        labels: CountedLabels | None,
     ) -> None:
-        self._labelling = labelling
         self._collected = collected
         self._golden = golden
-        self._origin = origin
+        self._measures = research_measures(settings)
+        self._directories = directories
+        self._anchored = bool(golden.anchors) or corpus is not None  # whether evidence could be anchored to anything
+        self._labels = labels
         inputs: dict[str, Any] = {
             "golden": {"sha256": golden.sha256, "queries": len(golden.queries)},
-            "outputs": {"sha256": origin.outputs_sha256, "runs": len(collected.runs)},
-            "corpus": _corpus_input(origin.corpus),
+            "outputs": {"sha256": collected.digest(), "runs": len(collected.runs)},
+            "corpus": None if corpus is None else {"sha256": corpus.sha256, "hashes": len(corpus.hashes)},
+            **({} if labels is None else labels.inputs),
         }
-        if labelling is not None:
-            stored = labelling.given.stored
-            inputs |= {"labels": labelling.given.digests, "draw": None if stored is None else stored.sha256}
-        super().__init__(inputs, _signature_fields(origin.plan.settings, golden, origin.corpus), collected.findings)
+        super().__init__(inputs, _signature_fields(settings, golden, corpus), collected.findings)
 
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
-        collected = self._collected
-        measures = research_measures(self._origin.plan.settings)
+        collected, measures = self._collected, self._measures
         uneven = any(len({*n.values()}) > 1 for n in (collected.trials, collected.trials_with_copies))
         strangers = collected.trials.total() < len(collected.runs)
         for condition, counted in copy_readings(collected, measures).items():
@@ -391,7 +393,7 @@ class ResearchOutcome(Outcome):
         return fail_unknown_claims(gates, collected.runs)
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> ResearchDetails:
-        collected, golden, origin = self._collected, self._golden, self._origin
+        collected, golden = self._collected, self._golden
         runs = collected.runs
         collected.findings += [
             *note_copies(metrics, collected.merged_metrics),
@@ -401,18 +403,18 @@ class ResearchOutcome(Outcome):
             *note_uniform_dilution(gates, runs),
         ]
         details: ResearchDetails = {
-            "evidence": _evidence_counts(runs, None if origin.anchored else UNANCHORED_NOTE),
-            "conservation": conservation(collected, golden, origin.directories),
+            "evidence": _evidence_counts(runs, None if self._anchored else UNANCHORED_NOTE),
+            "conservation": conservation(collected, golden, self._directories),
             "queries": _query_entries(collected, golden),
             "runs": _run_entries(collected, golden),
             "ignored": [{"path": path, "reason": reason} for path, reason in collected.ignored],
         }
-        return details if self._labelling is None else {**details, "support": self._labelling.counted.value}
+        return details if self._labels is None else {**details, "support": self._labels.value}
 
     def remarks(self, report: SuiteReport) -> Iterable[StandsOut]:
         yield from research_remarks(cast(ResearchReport, report))
-        if self._labelling is not None:
-            yield from self._labelling.counted.remarks
+        if self._labels is not None:
+            yield from self._labels.remarks
 
 
 def copy_readings(collected: RunCollection, measures: Sequence[Measure[Trial]]) -> dict[str, frozenset[str]]:
@@ -474,10 +476,6 @@ def conservation(collected: RunCollection, golden: Golden, directories: int) -> 
         },
         "files_read": total("files"),
     }
-
-
-def _corpus_input(corpus: Corpus | None) -> CorpusInput | None:
-    return None if corpus is None else {"sha256": corpus.sha256, "hashes": len(corpus.hashes)}
 
 
 def _add_merged_value(result: GateResult, merged: Metrics) -> GateResult:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,7 +19,6 @@ from goldgate.readers.stored_result import describe_path
 from goldgate.suites.research.golden import Corpus, Golden, check_corpus_apart, load_corpus, load_golden
 from goldgate.suites.research.measures import Trial, research_measures
 from goldgate.suites.research.outcome import (
-    OutcomeInputs,
     ResearchOutcome,
     RunCollection,
     choose_copy_readings,
@@ -35,7 +33,6 @@ from goldgate.suites.research.suite import ResearchSettings
 from goldgate.suites.research.support import (
     ClaimLabels,
     CountedLabels,
-    Labelling,
     count_claim_labels,
     open_claim_labels,
 )
@@ -260,7 +257,6 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         self._queries = queries
         self._plan = plan
         self._corpus = corpus
-        self._anchored = bool(anchors)
         self._labels = labels
         self._counted: CountedLabels | None = None
         settings = run_settings(plan, anchors)._replace(with_claim_ids=labels is not None)
@@ -292,13 +288,9 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         return iter_trials(self._collected, self._queries)
 
     def finish(self) -> ResearchOutcome:
-        origin = OutcomeInputs(
-            self._plan, len(self._listing.directories), _outputs_digest(self._collected), self._corpus, self._anchored
+        return ResearchOutcome(
+            self._collected, self._queries, self._plan.settings, self.units, self._corpus, self._counted
         )
-        labelling = None
-        if self._labels is not None and self._counted is not None:
-            labelling = Labelling(self._counted, self._labels)
-        return ResearchOutcome(self._collected, self._queries, origin, labelling)
 
     def lookup(self) -> InputLookup:
         from goldgate.suites.research.explain import RunInputs  # which needs this module
@@ -392,12 +384,3 @@ def _protocol_trials(plan: Plan) -> int | None:
             found=str(trials),
         )
     return int(trials)
-
-
-def _outputs_digest(collected: RunCollection) -> str:
-    """One digest of all runs and their copies: names and the digests of bytes."""
-    total = hashlib.sha256()
-    copies = collected.every_copy()
-    for run in sorted([*collected.runs, *copies], key=lambda run: run.name) if copies else collected.runs:
-        total.update(run.name.encode() + b"\0" + run.digest)
-    return total.hexdigest()

@@ -65,13 +65,6 @@ class ClaimLabels(NamedTuple):
     sampling: str  # of the protocol
 
 
-class Labelling(NamedTuple):
-    """Labels, and what was counted of them."""
-
-    counted: CountedLabels
-    given: ClaimLabels
-
-
 def open_claim_labels(stack: ExitStack, inputs: Inputs, plan: Plan) -> ClaimLabels | None:
     """The labels that are given; None where none are, which no gate may need."""
     settings: ResearchSettings = plan.settings
@@ -115,8 +108,9 @@ class ClaimFacts(NamedTuple):
 
 
 class CountedLabels(NamedTuple):
-    """The labels of all runs: what each run counts, what the report says of them, and what stands out."""
+    """The labels of all runs: their digests, what each run counts, what the report says of them, what stands out."""
 
+    inputs: dict[str, Any]
     by_run: Mapping[str, Counts]
     value: SupportValue
     remarks: list[StandsOut]
@@ -150,7 +144,8 @@ def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Se
         *judge_remarks(book, draw, value["without_judge_label"], "claim"),
         *uneven_judge(_split_claims(facts, stretch) if book.judges else []),
     ]
-    return CountedLabels(_count_runs(runs, facts, book, stretch), value, remarks)
+    inputs = {"labels": labels.digests, "draw": None if labels.stored is None else labels.stored.sha256}
+    return CountedLabels(inputs, _count_runs(runs, facts, book, stretch), value, remarks)
 
 
 def _support_value(

@@ -23,7 +23,6 @@ from goldgate.suites.research.contracts import ResearchOutput, StopReason
 from goldgate.suites.research.golden import Golden, Query, match_key
 from goldgate.suites.research.run.claims import (
     ABSTAINED,
-    CheckedClaims,
     Claims,
     JudgedRun,
     Ledger,
@@ -198,12 +197,12 @@ def _short_digest(value: object) -> bytes:
 
 
 def _claim_ids(run: JudgedRun, name: str) -> ClaimIds:
-    entries, checked = run.output.get("claims", []), CheckedClaims(run.ledger, run.claims.covered_numbers)
+    entries = run.output.get("claims", [])
     ids = [claim.get("claim_id") for claim in entries if type(claim) is dict]
     return ClaimIds(
-        tuple(entries[number]["claim_id"] for number in checked.covered),
+        tuple(entries[number]["claim_id"] for number in run.claims.covered_numbers),
         frozenset(identity for identity in ids if type(identity) is str),
-        tuple(map(item_sha256, make_claim_items(name, run.output, checked, run.sources))),
+        tuple(map(item_sha256, make_claim_items(name, run))),
     )
 
 
@@ -298,13 +297,20 @@ def judge_run(
     if files is None:
         reason = ignored_reason(root, os.path.join(root, name), "a directory with none of a run's files")
         return RunResult(folder, None, [], [(f"{folder}/", reason)])
+    _, facts, findings = judge_files(folder, files, golden, settings, with_content=with_content)
+    return RunResult(folder, facts, findings, [(f"{folder}/{file}", reason) for file, reason in files.ignored])
+
+
+def judge_files(
+    folder: str, files: RunFiles, golden: Golden | None, settings: RunSettings, *, with_content: bool = False
+) -> tuple[JudgedRun, RunFacts, list[Finding]]:
+    """A run that was read: what it came to, its counts and its findings."""
     findings = RunFindings(folder)
     for unread in files.unread:
         findings.add(unread.code, "error", unread.file, unread.message)
-    facts = _Judge(folder, files, golden, settings, findings).facts(with_content)
-    return RunResult(
-        folder, facts, findings.to_list(), [(f"{folder}/{file}", reason) for file, reason in files.ignored]
-    )
+    judge = _Judge(folder, files, golden, settings, findings)
+    run = judge.judged_run()
+    return run, judge.facts(run, with_content), findings.to_list()
 
 
 class _Judge:
@@ -321,8 +327,8 @@ class _Judge:
         self.broken: str | None = files.unread[0].code if files.unread else None
         self.claims_unknown = False
 
-    def facts(self, with_content: bool) -> RunFacts:
-        """Read output and log, check evidence and claims, and count."""
+    def judged_run(self) -> JudgedRun:
+        """Read output and log, and check evidence and claims."""
         files, settings, findings = self.files, self.settings, self.findings
         output = self._output()
         log = parse_log(files.events, output.get("run_id"), findings) if files.events is not None else None
@@ -341,25 +347,26 @@ class _Judge:
         claims = check_claims(output.get("claims", []), log, ledger, findings)
         self._count_unknown(claims)
         torn = log is not None and log.torn
-        run = JudgedRun(query, objective, stop_reason, output, claims, ledger, sources, steps, torn)
-        empty = note_empty_claims(run, findings)
+        run = JudgedRun(run_id, number, query, objective, stop_reason, output, claims, ledger, sources, steps, torn)
+        run.empty = note_empty_claims(run, findings)
         note_suspicions(run, findings)
-        return self._counted(run, run_id, number, empty, with_content)
+        return run
 
-    def _counted(self, run: JudgedRun, run_id: str | None, number: int, empty: int, with_content: bool) -> RunFacts:
+    def facts(self, run: JudgedRun, with_content: bool) -> RunFacts:
+        """The counts of the run."""
         files, claims, steps, levels = self.files, run.claims, run.steps, [*run.ledger.valid.values()]
         comparable = bool(run.output) and self.broken is None
         suspect, fingerprint = fingerprints(run) if comparable else (b"", b"")
         return RunFacts(
             name=self.name,
-            run_id=run_id,
-            query=number,
+            run_id=run.run_id,
+            query=run.number,
             objective=run.objective if run.query is None else None,
             broken=self.broken,
             stop_reason=_STOP_REASONS.get(run.stop_reason, run.stop_reason),
             verified=claims.verified,
             covered=claims.covered,
-            empty=empty,
+            empty=run.empty,
             candidate=claims.candidate,
             retracted=claims.retracted,
             unreadable_claims=claims.unreadable,

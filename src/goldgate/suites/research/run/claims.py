@@ -362,6 +362,8 @@ _RECORDS_PER_REQUIRED = 8  # one required id among 8 records is a heap, not a se
 class JudgedRun:
     """What a run came to. `output` is empty where it cannot be read."""
 
+    run_id: str | None
+    number: int  # of its query
     query: Query | None
     objective: str | None
     stop_reason: str | None
@@ -371,6 +373,7 @@ class JudgedRun:
     sources: Sources
     steps: StepCounts
     torn: bool  # whether its log breaks off
+    empty: int = 0  # covered claims that claim nothing, or rest on evidence of nothing
 
     @cached_property
     def found_ids(self) -> list[str]:
@@ -428,13 +431,6 @@ _MAX_FOLDED = 1_000_000  # characters of sources that are folded to find quotes:
 _MAX_SHOWN = 100_000_000  # characters of sources in all items of a run; quotes after that are shown alone
 
 
-class CheckedClaims(NamedTuple):
-    """The ledger of a run, and the places of the verified claims with a valid evidence record."""
-
-    ledger: Ledger
-    covered: list[int]
-
-
 class ClaimItem(TypedDict):
     """A verified claim for people and judges: does what it quotes support it?"""
 
@@ -453,19 +449,20 @@ class QuoteItem(TypedDict):
     source_id: NotRequired[str]
 
 
-def make_claim_items(run: str, output: dict[str, Any], checked: CheckedClaims, sources: Sources) -> Iterator[ClaimItem]:
+def make_claim_items(name: str, run: JudgedRun) -> Iterator[ClaimItem]:
     """What people and judges label: the covered claims of a run, with what they quote."""
+    covered, output = run.claims.covered_numbers, run.output
     records: dict[str, dict[str, Any]] = {}
-    for _, record in evidence_records(output) if checked.covered else ():
+    for _, record in evidence_records(output) if covered else ():
         identity = record.get("evidence_id") if type(record) is dict else None
-        if type(identity) is str and identity in checked.ledger.valid:
+        if type(identity) is str and identity in run.ledger.valid:
             records.setdefault(identity, record)
-    quotes, objective = _QuoteItems(sources), output.get("objective")
-    for claim in (output["claims"][number] for number in checked.covered):
-        cited = [records[name] for name in cited_ids(claim) if name in records]
+    quotes, objective = _QuoteItems(run.sources), output.get("objective")
+    for claim in (output["claims"][number] for number in covered):
+        cited = [records[identity] for identity in cited_ids(claim) if identity in records]
         yield {
-            "id": f"{run}/{claim['claim_id']}",
-            "group": run,
+            "id": f"{name}/{claim['claim_id']}",
+            "group": name,
             "objective": objective if type(objective) is str and objective.strip() else None,
             "claim": str(claim.get("statement")),
             "quotes": [quotes.item(record) for record in cited[:MAX_QUOTES]],

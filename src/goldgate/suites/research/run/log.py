@@ -231,7 +231,7 @@ def _add_listed(executed: object, steps: set[int], log: EventLog | None, finding
 def _manifest_by_step(files: RunFiles, run_id: str | None, findings: RunFindings) -> dict[int, tuple[str, Any]]:
     """File and manifest of each step; None for the manifest where two contradict each other."""
     manifests: dict[int, tuple[str, Any]] = {}
-    for file, line, value in _manifests(files):
+    for file, line, value in read_manifests(files):
         if not _manifest_fits(value):
             if isinstance(value, BadLine):
                 findings.add("bad_manifest", "error", file, str(value), line=line)
@@ -256,7 +256,8 @@ def _manifest_by_step(files: RunFiles, run_id: str | None, findings: RunFindings
     return manifests
 
 
-def _manifests(files: RunFiles) -> Iterator[tuple[str, int | None, Any]]:
+def read_manifests(files: RunFiles) -> Iterator[tuple[str, int | None, Any]]:
+    """File, line and value of every stored manifest; a BadLine in place of one that cannot be read."""
     for file, data in files.manifests:
         yield file, None, decode_unambiguous(data)
     if files.manifest_lines is not None:
