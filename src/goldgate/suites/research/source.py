@@ -149,32 +149,6 @@ def run_shards(directories: list[RunDirectory]) -> Iterator[list[RunDirectory]]:
         yield directories[begin : begin + SHARD_RUNS]
 
 
-class RunJudge:
-    """Judges shards of run directories. It can be sent to another process."""
-
-    def __init__(self, root: str, golden: Golden, settings: RunSettings, *, with_content: bool = False) -> None:
-        self.root = root
-        self.golden = golden
-        self.settings = settings
-        self.with_content = with_content
-
-    def __reduce__(self) -> tuple[object, ...]:
-        rest = self.settings, self.with_content
-        if not os.path.isfile(self.golden.path):  # it came through a pipe, which cannot be read twice
-            return (_run_judge, (self.root, self.golden, *rest))
-        # It goes along with every shard: the golden queries, which may be many, are read again instead.
-        return (_run_judge_from_path, (self.root, self.golden.path, self.golden.sha256, *rest))
-
-    def __call__(self, shard: list[RunDirectory]) -> list[RunResult]:
-        for name, refused in () if is_url(self.root) else shard:
-            if refused is None and not os.path.lexists(os.path.join(self.root, name)):
-                raise _removed_run_error(name)
-        return [
-            judge_run(self.root, name, self.golden, self.settings, refused=refused, with_content=self.with_content)
-            for name, refused in shard
-        ]
-
-
 def _linked_run(root: str, entry: os.DirEntry[str]) -> str | None:
     """The name of the directory beside it that a link leads to, as `latest` does: no trial of its own."""
     if not entry.is_symlink():
@@ -192,17 +166,6 @@ def _removed_run_error(name: str) -> InputError:
         expected="the same folder under the same path on every node, until the end",
         advice="run the command again when no process changes the folder; put it where all nodes see it",
     )
-
-
-def _run_judge(root: str, golden: Golden, settings: RunSettings, with_content: bool) -> RunJudge:
-    return RunJudge(root, golden, settings, with_content=with_content)
-
-
-def _run_judge_from_path(root: str, path: str, sha256: str, settings: RunSettings, with_content: bool) -> RunJudge:
-    golden = load_golden(path)
-    if golden.sha256 != sha256:
-        raise InputError("golden.changed", "the golden file changed while it was being read", place=Place(path))
-    return _run_judge(root, golden, settings, with_content)
 
 
 def _outputs_error(outputs: str, code: str, message: str, advice: str | None = None) -> InputError:
@@ -223,18 +186,57 @@ MAX_TRIALS = 10_000
 class ResearchWork(Work[list[RunDirectory], Any]):
     """Judges the run directories of a shard. What is counted are trials, which take all of them."""
 
-    def __init__(self, judge: RunJudge, measures: Sequence[Measure[Trial]]) -> None:
-        self.judge = judge
+    def __init__(
+        self,
+        root: str,
+        golden: Golden,
+        settings: RunSettings,
+        measures: Sequence[Measure[Trial]] = (),
+        *,
+        with_content: bool = False,
+    ) -> None:
+        self.root = root
+        self.golden = golden
+        self.settings = settings
         self.measures = measures
+        self.with_content = with_content
+
+    def __reduce__(self) -> tuple[object, ...]:
+        golden = self.golden
+        # It goes along with every shard: the golden queries, which may be many, are read again, if not from a pipe.
+        again = (golden.path, golden.sha256) if os.path.isfile(golden.path) else golden
+        return _research_work, (self.root, again, self.settings, self.measures, self.with_content)
 
     def score(self, shard: list[RunDirectory]) -> list[RunResult]:
-        return self.judge(shard)
+        for name, refused in () if is_url(self.root) else shard:
+            if refused is None and not os.path.lexists(os.path.join(self.root, name)):
+                raise _removed_run_error(name)
+        return [
+            judge_run(self.root, name, self.golden, self.settings, refused=refused, with_content=self.with_content)
+            for name, refused in shard
+        ]
 
     def record(self, facts: Trial) -> Mapping[str, Any]:
         return trial_record(facts)
 
     def times(self, facts: Trial) -> int:
         return facts.times
+
+
+def _research_work(
+    root: str,
+    golden: Golden | tuple[str, str],
+    settings: RunSettings,
+    measures: Sequence[Measure[Trial]],
+    with_content: bool,
+) -> ResearchWork:
+    """The work as it was pickled; golden queries may be the path and the digest of their file."""
+    if isinstance(golden, tuple):
+        path, sha256 = golden
+        golden = load_golden(path)
+        if golden.sha256 != sha256:
+            raise InputError("golden.changed", "the golden file changed while it was being read", place=Place(path))
+    return ResearchWork(root, golden, settings, measures, with_content=with_content)
 
 
 class ResearchSource(Source[list[RunDirectory], Any]):
@@ -260,12 +262,12 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         self._labels = labels
         self._counted: CountedLabels | None = None
         settings = run_settings(plan, anchors)._replace(with_claim_ids=labels is not None)
-        self._judge = RunJudge(listing.root, queries, settings)
+        self._work = ResearchWork(listing.root, queries, settings, research_measures(plan.settings))
         self._collected = RunCollection()
         self.units = len(listing.directories)
 
     def work(self) -> ResearchWork:
-        return ResearchWork(self._judge, research_measures(self._plan.settings))
+        return self._work
 
     def shards(self) -> Iterator[list[RunDirectory]]:
         return run_shards(self._listing.directories)
@@ -276,7 +278,7 @@ class ResearchSource(Source[list[RunDirectory], Any]):
             within,
             self._queries,
             self._listing.ignored_entries,
-            lambda names: _read_contents(names, self._listing, engine, self._judge),
+            lambda names: _read_contents(names, self._listing, engine, self._work),
             _protocol_trials(self._plan),
         )
         if not self._collected.runs:
@@ -284,7 +286,7 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         if self._labels is not None:
             self._counted = count_claim_labels(self._labels, self._collected.runs, self._collected.every_copy())
             self._collected.labels = self._counted.by_run
-        choose_copy_readings(self._collected, self._queries, research_measures(self._plan.settings))
+        choose_copy_readings(self._collected, self._queries, self._work.measures)
         return iter_trials(self._collected, self._queries)
 
     def finish(self) -> ResearchOutcome:
@@ -296,7 +298,7 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         from goldgate.suites.research.explain import RunInputs  # which needs this module
 
         book = None if self._labels is None else self._labels.book
-        return RunInputs(self._listing, self._queries, self._judge.settings, book)
+        return RunInputs(self._listing, self._queries, self._work.settings, book)
 
 
 @contextmanager
@@ -342,13 +344,13 @@ def _bytes(megabytes: Decimal) -> int:
 
 
 def _read_contents(
-    names: list[str], listing: OutputsListing, engine: Mapper, work: RunJudge
+    names: list[str], listing: OutputsListing, engine: Mapper, work: ResearchWork
 ) -> dict[str, ContentDigests]:
     """The contents of runs that look alike: they are read again, because there are few of them."""
     alike = set(names)
     entries = [entry for entry in listing.directories if escape_name(entry.name) in alike]
-    again = RunJudge(work.root, work.golden, work.settings, with_content=True)
-    results = (result for shard in engine.map(again, run_shards(entries)) for result in shard)
+    again = ResearchWork(work.root, work.golden, work.settings, with_content=True)
+    results = (result for shard in engine.map(again.score, run_shards(entries)) for result in shard)
     return {result.name: result.facts.content for result in results if result.facts is not None}
 
 
