@@ -34,10 +34,9 @@ from goldgate.shape.validation import type_test
 from goldgate.suites.research.contracts import Manifest, RunRecord, TrialRecord
 from goldgate.suites.research.golden import Golden, Query, load_corpus, load_golden
 from goldgate.suites.research.report import run_summary
-from goldgate.suites.research.run import RunFacts, RunSettings, judge_files, parse_output
+from goldgate.suites.research.run import JudgedFiles, RunSettings, judge_files, parse_output
 from goldgate.suites.research.run.claims import (
     ClaimItem,
-    JudgedRun,
     cited_ids,
     evidence_records,
     make_claim_items,
@@ -77,9 +76,7 @@ class CheckedRecord:
 class RunView:
     """What a run left behind. `output` is empty where it cannot be read; manifests are those that can."""
 
-    judged: JudgedRun
-    facts: RunFacts
-    findings: list[Finding]
+    judged: JudgedFiles
     output: dict[str, Any]
     evidence: list[CheckedRecord]
     sources: Sources
@@ -94,7 +91,7 @@ def load_run_view(root: str, name: str, golden: Golden | None, settings: RunSett
     files = read_run(root, name, settings.limits)
     if files is None:
         return None
-    judged, facts, findings = judge_files(escape_name(name), files, golden, settings)
+    judged = judge_files(escape_name(name), files, golden, settings)
     output = parse_output(files.output)
     sources = read_sources(files, settings.anchors, RunFindings(name))  # anew: what may be searched in them is counted
     evidence = [
@@ -104,7 +101,7 @@ def load_run_view(root: str, name: str, golden: Golden | None, settings: RunSett
     ]
     stored = [value for _, _, value in read_manifests(files)]
     manifests = sorted((value for value in stored if _manifest_fits(value)), key=lambda value: value["step_id"])
-    return RunView(judged, facts, findings, output, evidence, sources, manifests)
+    return RunView(judged, output, evidence, sources, manifests)
 
 
 class RunInputs:
@@ -147,7 +144,7 @@ class RunInputs:
         if self._listing is None or entry is None or entry.refused is not None or not record.get("sha256"):
             return None
         run = load_run_view(self._listing.root, entry.name, self._golden, self._settings)
-        return run if run is not None and run.facts.digest.hex() == record["sha256"] else None
+        return run if run is not None and run.judged.facts.digest.hex() == record["sha256"] else None
 
 
 @contextmanager
@@ -249,7 +246,7 @@ def run_page(record: TrialRecord, inputs: Mapping[str, Any]) -> UnitPage:
             "Claims": _claim_table(run.output, status, inputs.get("labels")),
             "Evidence": _evidence_table(record, run),
             "Sources": tuple(marked_sources(run)),
-            "Findings": (_finding_rows(record, run.findings),),
+            "Findings": (_finding_rows(record, run.judged.findings),),
             "Steps": _step_table(run.manifests),
         }
         sections += [UnitSection(title, blocks) for title, blocks in parts.items() if blocks]
@@ -327,7 +324,7 @@ def _evidence_table(record: RunRecord, run: RunView) -> tuple[Block, ...]:
         for each in run.evidence[:MAX_ROWS]
     )
     columns = (Column("evidence"), Column("result"), Column("chunk"), Column("quote"), Column("why"))
-    differ = any(record[level] != getattr(run.facts, level) for level in LEVELS)
+    differ = any(record[level] != getattr(run.judged.facts, level) for level in LEVELS)
     note = [Paragraph(_OTHER_LEVELS_NOTE)] if differ else []
     return (*note, Table(columns, rows), *_more_note(len(run.evidence), "records"))
 
@@ -374,4 +371,4 @@ def claim_items(record: TrialRecord, inputs: Mapping[str, Any], options: Options
         raise InputError(
             "items.no_inputs", _NO_FILES_NOTE, place=Place(record["run"]), advice="put them back, or score again"
         )
-    return make_claim_items(record["run"], run.judged)
+    return make_claim_items(record["run"], run.judged.run)

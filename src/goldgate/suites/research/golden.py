@@ -20,7 +20,7 @@ from goldgate.core.finding import Finding, Problem
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import is_url, public_url, resolved_path
 from goldgate.files.parsing import decode_strictly
-from goldgate.files.reading import TextFile, read_failure, read_text_file
+from goldgate.files.reading import read_failure, read_text_file
 from goldgate.files.remote.remote_file import open_remote
 from goldgate.readers.records import bounded_lines
 from goldgate.shape.validation import problems, type_test
@@ -82,7 +82,13 @@ class GoldenError(InputError):
 def load_golden(path: str | Path) -> Golden:
     """Read a golden queries file; whatever is wrong with it is a GoldenError that lists all of it."""
     file = public_url(str(path))
-    text, sha256 = _read_golden(path)
+    try:
+        text, sha256 = read_text_file(path, GOLDEN_KIND)
+    except InputError as error:  # without a golden file, the reader needs to know what one is
+        error.expected = (
+            "a JSON file of golden queries: objective, required_evidence_ids, evidence_sufficient (--golden)"
+        )
+        raise
     parsed = parse_golden(text, file)
     merged, contradictions, findings = _merge_queries(parsed, PurePath(file).name)
     if parsed.problems or contradictions:
@@ -137,16 +143,6 @@ def parse_golden(text: str, file: str) -> ParsedGolden:
 def match_key(objective: str) -> str:
     """Objectives are the same after NFC and collapse of white space; case and compatibility forms stay distinct."""
     return " ".join(nfc(objective).split())
-
-
-def _read_golden(path: str | Path) -> TextFile:
-    try:
-        return read_text_file(path, GOLDEN_KIND)
-    except InputError as error:  # without a golden file, the reader needs to know what one is
-        error.expected = (
-            "a JSON file of golden queries: objective, required_evidence_ids, evidence_sufficient (--golden)"
-        )
-        raise
 
 
 def _invisible_texts(queries: dict[str, GoldenQuery]) -> Iterator[Problem]:

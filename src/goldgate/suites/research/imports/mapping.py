@@ -178,24 +178,15 @@ def load_mapping(path: str) -> Mapping:
     tree = parse_yaml(read_text_file(path, _CODE).text, path)
     sections = tree.value
     if not isinstance(sections, dict):
-        raise ConfigError(
-            f"{_CODE}.wrong_value",
-            "this is not a mapping",
-            place=tree.place(""),
-            expected="sections",
-            found="no sections",
-        )
+        raise _wrong_value(tree, "", "this is not a mapping", "sections", "no sections")
     base = sections.get("extends")
     if base is not None:
         if base not in READY_MAPPINGS:
-            raise ConfigError(
-                f"{_CODE}.wrong_value",
-                "there is no built-in mapping of this name",
-                place=tree.place("extends"),
-                expected=" or ".join(READY_MAPPINGS),
-                found=str(base),
-                advice=did_you_mean(str(base), READY_MAPPINGS),
+            error = _wrong_value(
+                tree, "extends", "there is no built-in mapping of this name", " or ".join(READY_MAPPINGS), str(base)
             )
+            error.advice = did_you_mean(str(base), READY_MAPPINGS)
+            raise error
         tree.value = {**_ready_tree(base).value, **sections}
     tree.value = {**tree.value, "name": sections.get("name", os.path.basename(path))}
     mapping = build_dataclass(Mapping, tree, _CODE)
@@ -224,13 +215,12 @@ def _require_targets(rule: Rule, tree: YamlTree, path: str) -> None:
     for name in names:
         if all(name.split(".")) and not any(other.startswith(f"{name}.") for other in names):
             continue
-        raise ConfigError(
-            f"{_CODE}.wrong_value",
-            "this field cannot be filled",
-            place=tree.place(f"{path}.{name}"),
-            expected="a name, or names with dots between them; either the field itself, or fields in it",
-            found=describe_value(name),
-        )
+        expected = "a name, or names with dots between them; either the field itself, or fields in it"
+        raise _wrong_value(tree, f"{path}.{name}", "this field cannot be filled", expected, describe_value(name))
+
+
+def _wrong_value(tree: YamlTree, path: str, message: str, expected: str, found: str) -> ConfigError:
+    return ConfigError(f"{_CODE}.wrong_value", message, place=tree.place(path), expected=expected, found=found)
 
 
 def _ready_tree(name: str) -> YamlTree:
@@ -397,8 +387,9 @@ def first_match(trace: Trace, rules: Sequence[Rule], fits: Callable[[Any], bool]
 def _rule_match(trace: Trace, rule: Rule, fits: Callable[[Any], bool]) -> RuleMatch | None:
     spans = [span for span in trace.spans if span_matches(span, rule.where)]
     if rule.pick == "all":
-        items = [(item, span.id) for span in spans for item in _items(_rule_value(span, rule))]
-        return RuleMatch([item for item, _ in items], items[0][1]) if items else None
+        matches = [(value, span.id) for span in spans if (value := _rule_value(span, rule)) not in (None, [])]
+        items = [item for value, _ in matches for item in (value if isinstance(value, list) else [value])]
+        return RuleMatch(items, matches[0][1]) if matches else None
     if rule.pick == "last":
         spans = spans[-1:]
     elif spans:
@@ -409,13 +400,6 @@ def _rule_match(trace: Trace, rule: Rule, fits: Callable[[Any], bool]) -> RuleMa
             spans.sort(key=lambda span: trace.depths[span.id])
     values = ((_rule_value(span, rule), span.id) for span in spans)
     return next((RuleMatch(value, span) for value, span in values if fits(value)), None)
-
-
-def _items(value: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        yield from value
-    elif value is not None:
-        yield value
 
 
 def _rule_value(span: TraceSpan, rule: Rule) -> Any:

@@ -270,6 +270,14 @@ class RunFacts(NamedTuple):
     claim_ids: ClaimIds | None = None  # None unless they were asked for
 
 
+class JudgedFiles(NamedTuple):
+    """What a run came to, its counts and its findings."""
+
+    run: JudgedRun
+    facts: RunFacts
+    findings: list[Finding]
+
+
 class RunResult(NamedTuple):
     """A run's counts, findings and ignored files. `facts` is None for a directory that is no run."""
 
@@ -297,20 +305,22 @@ def judge_run(
     if files is None:
         reason = ignored_reason(root, os.path.join(root, name), "a directory with none of a run's files")
         return RunResult(folder, None, [], [(f"{folder}/", reason)])
-    _, facts, findings = judge_files(folder, files, golden, settings, with_content=with_content)
-    return RunResult(folder, facts, findings, [(f"{folder}/{file}", reason) for file, reason in files.ignored])
+    judged = judge_files(folder, files, golden, settings, with_content=with_content)
+    return RunResult(
+        folder, judged.facts, judged.findings, [(f"{folder}/{file}", reason) for file, reason in files.ignored]
+    )
 
 
 def judge_files(
     folder: str, files: RunFiles, golden: Golden | None, settings: RunSettings, *, with_content: bool = False
-) -> tuple[JudgedRun, RunFacts, list[Finding]]:
-    """A run that was read: what it came to, its counts and its findings."""
+) -> JudgedFiles:
+    """Judge the files of a run."""
     findings = RunFindings(folder)
     for unread in files.unread:
         findings.add(unread.code, "error", unread.file, unread.message)
     judge = _Judge(folder, files, golden, settings, findings)
     run = judge.judged_run()
-    return run, judge.facts(run, with_content), findings.to_list()
+    return JudgedFiles(run, judge.facts(run, with_content), findings.to_list())
 
 
 class _Judge:

@@ -224,9 +224,16 @@ def check_claims(entries: list[Any], log: EventLog | None, ledger: Ledger, findi
         if name in conflicting and (conflicting[name] or status == "verified"):
             claims.verified += 1  # uncovered, whatever this copy of it says
             continue
-        _count_claim(claims, status, cited)
-        if status == "verified":
-            _count_coverage(claims, cited, number, ledger, findings, has_id=name is not None and name.strip() != "")
+        if status == "retracted":
+            claims.retracted += 1
+            continue
+        claims.cited.update(cited)
+        if status == "candidate":
+            claims.candidate += 1
+            continue
+        claims.verified += 1
+        claims.cited_by_verified.update(cited)
+        _count_coverage(claims, cited, number, ledger, findings, has_id=name is not None and name.strip() != "")
     _add_unlisted(claims, {*names}, log, findings)
     _note_repetition(claims, ledger, findings)
     return claims
@@ -279,18 +286,6 @@ def _claim_status(
     message = f"the output says {stated}, the log {' and '.join(logged)}: it counts as {counted}"
     findings.add("contradiction", "warning", OUTPUT, message, f"/claims/{number}/status")
     return counted
-
-
-def _count_claim(claims: Claims, status: str, cited: list[str]) -> None:
-    if status == "retracted":
-        claims.retracted += 1
-        return
-    claims.cited.update(cited)
-    if status == "candidate":
-        claims.candidate += 1
-    else:
-        claims.verified += 1
-        claims.cited_by_verified.update(cited)
 
 
 def _count_coverage(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from itertools import accumulate
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
@@ -126,16 +126,8 @@ class Sources:
         self._searched = 0
         self._located = 0
         self._results: dict[tuple[object, ...], Any] = {}  # of methods that are called once for their arguments
-
-    @_once
-    def is_meaningful(self, name: str) -> bool:
-        """Whether an identifier says where something comes from."""
-        return is_meaningful_id(name)
-
-    @_once
-    def hash_in(self, name: str) -> str | None:
-        """The hash that an artifact's name is; None if it is not a hash."""
-        return sha256_of(name)
+        self.is_meaningful = cache(is_meaningful_id)
+        self.hash_in = cache(sha256_of)
 
     @_once
     def hash_problem(self, chunk_id: str) -> str:
