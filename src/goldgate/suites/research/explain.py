@@ -331,16 +331,15 @@ def _evidence_table(record: RunRecord, run: RunView) -> tuple[Block, ...]:
 
 def _finding_rows(record: RunRecord, findings: list[Finding]) -> FindingList:
     """Those of the run alone, and the codes of what only a look at all runs shows."""
-    rows = [FindingLine(each.severity, each.code, _finding_place(each), each.message) for each in findings]
+    rows = []
+    for each in findings:
+        line = "" if each.line is None else f":{each.line}"
+        place = f"{each.file}{line} {each.pointer}".rstrip()
+        rows.append(FindingLine(each.severity, each.code, place, each.message))
     codes = {each.code for each in findings}
     words = "found by comparing all runs: see the report"
     rows += [FindingLine("", code, "", words) for code in record["findings"] if code not in codes]
     return FindingList(tuple(rows[:MAX_ROWS]))
-
-
-def _finding_place(finding: Finding) -> str:
-    line = "" if finding.line is None else f":{finding.line}"
-    return f"{finding.file}{line} {finding.pointer}".rstrip()
 
 
 def _step_table(manifests: list[Manifest]) -> tuple[Block, ...]:

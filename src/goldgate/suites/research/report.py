@@ -47,7 +47,6 @@ from goldgate.suites.research.suite import ALARMS
 MAX_FINDINGS = 15
 MAX_IGNORED = 5
 MAX_TABLE_ROWS = 1_000  # of a long table; the JSON report has all
-RUNS_FILE = "runs.jsonl"
 
 # Each total and its parts.
 _BALANCE = {
@@ -180,15 +179,8 @@ def _balance_pairs(report: ResearchReport) -> LabelList:
 
 def research_remarks(report: ResearchReport) -> Iterator[StandsOut]:
     """Runs that are missing, broken or copies, unkept manifests, companions beyond alarms, claims that hide others."""
-    yield from _incomplete_remarks(report)
-    yield from _copy_remarks(report)
-    yield from _manifest_remarks(report)
-    yield from _companion_remarks(report)
-    yield from _evidence_remarks(report)
-
-
-def _incomplete_remarks(report: ResearchReport) -> Iterator[StandsOut]:
-    trials, runs = report["conservation"]["trials"], report["conservation"]["runs"]
+    balance = report["conservation"]
+    trials, runs, steps = balance["trials"], balance["runs"], balance["steps"]
     if trials["missing"]:
         message = f"{trials['missing']} of {trials['total']} trials are missing: they count as failed"
         yield remark("missing_trials", message, missing=trials["missing"], trials=trials["total"])
@@ -199,6 +191,14 @@ def _incomplete_remarks(report: ResearchReport) -> Iterator[StandsOut]:
     if deeper:
         more = f", and {len(deeper) - 1} more" if len(deeper) > 1 else ""
         yield remark("deeper_runs", f"{deeper[0]}{more}: it is not judged", folders=len(deeper))
+    yield from _copy_remarks(report)
+    # That no manifests are kept is said where the metric is undefined; that there are some all the same is said here.
+    total, with_manifest = steps["total"], steps["with_manifest"]
+    if report["metrics"]["main"]["manifest_integrity"]["value"] is None and with_manifest:
+        message = f"{with_manifest} of {total} steps have a manifest, and the protocol says that this agent keeps none"
+        yield remark("manifests_not_kept", message, steps=total, with_manifest=with_manifest)
+    yield from _companion_remarks(report)
+    yield from _evidence_remarks(report)
 
 
 def _copy_remarks(report: ResearchReport) -> Iterator[StandsOut]:
@@ -211,25 +211,12 @@ def _copy_remarks(report: ResearchReport) -> Iterator[StandsOut]:
         yield remark("copies_counted", message, copies=copies, rates=len(rates))
 
 
-def _manifest_remarks(report: ResearchReport) -> Iterator[StandsOut]:
-    """That none are kept is said where the metric is undefined; that there are some all the same is said here."""
-    steps = report["conservation"]["steps"]
-    total, kept = steps["total"], steps["with_manifest"]
-    if report["metrics"]["main"]["manifest_integrity"]["value"] is None and kept:
-        message = f"{kept} of {total} steps have a manifest, and the protocol says that this agent keeps none"
-        yield remark("manifests_not_kept", message, steps=total, with_manifest=kept)
-
-
 def _evidence_remarks(report: ResearchReport) -> Iterator[StandsOut]:
     """Findings about claims that are covered in form only, or that hide others."""
-    messages = {finding["code"]: finding["message"] for finding in report["findings"] if not finding["file"]}
-    if "empty_evidence" in messages:
-        yield remark("empty_evidence", messages["empty_evidence"])
-    for finding in report["findings"]:
-        if finding["code"] == "uneven_runs":  # one for each gate
-            yield remark("uneven_runs", finding["message"])
-    if "uniform_dilution" in messages:
-        yield remark("uniform_dilution", messages["uniform_dilution"])
+    for code in ("empty_evidence", "uneven_runs", "uniform_dilution"):  # those of all runs, uneven_runs for each gate
+        for finding in report["findings"]:
+            if finding["code"] == code and not finding["file"]:
+                yield remark(code, finding["message"])
     repeated = [finding for finding in report["findings"] if finding["code"] == "repeated_statement"]
     if repeated:
         more = f", and {len(repeated) - 1} more runs like it" if len(repeated) > 1 else ""

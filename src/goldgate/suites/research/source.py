@@ -66,22 +66,20 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> OutputsList
     try:
         with os.scandir(root) as entries:
             for entry in entries:
-                if entry.is_symlink() and not os.path.exists(entry.path):
+                is_link = entry.is_symlink()
+                leaves = (
+                    "a link that leaves the outputs directory" if is_link and is_outside(root, entry.path) else None
+                )
+                folder, name = os.path.split(os.path.realpath(entry.path)) if is_link else ("", "")
+                if is_link and not os.path.exists(entry.path):
                     ignored_entries.append((entry.name, "a link that leads nowhere"))
-                elif entry.is_symlink() and is_outside(root, entry.path):
-                    if os.path.isdir(entry.path):
-                        directories.append(RunDirectory(entry.name, "a link that leaves the outputs directory"))
-                    else:
-                        ignored_entries.append((entry.name, "a link that leaves the outputs directory"))
+                elif entry.is_dir() and folder == root:  # as `latest` does: no trial of its own
+                    reason = f"a link to {escape_name(name)}, which counts under its own name"
+                    ignored_entries.append((entry.name, reason))
                 elif entry.is_dir():
-                    linked = _linked_run(root, entry)
-                    if linked is None:
-                        directories.append(RunDirectory(entry.name))
-                    else:
-                        reason = f"a link to {escape_name(linked)}, which counts under its own name"
-                        ignored_entries.append((entry.name, reason))
-                elif entry.name not in own:
-                    ignored_entries.append((entry.name, "not a directory"))
+                    directories.append(RunDirectory(entry.name, leaves))
+                elif leaves or entry.name not in own:
+                    ignored_entries.append((entry.name, leaves or "not a directory"))
     except FileNotFoundError:
         advice = describe_path(outputs).advice
         raise _outputs_error(outputs, "outputs.missing", "the outputs directory does not exist", advice) from None
@@ -147,14 +145,6 @@ def run_shards(directories: list[RunDirectory]) -> Iterator[list[RunDirectory]]:
     """The directories in their order, cut into pieces."""
     for begin in range(0, len(directories), SHARD_RUNS):
         yield directories[begin : begin + SHARD_RUNS]
-
-
-def _linked_run(root: str, entry: os.DirEntry[str]) -> str | None:
-    """The name of the directory beside it that a link leads to, as `latest` does: no trial of its own."""
-    if not entry.is_symlink():
-        return None
-    folder, name = os.path.split(os.path.realpath(entry.path))
-    return name if folder == root else None
 
 
 def _removed_run_error(name: str) -> InputError:

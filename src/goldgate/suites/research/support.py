@@ -41,7 +41,6 @@ from goldgate.readers.records import require_unchanged_files
 from goldgate.stats.corrected_rate import LEAST_LABELS
 from goldgate.stats.label_counts import (
     COLUMNS,
-    JudgeSplit,
     Steps,
     Stretch,
     count_item,
@@ -136,13 +135,14 @@ def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Se
     draws = find_label_draws(book, draw, len(population), agreed)
     stretch = find_stretch(_judge_labels(facts, book))
     value = _support_value(facts, book, draw, sampling, draws, sum(run.verified for run in runs))
+    judged = [(each.drawn, stretch(each.judge)) for each in facts.values() if not each.failed]
     remarks = [
         *sampling_remarks(book, draw, sampling, draws),
         *_labels_outside(book, population),
         *people_remarks(book, [book.items.get(key, nothing) for key in population], "claim"),
         *_count_remarks(value, [*agreed.values()]),
         *judge_remarks(book, draw, value["without_judge_label"], "claim"),
-        *uneven_judge(_split_claims(facts, stretch) if book.judges else []),
+        *uneven_judge(split_judge(judged) if book.judges else []),
     ]
     inputs = {"labels": labels.digests, "draw": None if labels.stored is None else labels.stored.sha256}
     return CountedLabels(inputs, _count_runs(runs, facts, book, stretch), value, remarks)
@@ -193,10 +193,6 @@ def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[Stan
     if all(agreed) and len(agreed) >= LEAST_LABELS:
         message = f"judge and people agree on all {len(agreed)} claims: has one seen the other's labels?"
         yield remark("perfect_agreement", message, items=len(agreed))
-
-
-def _split_claims(facts: Mapping[ItemKey, ClaimFacts], stretch: Stretch) -> list[JudgeSplit]:
-    return split_judge([(each.drawn, stretch(each.judge)) for each in facts.values() if not each.failed])
 
 
 def claim_key(run: str, claim: str) -> ItemKey:

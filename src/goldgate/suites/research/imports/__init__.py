@@ -26,6 +26,7 @@ from goldgate.suites.research.checks import check_json
 from goldgate.suites.research.contracts import Chunk, ResearchOutput
 from goldgate.suites.research.imports.formats import FORMATS
 from goldgate.suites.research.imports.mapping import (
+    ImportNotes,
     ManifestRule,
     Mapping,
     MissingPart,
@@ -260,14 +261,25 @@ def new_folder(path: str) -> Iterator[str]:
         raise write_failure(path, problem, _OUT_ADVICE, "the folder of the runs cannot be written") from None
 
 
-def write_run(folder: str, run: ImportedRun, notes: dict[str, Any]) -> None:
+def write_run(folder: str, trace: Trace, run: ImportedRun, mapping: Mapping) -> None:
     """The files of one run; those that have nothing to hold are not there."""
+    notes: ImportNotes = {
+        "format_version": NOTES_FORMAT_VERSION,
+        "run_id": run.run_id,
+        "format": mapping.format,
+        "mapping": mapping.name,
+        "spans": len(trace.spans),
+        "steps": len(run.events) - 1,
+        "origin": run.origin,
+        "missing": run.missing,
+        "problems": list(trace.problems),
+    }
     os.mkdir(folder)
     _write_file(folder, OUTPUT, [render_json(run.output)])
     for name, records in ((EVENTS, run.events), (MANIFEST_LINES, run.manifests), (CHUNKS, run.chunks)):
         if records:
             _write_file(folder, name, (orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records))
-    _write_file(folder, IMPORT_NOTES, [render_json({"format_version": NOTES_FORMAT_VERSION, **notes})])
+    _write_file(folder, IMPORT_NOTES, [render_json(notes)])
 
 
 def _write_file(folder: str, name: str, parts: Iterable[bytes]) -> None:
@@ -327,25 +339,12 @@ def _write_runs(store: SpanStore, folder: str, result: ImportResult) -> None:
         trace = build_trace(identity, spans)
         run = build_run(trace, result.mapping)
         name = folder_name(identity)
-        write_run(os.path.join(folder, name), run, _import_notes(trace, run, result.mapping))
+        write_run(os.path.join(folder, name), trace, run, result.mapping)
         result.runs += 1
         result.complete += not any(map(_fails, run.missing))
         result.lacking.update({missing["what"].split("/")[0] for missing in run.missing})
         if result.runs <= _MAX_RUNS_WITH_FINDINGS:
             result.findings += _run_findings(name, trace, run)
-
-
-def _import_notes(trace: Trace, run: ImportedRun, mapping: Mapping) -> dict[str, Any]:
-    return {
-        "run_id": run.run_id,
-        "format": mapping.format,
-        "mapping": mapping.name,
-        "spans": len(trace.spans),
-        "steps": len(run.events) - 1,
-        "origin": run.origin,
-        "missing": run.missing,
-        "problems": list(trace.problems),
-    }
 
 
 def _run_findings(name: str, trace: Trace, run: ImportedRun) -> list[Finding]:

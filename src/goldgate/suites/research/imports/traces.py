@@ -379,7 +379,11 @@ class SpanStore:
     def traces(self) -> Iterator[tuple[str, list[TraceSpan]]]:
         """Each trace's id and spans, in the order of the ids."""
         for trace in sorted(self._traces):
-            yield trace, [self._stored_span(place) for place in self._traces[trace]]
+            spans = []
+            for offset, size in self._traces[trace]:
+                self._stored.seek(offset)
+                spans.append(TraceSpan(*orjson.loads(self._stored.read(size))))
+            yield trace, spans
 
     def close(self) -> None:
         self._stored.close()
@@ -441,10 +445,6 @@ class SpanStore:
                 del self._traces[trace]
                 reason = f"a trace of {size:,} bytes, more than {limit:,}; {LIMIT_VARIABLE} sets a quarter of it"
                 self._add_flaw(folder_name(trace), lambda: None, reason)
-
-    def _stored_span(self, place: tuple[int, int]) -> TraceSpan:
-        self._stored.seek(place[0])
-        return TraceSpan(*orjson.loads(self._stored.read(place[1])))
 
     def _no_spans_error(self, paths: Sequence[str]) -> InputError:
         """The error for files without a single span: it says what is there instead."""

@@ -26,6 +26,7 @@ from goldgate.suites.research.text import (
     mark_letters,
     offset_of_quote,
     sha256_of,
+    text_range,
 )
 
 Level = Literal["structural", "verbatim", "chain", "anchored"]
@@ -336,20 +337,16 @@ def _form_failure(record: dict[str, Any], demands: EvidenceDemands) -> EvidenceC
             return _failed("malformed", "the quote is not a string")
         if not has_letter_or_digit(quote):
             return _failed("blank_quote", "the quote has no letter and no digit")
-    if span is not None and (failure := _span_failure(span)) is not None:
-        return failure
+    if span is not None:
+        span_range = text_range(span)
+        if span_range is None:
+            return _failed("malformed", "the span needs the integers start and end")
+        if not 0 <= span_range.start < span_range.end:
+            return _failed("span_out_of_range", f"the span {span_range.start} to {span_range.end} holds nothing")
     if quote is None and (span is None or demands.quote_and_span):
         return _failed("blank_quote", "there is no quote with a letter or a digit")
     if span is None and demands.quote_and_span:
         return _failed("span_missing", "there is no span, and the protocol demands quote_and_span")
-    return None
-
-
-def _span_failure(span: object) -> EvidenceCheck | None:
-    if type(span) is not dict or type(span.get("start")) is not int or type(span.get("end")) is not int:
-        return _failed("malformed", "the span needs the integers start and end")
-    if not 0 <= span["start"] < span["end"]:
-        return _failed("span_out_of_range", f"the span {span['start']} to {span['end']} holds nothing")
     return None
 
 
