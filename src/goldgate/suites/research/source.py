@@ -38,6 +38,7 @@ from goldgate.suites.research.support import (
 )
 
 SHARD_RUNS = 32
+_LEAVES = "a link that leaves the outputs directory"
 _SHOWN_NAMES = 5
 
 
@@ -67,9 +68,7 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> OutputsList
         with os.scandir(root) as entries:
             for entry in entries:
                 is_link = entry.is_symlink()
-                leaves = (
-                    "a link that leaves the outputs directory" if is_link and is_outside(root, entry.path) else None
-                )
+                leaves = _LEAVES if is_link and is_outside(root, entry.path) else None
                 folder, name = os.path.split(os.path.realpath(entry.path)) if is_link else ("", "")
                 if is_link and not os.path.exists(entry.path):
                     ignored_entries.append((entry.name, "a link that leads nowhere"))

@@ -176,16 +176,16 @@ def _without_ids_and_times(value: Any) -> Any:
     if type(value) is str:
         return _plain_text(_STAMP.sub("", value.encode("utf-8", "replace").decode()))
     if type(value) is dict:
-        return {
-            key: _without_ids_and_times(item)
-            for key, item in value.items()
-            if not _ID_OR_TIME.search(_HUMP.sub("_", key).lower())
-        }
+        return {key: _without_ids_and_times(item) for key, item in value.items() if not _names_id_or_time(key)}
     if type(value) is list:
         return [_without_ids_and_times(item) for item in value]
     if type(value) in (int, float) and value >= _EPOCH:
         return 0
     return value
+
+
+def _names_id_or_time(key: str) -> bool:
+    return _ID_OR_TIME.search(_HUMP.sub("_", key).lower()) is not None
 
 
 def _digest(parts: list[str]) -> bytes:

@@ -19,6 +19,7 @@ from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.files import Artifact
 from goldgate.suites.research.text import (
     LETTER_MARK,
+    TextRange,
     fold,
     has_letter_or_digit,
     has_several_sentences,
@@ -337,16 +338,20 @@ def _form_failure(record: dict[str, Any], demands: EvidenceDemands) -> EvidenceC
             return _failed("malformed", "the quote is not a string")
         if not has_letter_or_digit(quote):
             return _failed("blank_quote", "the quote has no letter and no digit")
-    if span is not None:
-        span_range = text_range(span)
-        if span_range is None:
-            return _failed("malformed", "the span needs the integers start and end")
-        if not 0 <= span_range.start < span_range.end:
-            return _failed("span_out_of_range", f"the span {span_range.start} to {span_range.end} holds nothing")
+    if span is not None and (failure := _span_failure(text_range(span))) is not None:
+        return failure
     if quote is None and (span is None or demands.quote_and_span):
         return _failed("blank_quote", "there is no quote with a letter or a digit")
     if span is None and demands.quote_and_span:
         return _failed("span_missing", "there is no span, and the protocol demands quote_and_span")
+    return None
+
+
+def _span_failure(span: TextRange | None) -> EvidenceCheck | None:
+    if span is None:
+        return _failed("malformed", "the span needs the integers start and end")
+    if not 0 <= span.start < span.end:
+        return _failed("span_out_of_range", f"the span {span.start} to {span.end} holds nothing")
     return None
 
 
