@@ -68,13 +68,8 @@ class GoldgateError(Exception):
     def __str__(self) -> str:
         where = str(self.place)
         lines = [f"{where}: {self.message}" if where else self.message]
-        if self.expected is not None:
-            lines.append(f"  expected: {self.expected}")
-        if self.found is not None:
-            lines.append(f"  found:    {self.found}")
-        if self.advice is not None:
-            lines.append(f"  do:       {self.advice}")
-        return "\n".join(lines)
+        details = (("expected: ", self.expected), ("found:    ", self.found), ("do:       ", self.advice))
+        return "\n".join([*lines, *(f"  {label}{text}" for label, text in details if text is not None)])
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only state: the default would call the constructor with `args` alone,

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass, field, make_dataclass
 from decimal import Decimal
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from goldgate.core.gate import Gate
 from goldgate.core.suite import ProtocolInfo
-from goldgate.errors import ConfigError, Place, describe_value
+from goldgate.errors import ConfigError, describe_value
 from goldgate.files.address import public_url
 from goldgate.files.parsing import YamlTree, parse_yaml
 from goldgate.files.reading import read_text_file
@@ -90,18 +90,23 @@ MIN_CONFIDENCE = Decimal("0.8")  # with less, a gate says next to nothing: at 0.
 MAX_CONFIDENCE = Decimal("0.9999")  # beyond, nothing is ever refuted, and no interval was tried so far out
 
 
-def gate_mistake(name: str, gate: Gate) -> ConfigError | None:
-    """What is wrong with a gate; the place is the setting inside it."""
+def _check_gate(tree: YamlTree, name: str, gate: Gate) -> None:
     drops = gate.max_drop is not None or gate.max_rise is not None
     if gate.min is None and gate.max is None and gate.equals is None and not drops:
-        return ConfigError(
+        raise ConfigError(
             "protocol.gate_without_bound",
             f"the gate on {name} has no bound",
+            place=tree.place(f"gates.{name}"),
             expected="min, max or equals, or max_drop with against",
             advice=f"write, for example, {name}: {{min: 0.5}}",
         )
+
+    def refuse(setting: str, message: str, expected: str, value: str, advice: str | None = None) -> NoReturn:
+        place = tree.place(f"gates.{name}.{setting}")
+        raise ConfigError("protocol.wrong_value", message, place=place, expected=expected, found=value, advice=advice)
+
     if drops and gate.against is None:
-        return _wrong(
+        refuse(
             "max_drop" if gate.max_drop is not None else "max_rise",
             "max_drop and max_rise compare with a stored run",
             "against: a folder with results, or a baseline folder",
@@ -109,43 +114,21 @@ def gate_mistake(name: str, gate: Gate) -> ConfigError | None:
             f"write, for example, {name}: {{max_drop: 0.01, against: main/, confidence: 0.95}}",
         )
     if gate.against is not None and not drops:
-        return _wrong("against", "the allowed difference is missing", "max_drop or max_rise", "neither")
+        refuse("against", "the allowed difference is missing", "max_drop or max_rise", "neither")
     for word, bound in (("max_drop", gate.max_drop), ("max_rise", gate.max_rise)):
         if bound is not None and not 0 <= bound < 1:
-            return _wrong(word, "this difference is not allowed", "a number from 0 to below 1", str(bound))
-    return _of_confidence(gate)
-
-
-def _of_confidence(gate: Gate) -> ConfigError | None:
-    if gate.confidence is None:
-        return None
-    if not MIN_CONFIDENCE <= gate.confidence <= MAX_CONFIDENCE:
-        return _wrong(
+            refuse(word, "this difference is not allowed", "a number from 0 to below 1", str(bound))
+    if gate.confidence is not None and not MIN_CONFIDENCE <= gate.confidence <= MAX_CONFIDENCE:
+        refuse(
             "confidence",
             "this confidence is not allowed",
             f"a number from {MIN_CONFIDENCE} to {MAX_CONFIDENCE}, such as 0.95",
             str(gate.confidence),
             "write 95 % as 0.95; a gate without a confidence is decided by the value alone",
         )
-    if gate.equals is not None:
-        return _wrong(
-            "equals",
-            "an interval cannot be tested for equality",
-            "min or max beside confidence",
-            f"equals {gate.equals}",
-        )
-    return None
-
-
-def _wrong(setting: str, message: str, expected: str, found: str, advice: str | None = None) -> ConfigError:
-    return ConfigError(
-        "protocol.wrong_value",
-        message,
-        place=Place(field=f".{setting}"),
-        expected=expected,
-        found=found,
-        advice=advice,
-    )
+    if gate.confidence is not None and gate.equals is not None:
+        message = "an interval cannot be tested for equality"
+        refuse("equals", message, "min or max beside confidence", f"equals {gate.equals}")
 
 
 Sections = Mapping[str, type]  # the settings that each section of a file holds, by its name
@@ -203,16 +186,9 @@ def _build(tree: YamlTree, sections: Sections, other_sections: Callable[[], Sect
         values.gates,
         values.baseline,
     )
-    _check_gates(protocol, tree)
-    return protocol
-
-
-def _check_gates(protocol: Protocol, tree: YamlTree) -> None:
     for name, gate in protocol.gates.items():
-        problem = gate_mistake(name, gate)
-        if problem is not None:
-            problem.place = tree.place(f"gates.{name}{problem.place.field or ''}")
-            raise problem
+        _check_gate(tree, name, gate)
+    return protocol
 
 
 def _exact_numbers(value: Any) -> Any:

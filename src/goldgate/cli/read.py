@@ -13,7 +13,7 @@ from goldgate.cli.process import print_output, result_or_error, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, InputError
 
 if TYPE_CHECKING:
-    from goldgate.core.suite import ResponseReader
+    from goldgate.report.responses import AnswerReader
 
 STANDARD_INPUT = "-"
 RECORD_SUFFIXES = (".jsonl", ".json", ".gz", ".csv", ".tsv", ".parquet", ".eval")
@@ -66,7 +66,7 @@ def read_command(
         from goldgate.suites.plan import load_plan
 
         able = choose_ability("read", suite, options, path=file if many else None)
-        reader: ResponseReader = able.ability.load()(load_plan(able.suite, protocol), options)
+        reader: AnswerReader = able.ability.load()(load_plan(able.suite, protocol), options)
         answers = _answers(reader, file, ids, (id_field, response_field), many=many)
         return _read_all(reader, answers, format, many=many, full=bool(ids) or not many)
 
@@ -82,7 +82,7 @@ def read_command(
 
 
 def _answers(
-    reader: ResponseReader, file: str, ids: Sequence[str], fields: tuple[str | None, str | None], *, many: bool
+    reader: AnswerReader, file: str, ids: Sequence[str], fields: tuple[str | None, str | None], *, many: bool
 ) -> Iterator[Any]:
     from goldgate.files.reading import read_stream, read_text_file
 
@@ -109,7 +109,7 @@ def _answers(
     yield reader.response(read_stream(sys.stdin.buffer, "standard input", "response").text)
 
 
-def _read_all(reader: ResponseReader, answers: Iterator[Any], format: str, *, many: bool, full: bool) -> int:
+def _read_all(reader: AnswerReader, answers: Iterator[Any], format: str, *, many: bool, full: bool) -> int:
     """Read and print the answers one after the other; the result is the exit status."""
     waiting: list[str] = []
     status = EXIT_PASSED

@@ -272,17 +272,10 @@ def target_metric(gated: GateTarget, tally: Tally) -> Metric | Mean:
     """Its value over everything that was counted."""
     if not gated.averaged:
         return gated.measure.metrics_of(tally, gated.key)[gated.metric]
-    parts = counted_part_names(gated, tally, gated.averaged)
-    rates = [gated.measure.metrics_of(tally, (gated.measure.table, *part))[gated.metric] for part in parts]
+    rates = [metrics[gated.metric] for metrics in gated.measure.by_part(tally, gated.averaged).values()]
     # Which roles meet in a unit is not kept: of the macro average over them there is no interval.
     sums = gated.measure.means(tally)[gated.metric].sums if gated.averaged == 1 else None
     return exact_mean((rate for rate in rates if isinstance(rate, Rate)), sums)
-
-
-def counted_part_names(gated: GateTarget, tally: Tally, level: int) -> list[tuple[str, ...]]:
-    """The parts of a level that were counted, sorted."""
-    table = gated.measure.table
-    return sorted(key[1:] for key in tally.tables if key[0] == table and len(key) == level + 1)
 
 
 def is_known_part(gated: GateTarget, tally: Tally, declared: Collection[tuple[str, ...]]) -> bool:
@@ -298,5 +291,5 @@ def _quote_part(name: str) -> str:
 def similar_parts(gated: GateTarget, tally: Tally, declared: Sequence[tuple[str, ...]]) -> list[str]:
     """The names of parts that a gate could be set on, at the level of this one."""
     level = len(gated.part)
-    parts = {*counted_part_names(gated, tally, level), *(part for part in declared if len(part) == level)}
+    parts = {*gated.measure.part_names(tally, level), *(part for part in declared if len(part) == level)}
     return [str(MetricName(gated.metric, part)) for part in sorted(parts)]

@@ -137,7 +137,7 @@ class RatioMeasure(ABC, Generic[Facts]):
 
     def means(self, tally: Tally) -> dict[str, Mean]:
         """The plain average of each rate over the parts of the table: one name below it, such as an event type."""
-        keys = self._part_keys(tally, 1)
+        keys = [(self.table, *part) for part in self.part_names(tally)]
         parts = {key[1]: self.metrics_of(tally, key) for key in keys}
         products = tally.all_products(keys)
         whole = tally.tables[self.table,].sums() if keys else {}
@@ -157,10 +157,11 @@ class RatioMeasure(ABC, Generic[Facts]):
 
     def by_part(self, tally: Tally, level: int = 1) -> dict[tuple[str, ...], Metrics]:
         """The metrics of each part, `level` names below the table, sorted by these."""
-        return {key[1:]: self.metrics_of(tally, key) for key in self._part_keys(tally, level)}
+        return {part: self.metrics_of(tally, (self.table, *part)) for part in self.part_names(tally, level)}
 
-    def _part_keys(self, tally: Tally, level: int) -> list[TableKey]:
-        return sorted(key for key in tally.tables if key[0] == self.table and len(key) == level + 1)
+    def part_names(self, tally: Tally, level: int = 1) -> list[tuple[str, ...]]:
+        """The parts that were counted, `level` names below the table, sorted."""
+        return sorted(key[1:] for key in tally.tables if key[0] == self.table and len(key) == level + 1)
 
     @cached_property
     def key(self) -> TableKey:

@@ -128,7 +128,7 @@ class Ability(NamedTuple):
     - `label`: the path of items, the file for labels; a site of the viewer's server, which also says how far a person
       has come (`summary`) and is closed at the end (`close`).
     - `power`: a stored result; its plan, and the function that makes a page of it.
-    - `read`: the plan; a `ResponseReader`.
+    - `read`: the plan; an `AnswerReader` (`goldgate.report.responses`).
     - `scorer`: a schema, a protocol and options of its own, not `options`; an object that scores single answers.
     - `sample`: the path of a file of items; the lines of a draw, and what was drawn in a few words.
     - `schema`: paths of gold; the schema, and a text that says what is in it.
@@ -174,33 +174,6 @@ class CheckResult(NamedTuple):
     report: dict[str, Any]  # with `status` and `findings`
     summary: str  # how much was checked, in a few words
     stands_out: tuple[str, ...] = ()
-
-
-class ResponseReader(Protocol):
-    """Shows what is read of responses, one after the other."""
-
-    @property
-    def answers(self) -> int:
-        """The number of answers shown."""
-
-    @property
-    def unread(self) -> int:
-        """How many of them could not be read."""
-
-    def records(self, file: str, ids: Sequence[str], id_field: str | None, response_field: str | None) -> Iterator[Any]:
-        """The answers of a file of predictions; only those with these ids, if any are named."""
-
-    def response(self, text: str) -> Any:
-        """One response as such an answer."""
-
-    def show(self, answer: Any, *, full: bool) -> str:
-        """What is read of an answer, for a terminal."""
-
-    def as_json(self, answer: Any, *, on_one_line: bool) -> str:
-        """What is read of an answer, as an object of JSON."""
-
-    def summary(self) -> str:
-        """A summary of all answers."""
 
 
 class Pairing(NamedTuple):

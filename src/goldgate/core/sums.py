@@ -7,14 +7,16 @@ products of counts that occur in the same unit.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import compress
 from operator import mul, or_
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 Counts = tuple[int, ...]
+Key = TypeVar("Key")
 
 MAX_VECTORS = 4096  # different vectors kept before they are squared and summed: under 1 MB
 
@@ -51,13 +53,10 @@ class RatioSums:
 
 def pair_sums(pairs: Mapping[tuple[int, int], int]) -> RatioSums:
     """The sums of units given by their counts a and b, and how often each pair occurred."""
-    units = a_sum = b_sum = aa = ab = bb = 0
-    for (a, b), times in pairs.items():
-        if a or b:
-            units += times
-            a_sum, b_sum = a_sum + a * times, b_sum + b * times
-            aa, ab, bb = aa + a * a * times, ab + a * b * times, bb + b * b * times
-    return RatioSums(units, a_sum, b_sum, aa, ab, bb)
+    if not pairs:
+        return RatioSums()
+    a, b = zip(*pairs, strict=True)
+    return _column_sums(a, b, [*pairs.values()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +72,14 @@ class RatioForm:
 
     def of_all(self, vectors: Sequence[Counts]) -> Iterator[tuple[int, int]]:
         """The a and b of each unit."""
-        columns, nothing = [*zip(*vectors, strict=True)], [0] * len(vectors)
-        return zip(
+        return zip(*self.of_columns([*zip(*vectors, strict=True)], len(vectors)), strict=True)
+
+    def of_columns(self, columns: Sequence[Counts], units: int) -> tuple[Sequence[int], Sequence[int]]:
+        """The a of all units, and the b, by the columns of their counts."""
+        nothing = [0] * units
+        return (
             _weighted_column(columns, self.numerator) or nothing,
             _weighted_column(columns, self.denominator) or nothing,
-            strict=True,
         )
 
 
@@ -89,32 +91,19 @@ class UnitSums:
     the groups.
     """
 
-    __slots__ = ("_forms", "_groups", "_sums", "vectors")
+    __slots__ = ("_sums", "forms", "groups", "vectors")
 
     def __init__(self, forms: Mapping[str, RatioForm]) -> None:
-        self._forms = forms
+        self.forms = forms
         self.vectors: dict[Counts, int] = {}
-        self._groups: dict[str, Counts] = {}
+        self.groups: dict[str, Counts] = {}  # what each group has counted so far
         self._sums: dict[str, RatioSums] = {}
-
-    @property
-    def forms(self) -> Mapping[str, RatioForm]:
-        return self._forms
-
-    @property
-    def groups(self) -> Mapping[str, Counts]:
-        """What each group has counted so far."""
-        return self._groups
-
-    @property
-    def is_grouped(self) -> bool:
-        return bool(self._groups)
 
     def add(self, counts: Counts, group: str | None = None, times: int = 1) -> None:
         """Add `times` units with these counts, or a part of the unit `group`."""
         if group is not None:
-            previous = self._groups.get(group)
-            self._groups[group] = tuple(counts) if previous is None else _add_counts(previous, counts)
+            previous = self.groups.get(group)
+            self.groups[group] = tuple(counts) if previous is None else _add_counts(previous, counts)
             return
         vectors = self.vectors
         vectors[counts] = vectors.get(counts, 0) + times
@@ -122,11 +111,10 @@ class UnitSums:
             self.square()
 
     def __iadd__(self, other: UnitSums) -> UnitSums:
-        if self._forms != other._forms:
+        if self.forms != other.forms:
             raise ValueError("sums of different rates do not add up")
-        for vector, times in other.vectors.items():
-            self.vectors[vector] = self.vectors.get(vector, 0) + times
-        for group, counts in other._groups.items():
+        _add_numbers(self.vectors, other.vectors)
+        for group, counts in other.groups.items():
             self.add(counts, group)
         for name, sums in other._sums.items():
             self._sums[name] = self._sums.get(name, RatioSums()) + sums
@@ -136,19 +124,16 @@ class UnitSums:
 
     def sums(self) -> dict[str, RatioSums]:
         """The six sums of each rate, by its name."""
-        grouped: dict[Counts, int] = {}
-        for counts in self._groups.values():
-            grouped[counts] = grouped.get(counts, 0) + 1
-        for counts, times in self.vectors.items():
-            grouped[counts] = grouped.get(counts, 0) + times
-        group_sums = _sums_of(self._forms, grouped)
-        return {name: self._sums[name] + sums for name, sums in group_sums.items()} if self._sums else group_sums
+        vectors = dict(Counter(self.groups.values()))
+        _add_numbers(vectors, self.vectors)
+        vector_sums = _sums_of(self.forms, vectors)
+        return {name: self._sums[name] + sums for name, sums in vector_sums.items()} if self._sums else vector_sums
 
     def __eq__(self, other: object) -> bool:
         # Two ways to the same sums may have squared their vectors at different times.
         return (
             isinstance(other, UnitSums)
-            and (self._forms, self._groups) == (other._forms, other._groups)
+            and (self.forms, self.groups) == (other.forms, other.groups)
             and self.sums() == other.sums()
         )
 
@@ -156,7 +141,7 @@ class UnitSums:
 
     def square(self) -> None:
         """Square what is kept, and keep the sums."""
-        for name, sums in _sums_of(self._forms, self.vectors).items():
+        for name, sums in _sums_of(self.forms, self.vectors).items():
             self._sums[name] = self._sums.get(name, RatioSums()) + sums
         self.vectors = {}
 
@@ -169,15 +154,7 @@ def _sums_of(forms: Mapping[str, RatioForm], vectors: Mapping[Counts, int]) -> d
     if not vectors:
         return dict.fromkeys(forms, RatioSums())
     columns, times = [*zip(*vectors, strict=True)], [*vectors.values()]
-    nothing = [0] * len(times)
-    return {
-        name: _column_sums(
-            _weighted_column(columns, form.numerator) or nothing,
-            _weighted_column(columns, form.denominator) or nothing,
-            times,
-        )
-        for name, form in forms.items()
-    }
+    return {name: _column_sums(*form.of_columns(columns, len(times)), times) for name, form in forms.items()}
 
 
 def _weighted_column(columns: Sequence[Counts], weights: tuple[int, ...]) -> Sequence[int]:
@@ -208,6 +185,12 @@ def _weighted(counts: Counts, weights: tuple[int, ...]) -> int:
 
 def _add_counts(one: Counts, other: Counts) -> Counts:
     return tuple(mine + theirs for mine, theirs in zip(one, other, strict=True))
+
+
+def _add_numbers(mine: dict[Key, int], theirs: Mapping[Key, int]) -> None:
+    """Add numbers by key."""
+    for key, number in theirs.items():
+        mine[key] = mine.get(key, 0) + number
 
 
 _MAX_VECTOR_PAIRS = 4096  # different pairs of vectors kept before they are multiplied and summed
@@ -254,8 +237,7 @@ class ProductSums:
     def __iadd__(self, other: ProductSums) -> ProductSums:
         for (one, two), times in other._pairs.items():
             self.add(one, two, times)
-        for columns, product in other._matrix.items():
-            self._matrix[columns] = self._matrix.get(columns, 0) + product
+        _add_numbers(self._matrix, other._matrix)
         return self
 
     def __add__(self, other: ProductSums) -> ProductSums:

@@ -18,30 +18,22 @@ MAX_KEPT = 512  # things that are kept
 class Sketch:
     """The smallest of some numbers, each once. All there are, up to as many as are kept."""
 
-    __slots__ = ("_bound", "_kept")
+    __slots__ = ("_numbers",)
 
     def __init__(self) -> None:
-        self._kept: set[int] = set()
-        self._bound: int | None = None  # nothing above it is kept
+        self._numbers: set[int] = set()  # with some that are cut off later
 
     def add(self, number: int) -> None:
-        if self._bound is None or number < self._bound:
-            self._kept.add(number)
-            if len(self._kept) > 2 * MAX_KEPT:
-                self._cut()
-
-    def _cut(self) -> None:
-        if len(self._kept) > MAX_KEPT:
-            smallest = sorted(self._kept)[:MAX_KEPT]
-            self._kept, self._bound = {*smallest}, smallest[-1]
+        self._numbers.add(number)
+        if len(self._numbers) > 2 * MAX_KEPT:
+            self._numbers = self.kept
 
     @property
     def kept(self) -> set[int]:
-        self._cut()
-        return self._kept
+        return {*sorted(self._numbers)[:MAX_KEPT]}
 
     def __iadd__(self, other: Sketch) -> Sketch:
-        for number in other._kept:
+        for number in other._numbers:
             self.add(number)
         return self
 
@@ -162,7 +154,7 @@ class Tally:
     @property
     def is_grouped(self) -> bool:
         """Whether units are groups of records."""
-        return any(table.is_grouped for table in self.tables.values())
+        return any(table.groups for table in self.tables.values())
 
     def __iadd__(self, other: Tally) -> Tally:
         for name, count in other.counts.items():

@@ -66,13 +66,9 @@ class Positive(Decimal):
 
 
 class Plain(NamedTuple):
-    """A value that a look at its Python type tells."""
+    """A value that a look at its Python type tells; `object` is every value."""
 
     python: type
-
-
-class Anything(NamedTuple):
-    """Every value."""
 
 
 class OneOf(NamedTuple):
@@ -128,9 +124,9 @@ class ObjectOf(NamedTuple):
     closed: bool
 
 
-Kind = Plain | Anything | OneOf | ListOf | TupleOf | MappingOf | Either | WithRules | ObjectOf
+Kind = Plain | OneOf | ListOf | TupleOf | MappingOf | Either | WithRules | ObjectOf
 
-_PLAIN = (str, int, float, bool, types.NoneType, Decimal, Share, Positive)
+_PLAIN = (str, int, float, bool, types.NoneType, object, Decimal, Share, Positive)
 
 
 def kind_of(kind: Any) -> Kind:
@@ -140,8 +136,6 @@ def kind_of(kind: Any) -> Kind:
     """
     if kind is None or kind in _PLAIN:
         return Plain(kind or types.NoneType)
-    if kind is object:
-        return Anything()
     if typing.is_typeddict(kind) or dataclasses.is_dataclass(kind):
         return ObjectOf(kind, _fields(kind), not typing.is_typeddict(kind))
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -184,6 +178,7 @@ _PLAIN_SCHEMAS: dict[type, dict[str, Any]] = {
     float: {"type": "number"},
     bool: {"type": "boolean"},
     types.NoneType: {"type": "null"},
+    object: {},
     Decimal: {"type": "number"},
     Share: {"type": "number", "minimum": 0, "maximum": 1},
     Positive: {"type": "number", "exclusiveMinimum": 0},
@@ -213,8 +208,6 @@ class _Generator:
         match kind_of(kind):
             case Plain(plain):
                 return {"type": ["string", "number"]} if settings and plain is str else dict(_PLAIN_SCHEMAS[plain])
-            case Anything():
-                return {}
             case ObjectOf() as record:
                 return self._reference(record, settings or record.closed)
             case WithRules(base, rules):

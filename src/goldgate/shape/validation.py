@@ -16,7 +16,6 @@ from goldgate.core.finding import Problem, child_pointer
 from goldgate.errors import ConfigError, describe_value, did_you_mean
 from goldgate.files.parsing import MAX_DIGITS, YamlTree
 from goldgate.shape import (
-    Anything,
     AtLeast,
     Distinct,
     Either,
@@ -89,7 +88,7 @@ class _Expressions:
         if plain is not None:
             return self._typed(plain, variable)
         match kind_of(kind):
-            case Anything():
+            case Plain(python) if python is object:
                 return "True"
             case ObjectOf(_, fields, _):
                 tests = [f"type({variable}) is dict"]
@@ -141,7 +140,7 @@ class _Expressions:
         return f"type({value}) in {self._name(plain)}"
 
     def _all(self, kind: Any, items: str) -> str:
-        if isinstance(kind_of(kind), Anything):
+        if kind is object:
             return "True"
         plain = _python_types(kind)
         if plain == _DECODED[str]:
@@ -175,6 +174,7 @@ _WORDS: dict[type, str] = {
     bool: "true or false",
     float: "a number",
     types.NoneType: "null",
+    object: "anything",
     Decimal: "a number",
     Share: "a decimal from 0 to 1",
     Positive: "a number above 0",
@@ -237,8 +237,6 @@ def expected_text(kind: Any) -> str:
     match kind_of(kind):
         case Plain(plain):
             return _WORDS[plain]
-        case Anything():
-            return "anything"
         case WithRules(_, rules):
             return rules[0].expected
         case OneOf(values):
