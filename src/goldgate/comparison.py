@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import count
+from itertools import count, islice
 from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,10 +23,9 @@ from goldgate.core.suite import GOLD, PREDICTIONS, Suite
 from goldgate.errors import EXIT_PASSED, ConfigError, InputError, Place, describe_value, did_you_mean
 from goldgate.pipeline import evaluate_suite
 from goldgate.protocol import ProtocolSource
-from goldgate.readers.stored_result import REPORT, StoredResult, load_result, require_local
+from goldgate.readers.stored_result import REPORT, StoredResult, load_result
 from goldgate.runs.differences import (
     ComparedRate,
-    columns_by_table,
     compared_averages,
     compared_estimates,
     compared_rates,
@@ -37,15 +36,13 @@ from goldgate.runs.measurements import (
     ComparedSystems,
     Measurements,
     UnitChanges,
-    gold_differs,
     require_comparable_runs,
     summarize_places,
 )
 from goldgate.runs.power import DifferenceSpread, ObservedSpreads
 from goldgate.runs.sources import SystemSource, find_systems, require_predictions, require_results
-from goldgate.stats.interval import LEVEL
+from goldgate.stats.interval import LEVEL, POWER
 from goldgate.stats.paired import PairedSums, paired_sums
-from goldgate.stats.power import POWER
 from goldgate.suites import all_suites, recognize_suite
 
 if TYPE_CHECKING:
@@ -55,31 +52,10 @@ if TYPE_CHECKING:
 
 def load_run(folder: str) -> StoredResult:
     """The result in a folder, whatever suite it is of, with the records of its units."""
-    require_local(folder)
-    root = Path(folder)
-    if not root.is_dir():
-        raise InputError(
-            "compare.not_a_folder",
-            "this folder has no results",
-            place=Place(folder),
-            expected="a folder that --out wrote",
-            found="a file" if root.exists() else "nothing",
-            advice="predictions are compared with --gold" if root.exists() else None,
-        )
-    result = load_result(root, all_suites(), folder)
+    require_results([SystemSource(folder, (folder,))])
+    result = load_result(Path(folder), all_suites(), folder)
     result.require_records()
     return result
-
-
-def score_predictions(
-    suite: Suite, inputs: Mapping[str, Sequence[str]], protocol: ProtocolSource, folder: Path, workers: int = 1
-) -> StoredResult:
-    """Score predictions; what a comparison needs of the result goes to the folder."""
-    folder.mkdir()
-    with open(folder / suite.records, "xb") as stream:
-        evaluation = evaluate_suite(suite, inputs, protocol, workers=workers, records=stream)
-    (folder / REPORT).write_bytes(render_json(evaluation.report))
-    return load_result(folder, [suite], ", ".join(inputs["predictions"]))
 
 
 FORMAT_VERSION = 1  # of comparison.json
@@ -196,7 +172,6 @@ def compare_systems(
         )
     with ExitStack() as stack:
         if not gold:
-            require_results(sources)
             runs = [[load_run(path) for path in source.paths] for source in sources]
         else:
             require_predictions(sources)
@@ -234,15 +209,20 @@ def _score_sources(
     folder: Path,
     workers: int,
 ) -> list[list[StoredResult]]:
-    """Every predictions file scored, its result in the folder."""
+    """Every predictions file scored; what a comparison needs of its result goes to the folder."""
+    runs: list[list[StoredResult]] = []
     numbers = count(1)
-    return [
-        [
-            score_predictions(suite, {**inputs, "predictions": [path]}, protocol, folder / str(next(numbers)), workers)
-            for path in source.paths
-        ]
-        for source in sources
-    ]
+    for source in sources:
+        runs.append([])
+        for path in source.paths:
+            target = folder / str(next(numbers))
+            target.mkdir()
+            with open(target / suite.records, "xb") as stream:
+                every_input = {**inputs, "predictions": [path]}
+                evaluation = evaluate_suite(suite, every_input, protocol, workers=workers, records=stream)
+            (target / REPORT).write_bytes(render_json(evaluation.report))
+            runs[-1].append(load_result(target, [suite], path))
+    return runs
 
 
 def _systems(
@@ -276,13 +256,12 @@ def _make_comparison(systems: ComparedSystems, common: bool) -> Comparison:
     averaged = next((rate.table for rate in averages.values()), None)
     if len(runs) > len(systems.places):
         averaged = None  # how parts go together is not looked at where systems have several runs
-    joined = join_results(runs, columns_by_table(rates), rates[watched].table, averaged)
-    changes = UnitChanges(rates[watched], joined, systems.places, systems.against)
+    joined = _join(runs, rates, rates[watched].table, averaged)
+    changes = UnitChanges(rates[watched], joined, systems)
     left_out = _units_left_out(systems, joined, common)
     if not joined.lacking:
-        for index, run in enumerate(runs):
-            _require_sums_of_report(run, index, joined, rates)
-    unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
+        _require_sums_of_reports(runs, joined, rates)
+    unit, gold = _unit_name(joined, suite), runs[0].digests(judged=False)
     measured = Measurements(rates, averages, estimates, headline, joined, systems, unit)
     report: ComparisonReport = {
         "format_version": FORMAT_VERSION,
@@ -295,13 +274,13 @@ def _make_comparison(systems: ComparedSystems, common: bool) -> Comparison:
         "power": POWER,
         "headline": headline,
         "signature": runs[0].signature,
-        "gold": runs[0].digests(judged=False),
-        "same_gold": not gold_differs(runs),
+        "gold": gold,
+        "same_gold": all(run.digests(judged=False) == gold for run in runs),
         "left_out": left_out,
         "systems": measured.systems({name: _origin(systems, name) for name in systems.places}),
         "comparisons": measured.comparisons(),
         "parts": measured.parts(),
-        "changed": {"metric": watched, "units": changes.counts(), "first": [*changes.lines(SHOWN_CHANGES)]},
+        "changed": {"metric": watched, "units": changes.counts(), "first": [*islice(changes.lines(), SHOWN_CHANGES)]},
         "error": None,
     }
     return Comparison(report, changes)
@@ -336,13 +315,14 @@ def _units_left_out(systems: ComparedSystems, joined: JointUnits, common: bool) 
     return left_out
 
 
-def _require_sums_of_report(
-    run: StoredResult, index: int, joined: JointUnits, rates: Mapping[str, ComparedRate]
+def _require_sums_of_reports(
+    runs: Sequence[StoredResult], joined: JointUnits, rates: Mapping[str, ComparedRate]
 ) -> None:
     """The records must give the numbers of the report beside them."""
-    for name, rate in rates.items():
-        sums = joined.run_sums((rate.table,), rate.form, index)
-        run.require_sums(name, sums.a, sums.b)
+    for place, run in enumerate(runs):
+        for name, rate in rates.items():
+            sums = joined.run_sums((rate.table,), rate.form, place)
+            run.require_sums(name, sums.a, sums.b)
 
 
 def _origin(systems: ComparedSystems, name: str) -> list[ComparedRun]:
@@ -358,7 +338,7 @@ def _origin(systems: ComparedSystems, name: str) -> list[ComparedRun]:
 
 def _paths(systems: tuple[Any, ...]) -> list[str]:
     """The systems, one by one or as one list."""
-    paths = [*systems[0]] if len(systems) == 1 and isinstance(systems[0], (list, tuple)) else systems
+    paths = systems[0] if len(systems) == 1 and isinstance(systems[0], (list, tuple)) else systems
     for path in paths:
         if not isinstance(path, (str, Path)):
             raise ConfigError(
@@ -380,11 +360,9 @@ def _path_list(value: Any) -> list[str]:
 def summarize_run_folders(folders: Sequence[str]) -> dict[str, ComparedValue]:
     """Each rate of the runs in these folders, which are of one suite and one gold."""
     runs = [load_run(folder) for folder in folders]
-    suite = runs[0].suite
-    rates = compared_rates(suite, runs[0].measured_by)
-    joined = join_results(runs, columns_by_table(rates), next(iter(rates.values())).table)
-    places = range(len(runs))
-    unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
+    rates = compared_rates(runs[0].suite, runs[0].measured_by)
+    joined = _join(runs, rates)
+    places, unit = range(len(runs)), _unit_name(joined, runs[0].suite)
     return {
         name: summarize_places(joined.pairs((rate.table,), rate.form), places, rate.share, unit)
         for name, rate in rates.items()
@@ -395,17 +373,30 @@ def observed_spread(folder: str, other: str) -> ObservedSpreads:
     """The spread of every rate over the pairs of both results; an error if they were not scored alike."""
     runs = [load_run(folder), load_run(other)]
     require_comparable_runs(runs)
-    suite = runs[0].suite
-    rates = compared_rates(suite, runs[0].measured_by)
-    joined = join_results(runs, columns_by_table(rates), next(iter(rates.values())).table)
+    rates = compared_rates(runs[0].suite, runs[0].measured_by)
+    joined = _join(runs, rates)
     if not joined.units:
         raise InputError("power.nothing_in_common", "the two results have no unit in common", place=Place(other))
     spreads = {}
     for name, rate in rates.items():
         pairs = joined.pairs((rate.table,), rate.form)
         spreads[name] = _difference_spread(paired_sums(four_counts(pairs, [0], [1])))
-    unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
-    return ObservedSpreads(spreads, unit, joined.units)
+    return ObservedSpreads(spreads, _unit_name(joined, runs[0].suite), joined.units)
+
+
+def _join(
+    runs: Sequence[StoredResult],
+    rates: Mapping[str, ComparedRate],
+    watched: str | None = None,
+    averaged: str | None = None,
+) -> JointUnits:
+    """The units of all runs, joined by identity, in the tables that the rates are made of."""
+    widths = {rate.table: len(rate.columns) for rate in rates.values()}
+    return join_results(runs, widths, watched or next(iter(widths)), averaged)
+
+
+def _unit_name(joined: JointUnits, suite: Suite) -> str:
+    return "group" if joined.is_grouped else suite.pairing.unit or suite.unit
 
 
 def _difference_spread(sums: PairedSums) -> DifferenceSpread | str:

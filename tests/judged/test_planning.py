@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from goldgate.cli.main import goldgate
 from goldgate.stats.corrected_rate import LabelSums, grouped_rate, plain_rate
-from goldgate.stats.power import ExpectedLabels, LabelGoal, ones_needed
+from goldgate.stats.label_counts import ExpectedLabels, LabelGoal, ones_needed
 
 
 def binary_sums(cells: tuple[int, int, int, int], others: int, judge_others: int) -> LabelSums:

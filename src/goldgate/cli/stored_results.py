@@ -377,7 +377,7 @@ def verify_command(
 
     Exit status: 0 verified, 1 it differs, 2 the command failed.
     """
-    from goldgate.verification.differences import describe_verification
+    from goldgate.verification import describe_verification
     from goldgate.verification.verify import verify
 
     paths = {name: as_list(value) for name, value in inputs.items()}

@@ -1,30 +1,49 @@
 """Work on the nodes of a Ray cluster, or on a Ray of this machine's own.
 
-The results are those of any other engine, and come in the order of the shards. What Ray itself needs goes on in
-another process, see `ray_driver`.
+The results are those of any other engine, and come in the order of the shards. A process of its own talks to Ray on
+behalf of the process that evaluates, because Ray prints to the terminal, takes over signals, and ends the process when
+it loses its node. Here that is harmless: the process that evaluates reports the lost work.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pickle
+import secrets
 import shutil
+import signal
+import socket
 import subprocess
+import sys
 import tempfile
+import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from itertools import islice
-from typing import IO, Any, Self, TypeVar
+from typing import IO, Any, NamedTuple, Self, TypeVar
 
 from goldgate.core.process import block_signals
-from goldgate.engines import ray_driver, worker
 from goldgate.engines.parts import SharedParts
-from goldgate.engines.processes import ChildProcess
-from goldgate.engines.ray_task import PIECE, pack_work
-from goldgate.errors import ConfigError, MachineError, missing_extra
-from goldgate.files.address import public_url
+from goldgate.engines.processes import (
+    ERROR,
+    RESULT,
+    SHARD,
+    WORK,
+    ChildProcess,
+    follow_parent,
+    packed_error,
+    receive,
+    send,
+    unpack_error,
+)
+from goldgate.engines.ray_task import PIECE, pack_work, this_build
+from goldgate.errors import ConfigError, GoldgateError, MachineError, missing_extra
+from goldgate.files.address import hide_secrets, public_url
 from goldgate.files.reading import LocalFile
 
 S = TypeVar("S")
@@ -35,6 +54,37 @@ CLIENT = "ray://"
 PATIENCE = 300.0  # seconds: some clusters start their nodes when there is work
 LONGEST_FOLDER = 40  # characters: the sockets that Ray puts there have names of 60, and 107 in all are allowed
 DEBUG = "GOLDGATE_DEBUG"
+
+# Codes of messages, from this process and to it.
+NEXT = b"n"  # from: send this number of shards
+COPY_PIECE = b"p"  # to: a piece of a copy
+COPY = b"c"  # to: the copy is complete
+PROCESSORS = b"q"  # to: how many processors are there? from: their number
+STOP = b"x"  # to: the rest of a map is not needed; from: the next map may begin
+NO_GOLDGATE = b"g"  # from a node: goldgate cannot be imported
+
+RETRIES = 4  # of a task whose worker or node died: five deaths over one piece of work are not chance
+OOM_RETRIES = "RAY_task_oom_retries"
+USAGE = "RAY_USAGE_STATS_ENABLED"  # no usage statistics are sent
+AUTH_MODE, AUTH_TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"
+CONNECT_RETRIES = "RAY_NUM_REDIS_GET_RETRIES"  # each takes up to ten seconds
+TASKS_AHEAD = 2  # tasks given out for a processor: the next one waits beside the one that is worked on
+MAX_UNORDERED_TASKS = 16  # per processor, done before the first one is: a slow node does not stop the others
+TASK_SECONDS = 1.0  # about how long a task takes; shorter tasks would cost more than they do
+MAX_SHARDS = 64  # in a task: what a node that dies takes with it
+CONNECT_SECONDS = 10.0
+DISCONNECT_SECONDS = 5.0  # to disconnect from the cluster; then this process ends in any case
+MAX_MESSAGE_LENGTH = 300  # characters of a message of Ray
+POLL_SECONDS = 2.0  # between two requests for the number of processors
+
+
+class Options(NamedTuple):
+    """How to reach the cluster."""
+
+    address: str | None  # None: a Ray of this machine's own
+    workers: int | None  # maximum number of tasks at a time; None: as many as the cluster has processors
+    patience: float  # seconds to wait for a processor where the cluster has none
+    folder: str | None  # for the files of a Ray of our own
 
 
 class RayEngine:
@@ -52,10 +102,10 @@ class RayEngine:
         self._workers: int | None = None
         self._folder = _short_folder() if address is None else None
         self._alive, self._alive_here = os.pipe()  # nothing is ever written: its end is the message
-        options = ray_driver.Options(address, workers, patience, self._folder)
+        options = Options(address, workers, patience, self._folder)
         with block_signals():
             self._child = ChildProcess(
-                ray_driver.__name__,
+                __name__,
                 json.dumps(options._asdict()),
                 self._alive,
                 stderr=None if os.environ.get(DEBUG) else subprocess.DEVNULL,
@@ -77,17 +127,17 @@ class RayEngine:
             while waiting or not ended:
                 if this != self._mapping:
                     raise RuntimeError("another map began before this one had ended")
-                kind, data, _ = worker.receive(self._connection)
-                if kind == ray_driver.NEXT:
+                kind, data, _ = receive(self._connection)
+                if kind == NEXT:
                     some = [pickle.dumps(shard, pickle.HIGHEST_PROTOCOL) for shard in islice(rest, int(data))]
-                    worker.send(self._connection, worker.SHARD, pickle.dumps(some))
+                    send(self._connection, SHARD, pickle.dumps(some))
                     waiting, ended = waiting + len(some), not some
-                elif kind == worker.RESULT:
+                elif kind == RESULT:
                     waiting -= 1
                     yield pickle.loads(data)
                 else:
                     self._under_way = False
-                    raise worker.unpack_error(data)
+                    raise unpack_error(data)
             self._under_way = False
         except (EOFError, ConnectionError):
             raise self._died() from None
@@ -95,8 +145,8 @@ class RayEngine:
     def _stop_earlier(self) -> None:
         """End an earlier map that was left before its end, so that the other process listens."""
         if self._under_way:
-            worker.send(self._connection, ray_driver.STOP, b"")
-            while worker.receive(self._connection)[0] != ray_driver.STOP:
+            send(self._connection, STOP, b"")
+            while receive(self._connection)[0] != STOP:
                 pass
             self._under_way = False
 
@@ -106,12 +156,12 @@ class RayEngine:
         if self._workers is None:
             try:
                 self._stop_earlier()
-                worker.send(self._connection, ray_driver.PROCESSORS, b"")
-                kind, data, _ = worker.receive(self._connection)
+                send(self._connection, PROCESSORS, b"")
+                kind, data, _ = receive(self._connection)
             except (EOFError, ConnectionError):
                 raise self._died() from None
-            if kind == worker.ERROR:
-                raise worker.unpack_error(data)
+            if kind == ERROR:
+                raise unpack_error(data)
             self._workers = int(data)
         return self._workers
 
@@ -122,7 +172,7 @@ class RayEngine:
     def _send_work(self, work: Any) -> None:
         packed = pack_work(work)
         numbers = [self._send_copy(copy) for copy in packed.copies]
-        worker.send(self._connection, worker.WORK, pickle.dumps((packed.data, numbers)))
+        send(self._connection, WORK, pickle.dumps((packed.data, numbers)))
 
     def _send_copy(self, copy: LocalFile) -> int:
         """The number of a copy, which is sent once."""
@@ -131,8 +181,8 @@ class RayEngine:
         if identity not in self._sent:
             for offset in range(0, status.st_size, PIECE):
                 piece = copy.read(offset, min(PIECE, status.st_size - offset))
-                worker.send(self._connection, ray_driver.PIECE, piece)
-            worker.send(self._connection, ray_driver.COPY, b"")
+                send(self._connection, COPY_PIECE, piece)
+            send(self._connection, COPY, b"")
             self._sent.append(identity)
         return self._sent.index(identity)
 
@@ -144,7 +194,7 @@ class RayEngine:
         with block_signals():
             self._connection.close()
             with suppress(subprocess.TimeoutExpired):
-                self._child.process.wait(timeout=ray_driver.DISCONNECT_SECONDS)
+                self._child.process.wait(timeout=DISCONNECT_SECONDS)
             self._child.process.kill()
             self._child.process.wait()
             for end in (self._alive, self._alive_here):
@@ -193,3 +243,276 @@ def _check_address(option: str | None) -> None:
             found=public_url(address),
             advice="run goldgate on a node of the cluster; docs/scale.md shows how",
         )
+
+
+def main(alive: int, connection: int, argument: str) -> None:
+    """Serve one map after the other until the other end of the connection is closed, or that of the pipe `alive`."""
+    options = Options(**json.loads(argument))
+    follow_parent(alive, _leave)
+    os.set_inheritable(alive, False)
+    os.set_inheritable(connection, False)
+    os.chdir("/")  # Ray's workers could import from where its driver stands
+    sys.argv = ["goldgate"]
+    with socket.socket(fileno=connection) as opened:
+        try:
+            early: Exception | None = None
+            try:
+                _connect(options)
+            except Exception as problem:
+                early = problem
+            _serve(opened, options, early)
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            _disconnect()
+
+
+def _leave() -> None:
+    """Disconnect in a thread of its own, at most for `DISCONNECT_SECONDS`."""
+    threading.Thread(target=_disconnect, daemon=True).start()
+    time.sleep(DISCONNECT_SECONDS)
+
+
+def _connect(options: Options) -> None:
+    _set_environment(own=options.address is None)
+    import ray
+
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
+    try:
+        if options.address is not None:
+            _require_listening(options.address)
+            ray.init(address=options.address, **quiet)
+        else:
+            ray.init(
+                address="local", num_cpus=options.workers, include_dashboard=False, _temp_dir=options.folder, **quiet
+            )
+    except Exception as problem:
+        raise ConfigError(
+            "ray.unreachable",
+            "there is no connection to the Ray cluster" if options.address else "Ray cannot be started here",
+            expected="the address of its head, as host:port, from a machine that is a node of it"
+            if options.address
+            else None,
+            found=_first_line(problem),
+            advice="ray status --address shows whether it is there; ray start --address makes this machine a node"
+            if options.address
+            else "GOLDGATE_DEBUG=1 shows what Ray says",
+        ) from None
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # Ray has put its own in its place
+
+
+def _set_environment(*, own: bool) -> None:
+    """Set the variables that Ray reads when it is imported."""
+    os.environ[OOM_RETRIES] = str(RETRIES)  # without it a task that needs too much is tried for ever
+    if not own:
+        os.environ.setdefault(CONNECT_RETRIES, "5")
+        return
+    os.environ[USAGE] = "0"
+    if AUTH_MODE not in os.environ:  # Ray itself would leave a token in the user's home, for all to read
+        os.environ |= {AUTH_MODE: "token", AUTH_TOKEN: secrets.token_hex(32)}
+
+
+def _require_listening(address: str) -> None:
+    """OSError where no process listens: Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+
+
+def _disconnect() -> None:
+    """Disconnect from the cluster; end a Ray of our own with all its processes."""
+    with suppress(Exception):
+        import ray
+
+        ray.shutdown()
+    os._exit(0)  # nothing else of Ray's has to be waited for
+
+
+def _serve(connection: socket.socket, options: Options, early: Exception | None) -> None:
+    copies: list[list[Any]] = [[]]
+    numbers = 0
+    while True:
+        kind, data, _ = receive(connection)
+        if kind == STOP:
+            send(connection, STOP, b"")
+            continue
+        if early is not None:
+            if kind in (WORK, PROCESSORS):
+                send(connection, ERROR, packed_error(early))
+            continue
+        import ray
+
+        if kind == COPY_PIECE:
+            copies[-1].append(ray.put(data))
+        elif kind == COPY:
+            copies.append([])
+        elif kind == PROCESSORS:
+            send(connection, PROCESSORS, str(Processors(options).at_once()).encode())
+        elif kind == WORK:
+            packed, numbers_of_copies = pickle.loads(data)
+            numbers += 1
+            sent = ray.put((packed, [copies[number] for number in numbers_of_copies]))
+            mapping = _Map(connection, options, f"{os.getpid()}:{time.time_ns()}:{numbers}", sent)
+            try:
+                mapping.run()
+            except ray.exceptions.RayError as problem:
+                send(connection, ERROR, packed_error(_lost(problem)))
+            except GoldgateError as problem:
+                send(connection, ERROR, packed_error(problem))
+            except StoppedError:
+                pass
+            mapping.give_up()
+
+
+class StoppedError(Exception):
+    """The rest of a map is not needed."""
+
+
+class _Map:
+    """One piece of work on all its shards: requests them, distributes them, and returns the answers in order."""
+
+    def __init__(self, connection: socket.socket, options: Options, key: str, sent: Any) -> None:
+        import ray
+
+        self._ray = ray
+        self._connection = connection
+        self._options = options
+        self._arguments = tuple(this_build()), key, [sent]
+        self._remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_task())
+        self._tasks: deque[Any] = deque()  # in order: the first one's answers are the next to be given back
+        self._unfinished: list[Any] = []
+        self._all_given = False
+        self._shards = 1  # in a task
+        self._processors = Processors(options)
+
+    def run(self) -> None:
+        unfinished: set[Any] = set()
+        while True:
+            self._give_out()
+            unfinished = set(self._unfinished)
+            if not self._tasks:
+                return
+            while self._tasks and self._tasks[0] not in unfinished:
+                if not self._give_back(*self._ray.get(self._tasks.popleft())):
+                    return
+            if unfinished:
+                self._wait()
+
+    def _give_out(self) -> None:
+        """Ask for shards as long as there are processors for them."""
+        at_once = self._processors.at_once()
+        while (
+            not self._all_given
+            and len(self._unfinished) < at_once * TASKS_AHEAD
+            and len(self._tasks) < at_once * MAX_UNORDERED_TASKS
+        ):
+            send(self._connection, NEXT, str(self._shards).encode())
+            kind, data, _ = receive(self._connection)
+            if kind == STOP:
+                send(self._connection, STOP, b"")
+                raise StoppedError
+            shards = pickle.loads(data)
+            self._all_given = not shards
+            if shards:
+                self._tasks.append(self._remote.remote(*self._arguments, shards))
+                self._unfinished.append(self._tasks[-1])
+
+    def _wait(self) -> None:
+        """Wait until a task is done, or until the number of processors must be requested again."""
+        done, rest = self._ray.wait(self._unfinished, timeout=POLL_SECONDS, fetch_local=False)
+        if done and rest:  # those that are done as well: a call takes the longer, the more tasks there are
+            _, rest = self._ray.wait(rest, num_returns=len(rest), timeout=0, fetch_local=False)
+        self._unfinished = rest
+
+    def _give_back(self, seconds: float, answers: list[tuple[bytes, bytes]]) -> bool:
+        """Send a task's answers back; whether there is more to come."""
+        each = max(seconds, 1e-6) / len(answers)
+        self._shards = max(1, min(MAX_SHARDS, round(TASK_SECONDS / each)))
+        for kind, data in answers:
+            if kind == NO_GOLDGATE:
+                raise _no_goldgate(*pickle.loads(data))
+            send(self._connection, kind, data)
+        return answers[-1][0] != ERROR
+
+    def give_up(self) -> None:
+        """Cancel the tasks that are not done."""
+        for reference in self._unfinished:
+            self._ray.cancel(reference)
+
+
+Done = tuple[float, list[tuple[bytes, bytes]]]  # the seconds that a task took, and its answers
+
+
+def _task() -> Callable[..., Done]:
+    """The function that nodes call. It goes there as it is, so that a node without goldgate can say so."""
+
+    def goldgate(build: tuple[str, ...], *arguments: Any) -> Done:
+        try:
+            from goldgate.engines.ray_task import run_task
+        except ImportError as problem:
+            import pickle
+            import socket
+
+            return 0.0, [(b"g", pickle.dumps((socket.gethostname(), str(problem))))]
+        return run_task(build, *arguments)
+
+    return goldgate
+
+
+class Processors:
+    """The number of tasks that a cluster can work on at once, polled because nodes come and go."""
+
+    def __init__(self, options: Options) -> None:
+        self._most = options.workers
+        self._patience = options.patience
+        self._polled = -POLL_SECONDS
+        self._count = 0
+        self._seen = time.monotonic()  # when there was one
+
+    def at_once(self) -> int:
+        """The number of tasks, at least one even without a processor: some clusters grow when they get work."""
+        import ray
+
+        now = time.monotonic()
+        if now - self._polled >= POLL_SECONDS:
+            self._polled = now
+            self._count = int(ray.cluster_resources().get("CPU", 0))
+        if self._count:
+            self._seen = now
+        elif now - self._seen > self._patience:
+            raise MachineError(
+                "ray.no_processors",
+                "the cluster has no processor to work on this",
+                expected="a node with at least one (ray start --num-cpus)",
+                found=f"none in {self._patience:g} seconds",
+                advice="ray status shows its nodes",
+            )
+        return max(1, min(self._count, self._most or self._count))
+
+
+def _no_goldgate(host: str, found: str) -> ConfigError:
+    return ConfigError(
+        "ray.no_goldgate",
+        "a node of the cluster cannot import goldgate, or has a version without Ray",
+        expected="the same goldgate on every node",
+        found=f"{found}, on {host}",
+        advice="install it on every node, for the Python that ray start was called with",
+    )
+
+
+def _lost(problem: Exception) -> MachineError:
+    """The error for work that Ray could not get done."""
+    if type(problem).__name__ == "OutOfMemoryError":
+        return MachineError(
+            "ray.out_of_memory",
+            f"a node of the cluster ran out of memory, {RETRIES + 1} times over the same work",
+            advice="give the nodes more memory, or fewer tasks at a time (--workers, ray start --num-cpus)",
+        )
+    return MachineError(
+        "ray.work_lost",
+        f"work was lost {RETRIES + 1} times: its worker or its node ended before it was done",
+        found=f"{type(problem).__name__}: {_first_line(problem)}",
+        advice="a node may be out of memory: try fewer tasks at a time (--workers, ray start --num-cpus)",
+    )
+
+
+def _first_line(problem: Exception) -> str:
+    return hide_secrets(next(iter(str(problem).strip().splitlines()), type(problem).__name__))[:MAX_MESSAGE_LENGTH]

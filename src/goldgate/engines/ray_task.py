@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 import orjson
 
 import goldgate
-from goldgate.engines import worker
 from goldgate.engines.parts import part_file
+from goldgate.engines.processes import ERROR, RESULT, packed_error
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.reading import MAX_READ, FileStamp, LocalFile, open_local
 
@@ -193,7 +193,7 @@ def _sources() -> str:
     return digest.hexdigest()
 
 
-TaskAnswer = tuple[bytes, bytes]  # worker.RESULT or worker.ERROR, and it packed
+TaskAnswer = tuple[bytes, bytes]  # RESULT or ERROR, and it packed
 
 _unpacked: dict[str, UnpackedWork] = {}  # the work that this process has done last, by its key
 
@@ -203,7 +203,7 @@ def run_task(
 ) -> tuple[float, list[TaskAnswer]]:
     """The seconds it took, and the answers of the shards in order, up to the first error.
 
-    `sent` has a reference to the work and those of the pieces of its copies, as `ray_driver` put them.
+    `sent` has a reference to the work and those of the pieces of its copies, as `ray_engine` put them.
     """
     began = time.perf_counter()
     try:
@@ -214,7 +214,7 @@ def run_task(
     answers: list[TaskAnswer] = []
     for shard in shards:
         answers.append(_answer(unpacked, shard))
-        if answers[-1][0] == worker.ERROR:
+        if answers[-1][0] == ERROR:
             break
     try:
         part_file.finish()
@@ -232,11 +232,11 @@ def _answer(unpacked: UnpackedWork, shard: bytes) -> TaskAnswer:
                 file.require_unchanged()  # if it did change, that is the cause of whatever else was found
     except Exception as problem:
         return _error(problem)
-    return worker.RESULT, result
+    return RESULT, result
 
 
 def _error(problem: Exception) -> TaskAnswer:
-    return worker.ERROR, worker.packed_error(problem)
+    return ERROR, packed_error(problem)
 
 
 def _unpacked_once(key: str, sent: Sequence[Any]) -> UnpackedWork:

@@ -8,7 +8,6 @@ are counted.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,7 +18,7 @@ from goldgate.core.gate import GateTarget, find_gate_target
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.page import plural
 from goldgate.core.suite import Pairing, Plan, Suite, parse_signature, signature_differences
-from goldgate.core.sums import Counts
+from goldgate.core.sums import RatioSums
 from goldgate.core.tally import TableKey, UnitCounts
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.address import folder_of_reference
@@ -33,7 +32,6 @@ from goldgate.readers.unit_records import (
     duplicate_id_error,
     malformed_record_error,
     part_sums_error,
-    parts_add_up,
     read_unit_tables,
     scale,
 )
@@ -48,7 +46,8 @@ from goldgate.runs.baseline import (
 from goldgate.runs.contracts import BaselineFolderRecord
 from goldgate.runs.differences import ComparedEstimates, four_counts, why_not_compared
 from goldgate.runs.join import JointUnits, UnitJoin
-from goldgate.runs.units import NO_IDENTITY, UnitPacker, UnitsFile, sum_records, unit_id, unpack_units
+from goldgate.runs.sources import short_digests
+from goldgate.runs.units import NO_IDENTITY, UnitPacker, UnitsFile, ratio_measures, sum_records, unit_id, unpack_units
 from goldgate.stats.gates import PairedEstimates, PairedRun
 from goldgate.stats.interval import LEVEL
 from goldgate.stats.multiple_testing import Runs
@@ -70,7 +69,7 @@ class ReferenceRun:
     judged: Sequence[Mapping[str, Sequence[str]]]  # and of what the systems made, run by run
     source: StoredResult | BaselineUnits
 
-    def tables(self, index: CountIndex, keys: Collection[TableKey] | None = None) -> Iterator[UnitTable]:
+    def tables(self, index: CountIndex, keys: Collection[TableKey] | None) -> Iterator[UnitTable]:
         """The units; of a baseline, their ids are digests."""
         if isinstance(self.source, StoredResult):
             return read_unit_tables(self.source, index)
@@ -98,7 +97,7 @@ class BaselineUnits(NamedTuple):
     size: int
     sha256: str
 
-    def table(self, index: CountIndex | None = None, keys: Collection[TableKey] | None = None) -> UnitTable:
+    def table(self, index: CountIndex, keys: Collection[TableKey] | None) -> UnitTable:
         data = read_bytes(self.file, BASELINE_KIND, self.label, MAX_UNITS_BYTES)
         try:
             return unpack_units(data, self.size, self.sha256, index, keys)
@@ -174,7 +173,7 @@ def _pack_run(run: ReferenceRun, suite: Suite, packer: UnitPacker, *, first: boo
     """Add a run's units; every run must have the same ones."""
     assert isinstance(run.source, StoredResult)
     seen, before = set[bytes](), len(packer.ids())
-    for table in run.tables(CountIndex()):
+    for table in run.tables(CountIndex(), None):
         for place, (identity, unit) in enumerate(zip(table.ids, table.units(), strict=True)):
             digest = unit_id(identity)
             if digest in seen and identity is not None and not suite.pairing.several:
@@ -203,9 +202,9 @@ def require_comparable(
     if not parts and not gold:
         return
     expected = [f"{part.name} {part.mine}" for part in parts]
-    expected += [f"{name} with the sha256 {_short_digests(asked[name])}" for name in gold]
+    expected += [f"{name} with the sha256 {short_digests(asked[name])}" for name in gold]
     differences = [f"{part.name} {part.theirs}" for part in parts]
-    differences += [f"{name} with the sha256 {_short_digests(reference.asked.get(name, ()))}" for name in gold]
+    differences += [f"{name} with the sha256 {short_digests(reference.asked.get(name, ()))}" for name in gold]
     raise InputError(
         "against.other_gold" if gold else "against.other_settings",
         "only runs scored with the same settings and gold can be compared",
@@ -249,38 +248,21 @@ def _reference_from_baseline(folder: Path, name: str, suite: Suite) -> Reference
 
 def _require_sums_of_report(result: StoredResult) -> None:
     """The records must give the numbers of the report beside them."""
-    measures = {
-        measure.key: measure
-        for measure in result.suite.measures(result.measured_by)
-        if isinstance(measure, RatioMeasure)
-    }
-    vectors: Counter[tuple[TableKey, Counts]] = Counter()  # equal ones are multiplied, not added one by one
-    widths = {measure.table: len(measure.columns) for measure in measures.values()}
-    for table in read_unit_tables(result, CountIndex(widths)):
-        for place, unit in enumerate(table.units()):
-            if not parts_add_up(unit):
-                raise part_sums_error(table.ids[place], table.first_line + place, result)
-            for key in measures.keys() & unit.keys():
-                vectors[key, unit[key]] += table.times.get(place, 1)
-    for measure in measures.values():
-        own = [(counts, times) for (key, counts), times in vectors.items() if key == measure.key]
-        for metric in measure.ratios:
-            pairs = [(*measure.forms[metric].of(counts), times) for counts, times in own]
-            result.require_sums(
-                metric, sum(a * times for a, _, times in pairs), sum(b * times for _, b, times in pairs)
-            )
-    if any(measure.compared for measure in measures.values()):
-        tally = sum_records(result, [*measures.values()]).tally  # estimates need parts of tables, and groups
-        for measure in measures.values():
-            for name in sorted(measure.compared):
-                result.require_value(name, measure.metrics(tally)[name].value)
+    measures = ratio_measures(result.suite, result.measured_by)
+    tally, _, contradiction = sum_records(result, measures)
+    if contradiction is not None:
+        line, identity = contradiction
+        raise part_sums_error(identity, line, result)
+    for measure in measures:
+        table = tally.tables.get(measure.key)
+        sums = {} if table is None else table.sums()
+        for name in measure.ratios:
+            rate = sums.get(name, RatioSums())
+            result.require_sums(name, rate.a, rate.b)
+        for name in sorted(measure.compared):
+            result.require_value(name, measure.metrics(tally)[name].value)
 
 
-def _short_digests(digests: Sequence[str]) -> str:
-    return ", ".join(digest[:12] for digest in digests) or "none"
-
-
-OVERWRITES_CODE = "against.overwritten"
 SHOWN_IDS = 5
 _SAME_ITEMS = "compare with a run of the same drawn items"
 _THIS, _STORED = range(2)  # the runs of a join
@@ -399,15 +381,9 @@ class _PairedRun:
             why = why_not_compared(joined, gated.key, gated.measure.columns, ratio.same, (_THIS, _STORED))
             if why is not None:
                 raise _not_comparable(reference, why, _SAME_ITEMS)
+            sums = _paired_sums(joined.pairs(gated.key, form))
             asked = _paired_sums(joined.asked_pairs(gated.key, form)) if joined.unasked else None
-            paired[name] = PairedRun(
-                _paired_sums(joined.pairs(gated.key, form)),
-                ratio.share,
-                reference.label,
-                reference.sha256,
-                same,
-                asked,
-            )
+            paired[name] = PairedRun(sums, ratio.share, reference.label, reference.sha256, same, asked)
         return paired
 
     def _paired_estimates(self, gated: GateTarget, joined: JointUnits, same: bool) -> PairedRun:
@@ -479,7 +455,7 @@ def _require_other_folder(folder: Path, written: Iterable[str], place: Place) ->
         target = Path(path).resolve()
         if target == folder.resolve() or (target.parent == folder.resolve() and target.is_file()):
             raise ConfigError(
-                OVERWRITES_CODE,
+                "against.overwritten",
                 "the results would overwrite the run that a gate compares with",
                 place=place,
                 advice="choose another place for --out or --report",

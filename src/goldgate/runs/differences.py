@@ -8,6 +8,7 @@ this is Student's paired interval of the linearized difference.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -23,8 +24,19 @@ from goldgate.core.suite import Suite
 from goldgate.core.sums import MeanSums, Products, RatioForm, RatioSums
 from goldgate.core.tally import TableKey, Tally
 from goldgate.runs.join import NO_ENTRY, JointUnits
+from goldgate.runs.units import ratio_measures
 from goldgate.stats.distributions import t_quantile, t_tail
-from goldgate.stats.interval import LEVEL, Interval, NoInterval, outward_interval, residual_product, residual_square
+from goldgate.stats.interval import (
+    LEVEL,
+    POWER,
+    Interval,
+    NoInterval,
+    detectable_difference,
+    outward_interval,
+    residual_product,
+    residual_square,
+    units_needed,
+)
 from goldgate.stats.multiple_testing import Runs, benjamini_hochberg, compare_runs, holm
 from goldgate.stats.paired import (
     FEW_DIFFERING,
@@ -39,7 +51,6 @@ from goldgate.stats.paired import (
     swap_test,
     t_test,
 )
-from goldgate.stats.power import POWER, detectable_difference, units_needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +71,14 @@ def compared_rates(suite: Suite, settings: Any = None) -> dict[str, ComparedRate
 
     `settings` are those that the results have their measures by; none: the defaults.
     """
-    rates_by_name = {}
-    for measure in suite.measures(suite.settings() if settings is None else settings):
-        if isinstance(measure, RatioMeasure):
-            for name, ratio in measure.ratios.items():
-                rates_by_name[name] = ComparedRate(
-                    name, measure.table, measure.columns, measure.forms[name], ratio.share, ratio.undefined, ratio.same
-                )
-    order = [*(name for name in suite.headline if name in rates_by_name), *rates_by_name]
-    return {name: rates_by_name[name] for name in dict.fromkeys(order)}
+    rates = {
+        name: ComparedRate(
+            name, measure.table, measure.columns, measure.forms[name], ratio.share, ratio.undefined, ratio.same
+        )
+        for measure in ratio_measures(suite, suite.settings() if settings is None else settings)
+        for name, ratio in measure.ratios.items()
+    }
+    return {name: rates[name] for name in dict.fromkeys([*suite.headline, *rates]) if name in rates}
 
 
 def compared_averages(suite: Suite) -> dict[str, ComparedRate]:
@@ -77,8 +87,7 @@ def compared_averages(suite: Suite) -> dict[str, ComparedRate]:
         f"{name}_{ending}": ComparedRate(
             name, measure.table, measure.columns, measure.forms[name], True, ratio.undefined
         )
-        for measure in suite.measures(suite.settings())
-        if isinstance(measure, RatioMeasure)
+        for measure in ratio_measures(suite, suite.settings())
         for ending in [*measure.parts.values()][:1]
         if ending
         for name, ratio in measure.ratios.items()
@@ -89,12 +98,11 @@ def compared_averages(suite: Suite) -> dict[str, ComparedRate]:
 Estimates = Mapping[str, RatioMeasure[Any]]  # by the name of an estimate, the measure that makes it
 
 
-def compared_estimates(suite: Suite, settings: Any = None) -> Estimates:
+def compared_estimates(suite: Suite, settings: Any) -> Estimates:
     """The estimates of a suite that are compared."""
     return {
         name: measure
-        for measure in suite.measures(suite.settings() if settings is None else settings)
-        if isinstance(measure, RatioMeasure)
+        for measure in ratio_measures(suite, settings)
         for name in measure.estimates
         if name in measure.compared
     }
@@ -131,20 +139,14 @@ class ComparedEstimates:
 
     def tables(self, measure: RatioMeasure[Any], places: tuple[int, int]) -> PairedTables:
         """What units counted in two runs, in the measure's table and its parts."""
-        tables: dict[TableKey, dict[Any, int]] = {}
+        tables: dict[TableKey, Counter[tuple[Any, Any]]] = {}
         for key, table in self._joined.tables.items():
             if key[0] == measure.table:
-                pairs = tables.setdefault(key, {})
+                pairs = tables[key] = Counter()
                 for joint, times in table.joints.items():
                     counts = table.counts(joint)
-                    pair = counts[places[0]], counts[places[1]]
-                    pairs[pair] = pairs.get(pair, 0) + times
+                    pairs[counts[places[0]], counts[places[1]]] += times
         return tables
-
-
-def columns_by_table(rates: Mapping[str, ComparedRate]) -> dict[str, int]:
-    """How many counts each table has that the rates are made of."""
-    return {rate.table: len(rate.columns) for rate in rates.values()}
 
 
 HOLM, BENJAMINI_HOCHBERG = "holm", "benjamini-hochberg"
@@ -251,15 +253,14 @@ def rate_difference(
     """The difference `first` minus `second`, runs by their places; `same` if both made the same bytes."""
     if len(first) == len(second) == 1:
         return paired_difference(four_counts(pairs, first, second), share, level, same=same)
-    sides: dict[tuple[Runs, Runs], int] = {}
+    sides: Counter[tuple[Runs, Runs]] = Counter()
     for runs, times in pairs.items():
-        key = tuple(runs[n] for n in first), tuple(runs[n] for n in second)
-        sides[key] = sides.get(key, 0) + times
+        sides[tuple(runs[n] for n in first), tuple(runs[n] for n in second)] += times
     result = compare_runs(sides, level, share)
     stands = count_wins(four_counts(pairs, first, second))
     units = sum(times for (one, two), times in sides.items() if any(a or b for a, b in (*one, *two)))
     if isinstance(result, NoInterval):
-        return Difference(None, result, None, None, stands, 0.0, units, result.reason)
+        return undefined_difference(result.reason, units)
     return Difference(
         result.value, result.interval, result.p, {"method": "runs-t"}, stands, result.se, units, df=result.df
     )
@@ -270,8 +271,8 @@ def paired_difference(pairs: UnitPairs, share: bool = True, level: float = LEVEL
     sums = paired_sums(pairs)
     interval = conservative_interval(sums, level, share, same=same)
     if sums.value is None:
-        reason = interval.reason if isinstance(interval, NoInterval) else None
-        return Difference(None, interval, None, None, count_wins(pairs), 0.0, sums.units, reason)
+        assert isinstance(interval, NoInterval)  # one of the rates is undefined
+        return undefined_difference(interval.reason, sums.units)
     p = t_test(sums)
     test: dict[str, object] = {"method": "paired-t"}
     if p is None or sums.differing <= MAX_SWAPPED:
@@ -283,25 +284,14 @@ def paired_difference(pairs: UnitPairs, share: bool = True, level: float = LEVEL
 
 def four_counts(pairs: Mapping[Runs, int], first: Sequence[int], second: Sequence[int]) -> dict[UnitPair, int]:
     """The counts of both systems, those of several runs added up, and weighted so that both have as many runs."""
-    if len(first) == len(second) == 1:
-        (mine,), (theirs,) = first, second
-        plain: dict[UnitPair, int] = {}
-        for unit, times in pairs.items():
-            pair = (*unit[mine], *unit[theirs])
-            plain[pair] = plain.get(pair, 0) + times
-        return plain
     runs = lcm(len(first), len(second))
-    weights = runs // len(first), runs // len(second)
-    pair_counts: dict[UnitPair, int] = {}
+    one, other = runs // len(first), runs // len(second)
+    counts: Counter[UnitPair] = Counter()
     for unit, times in pairs.items():
-        four = [
-            sum(unit[n][count] for n in side) * weight
-            for side, weight in zip((first, second), weights, strict=True)
-            for count in (0, 1)
-        ]
-        key = (four[0], four[1], four[2], four[3])
-        pair_counts[key] = pair_counts.get(key, 0) + times
-    return pair_counts
+        a1, b1 = map(sum, zip(*[unit[n] for n in first], strict=True))
+        a2, b2 = map(sum, zip(*[unit[n] for n in second], strict=True))
+        counts[a1 * one, b1 * one, a2 * other, b2 * other] += times
+    return counts
 
 
 _NOT_PAIRED = "a unit has too many parts to sum how they vary together"
@@ -355,7 +345,7 @@ class MacroAverages:
         pairs = self._joined.pairs((rate.table,), rate.form)
         units = paired_sums(four_counts(pairs, first, second)).units
         if one.exact is None or two.exact is None:
-            return Difference(None, NoInterval(_NO_PARTS), None, None, None, 0.0, units, _NO_PARTS)
+            return undefined_difference(_NO_PARTS, units)
         value = one.exact - two.exact
         if self._matrices is None or units < 2:
             why = NoInterval(self._why if self._matrices is None else _ONE_UNIT)

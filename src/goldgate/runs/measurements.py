@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,14 +31,13 @@ from goldgate.runs.differences import (
     why_not_compared,
 )
 from goldgate.runs.join import Joint, JointUnits
+from goldgate.runs.sources import short_digests
 from goldgate.stats.interval import NoInterval, interval_entry, metric_with_interval, ratio_interval, share_interval
 from goldgate.stats.multiple_testing import Runs, summarize_runs
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import ComparedValue
     from goldgate.runs.contracts import ChangedUnit, ComparedMetric, ComparedPart, ComparedRun, ComparedSystem
-
-_SAME_SETTINGS = "a comparison is of the same suite, gold and settings"
 
 
 def require_comparable_runs(runs: Sequence[StoredResult], *, other_gold: bool = False) -> None:
@@ -47,7 +47,7 @@ def require_comparable_runs(runs: Sequence[StoredResult], *, other_gold: bool = 
         if run.suite.name != first.suite.name:
             raise InputError(
                 "compare.other_suite",
-                _SAME_SETTINGS,
+                "a comparison is of the same suite, gold and settings",
                 place=Place(run.label),
                 expected=f"a result of the {first.suite.name} suite, like {first.label}",
                 found=f"one of the {run.suite.name} suite",
@@ -64,31 +64,17 @@ def require_comparable_runs(runs: Sequence[StoredResult], *, other_gold: bool = 
                 found=", ".join(f"{name} {theirs}" for name, _, theirs in settings),
                 advice="score both with the same protocol, event schema and version",
             )
-        if not other_gold:
-            _require_same_gold(first, run)
-
-
-def gold_differs(runs: Sequence[StoredResult]) -> bool:
-    """Whether the systems were asked for different things."""
-    return any(run.digests(judged=False) != runs[0].digests(judged=False) for run in runs)
-
-
-def _require_same_gold(first: StoredResult, run: StoredResult) -> None:
-    mine, theirs = first.digests(judged=False), run.digests(judged=False)
-    for name, digests in mine.items():
-        if digests != theirs.get(name):
-            raise InputError(
-                "compare.other_gold",
-                f"these were judged by a different {name}",
-                place=Place(run.label),
-                expected=f"{name} with the sha256 {_short_digests(digests)}, like {first.label}",
-                found=f"{name} with the sha256 {_short_digests(theirs.get(name, []))}",
-                advice="score both with the same gold; --common compares what both have",
-            )
-
-
-def _short_digests(digests: Sequence[str]) -> str:
-    return ", ".join(digest[:12] for digest in digests) or "none"
+        mine, theirs = first.digests(judged=False), run.digests(judged=False)
+        for name in mine if not other_gold else ():
+            if mine[name] != theirs.get(name):
+                raise InputError(
+                    "compare.other_gold",
+                    f"these were judged by a different {name}",
+                    place=Place(run.label),
+                    expected=f"{name} with the sha256 {short_digests(mine[name])}, like {first.label}",
+                    found=f"{name} with the sha256 {short_digests(theirs.get(name, []))}",
+                    advice="score both with the same gold; --common compares what both have",
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +84,10 @@ class ComparedSystems:
     runs: tuple[StoredResult, ...]
     places: Mapping[str, tuple[int, ...]]
     against: str
+
+    @property
+    def others(self) -> list[str]:
+        return [name for name in self.places if name != self.against]
 
     def made_the_same(self, one: str, other: str) -> bool:
         """Whether two systems made the same bytes, run by run: then there is no difference, not even one unseen."""
@@ -126,24 +116,21 @@ class Measurements:
         self.estimates = estimates
         self.headline = headline
         self.joined = joined
-        self.places = systems.places
-        self.against = systems.against
-        self._same = systems.made_the_same
+        self._systems = systems
         self._unit = unit
         self._averages = MacroAverages(joined)
         self._estimates = ComparedEstimates(joined)
         self._differences: dict[tuple[str, TableKey, str, str], Difference] = {}
-        self.others = [name for name in self.places if name != self.against]
 
     def systems(self, origins: Mapping[str, list[ComparedRun]]) -> list[ComparedSystem]:
         """Each system with its rates, and the main ones in which it is the best beyond doubt."""
         values = {
             name: {
-                **{metric: self._estimate(metric, self.places[name]) for metric in self.estimates},
-                **{metric: self._rate(metric, self.places[name]) for metric in self.rates},
-                **{metric: self._average(metric, self.places[name]) for metric in self.averages},
+                **{metric: self._estimate(metric, places) for metric in self.estimates},
+                **{metric: self._rate(metric, places) for metric in self.rates},
+                **{metric: self._average(metric, places) for metric in self.averages},
             }
-            for name in self.places
+            for name, places in self._systems.places.items()
         }
         best = self._best(values)
         return [
@@ -160,7 +147,7 @@ class Measurements:
         """Every rate of every other system against the reference; the main ones adjusted by Holm, the others apart."""
         entries = [
             {"family": "main" if metric in self.headline else "other", **self._entry(metric, (), name)}
-            for name in self.others
+            for name in self._systems.others
             for metric in (*self.estimates, *self.rates, *self.averages)
         ]
         adjust_p_values([entry for entry in entries if entry["family"] == "main"], HOLM)
@@ -172,7 +159,7 @@ class Measurements:
         keys = sorted(key for key in self.joined.tables if len(key) > 1)
         entries = [
             {**self._entry(metric, key[1:], name), **self._values(metric, key, name)}
-            for name in self.others
+            for name in self._systems.others
             for metric in self.headline
             for key in keys
             if key[0] == self._table(metric) and (metric in self.rates or len(key) == 2)
@@ -181,41 +168,43 @@ class Measurements:
         return cast("list[ComparedPart]", entries)
 
     def _entry(self, metric: str, part: TableKey, name: str) -> dict[str, Any]:
-        difference = self._difference(metric, (self._table(metric), *part), name, self.against)
-        names: dict[str, Any] = {"metric": metric, "system": name, "against": self.against}
+        against = self._systems.against
+        difference = self._difference(metric, (self._table(metric), *part), name, against)
+        names: dict[str, Any] = {"metric": metric, "system": name, "against": against}
         return {**names, **({"part": list(part)} if part else {}), **difference.as_json(planning=not part)}
 
     def _difference(self, metric: str, key: TableKey, first: str, second: str) -> Difference:
         """Each is worked out once, whether for its own sake or for the best; exchanged, only its sign differs."""
-        direct, mirrored = (metric, key, first, second), (metric, key, second, first)
-        if mirrored in self._differences:
-            return self._differences[mirrored].mirrored()
-        if direct not in self._differences:
-            places, same = (self.places[first], self.places[second]), self._same(first, second)
-            if metric in self.estimates:
-                measure = self.estimates[metric]
-                self._differences[direct] = self._estimates.difference(metric, measure, key, places)
-            elif metric in self.averages:
-                self._differences[direct] = self._averages.difference(self.averages[metric], *places, same=same)
-            else:
-                rate, runs = self.rates[metric], [*places[0], *places[1]]
-                why = why_not_compared(self.joined, key, rate.columns, rate.same, runs)
-                self._differences[direct] = (
-                    rate_difference(self._pairs(metric, key), *places, rate.share, same=same)
-                    if why is None
-                    else undefined_difference(why, self.joined.units)
-                )
-        return self._differences[direct]
+        mirrored = self._differences.get((metric, key, second, first))
+        if mirrored is not None:
+            return mirrored.mirrored()
+        if (metric, key, first, second) not in self._differences:
+            self._differences[metric, key, first, second] = self._new_difference(metric, key, first, second)
+        return self._differences[metric, key, first, second]
+
+    def _new_difference(self, metric: str, key: TableKey, first: str, second: str) -> Difference:
+        places = self._systems.places[first], self._systems.places[second]
+        if metric in self.estimates:
+            return self._estimates.difference(metric, self.estimates[metric], key, places)
+        same = self._systems.made_the_same(first, second)
+        if metric in self.averages:
+            return self._averages.difference(self.averages[metric], *places, same=same)
+        rate = self.rates[metric]
+        why = why_not_compared(self.joined, key, rate.columns, rate.same, [*places[0], *places[1]])
+        if why is not None:
+            return undefined_difference(why, self.joined.units)
+        return rate_difference(self.joined.pairs(key, rate.form), *places, rate.share, same=same)
 
     def _values(self, metric: str, key: TableKey, name: str) -> dict[str, Any]:
         """The rates of both, where a part has them."""
         values: dict[str, float | None] = {}
-        for one in (self.against, name):
+        for one in (self._systems.against, name):
+            places = self._systems.places[one]
             if metric in self.estimates:
-                places, measure = self.places[one], self.estimates[metric]
+                measure = self.estimates[metric]
                 values[one] = self._estimates.of(metric, measure, key, places[0]).value if len(places) == 1 else None
                 continue
-            sums = [self.joined.run_sums(key, self.rates[metric].form, place) for place in self.places[one]]
+            sums = [self.joined.run_sums(key, self.rates[metric].form, place) for place in places]
             rates = [Fraction(run.a, run.b) for run in sums if run.b]
             values[one] = float(sum(rates, Fraction(0)) / len(rates)) if len(rates) == len(sums) else None
         return {"values": values}
@@ -231,17 +220,14 @@ class Measurements:
         estimate = self._estimates.of(metric, measure, measure.key, places[0])
         return cast("ComparedValue", metric_with_interval(estimate, self._unit))
 
-    def _pairs(self, metric: str, key: TableKey) -> Mapping[Runs, int]:
-        return self.joined.pairs(key, self.rates[metric].form)
-
     def _rate(self, metric: str, places: tuple[int, ...]) -> ComparedValue:
         rate = self.rates[metric]
         if len(places) > 1:
-            return summarize_places(self._pairs(metric, (rate.table,)), places, rate.share, self._unit)
+            return summarize_places(self.joined.pairs((rate.table,), rate.form), places, rate.share, self._unit)
         sums = self.joined.run_sums((rate.table,), rate.form, places[0])
         interval = (share_interval if rate.share else ratio_interval)(sums)
-        counted_rate = Rate(sums.a, sums.b, rate.undefined).as_json()
-        return cast("ComparedValue", {**counted_rate, **interval_entry(interval, self._unit)})
+        value = Rate(sums.a, sums.b, rate.undefined).as_json()
+        return cast("ComparedValue", {**value, **interval_entry(interval, self._unit)})
 
     def _average(self, metric: str, places: tuple[int, ...]) -> ComparedValue:
         return cast("ComparedValue", metric_with_interval(self._averages.of(self.averages[metric], places), self._unit))
@@ -257,23 +243,21 @@ class Measurements:
             for name in defined:
                 if name != leader:
                     difference = self._difference(metric, (self._table(metric),), leader, name)
-                    tested.append({"metric": metric, "leader": leader, "value": difference.value, "p": difference.p})
+                    tested.append({"metric": metric, "leader": leader, "p": difference.p})
         adjust_p_values(tested, HOLM)
-        best: dict[str, str] = {}
-        for metric in self.headline:
-            own = [entry for entry in tested if entry["metric"] == metric]
-            if own and all(entry["p_adjusted"] is not None and entry["p_adjusted"] < SIGNIFICANCE for entry in own):
-                best[metric] = own[0]["leader"]
-        return best
+        doubtful = {
+            entry["metric"] for entry in tested if entry["p_adjusted"] is None or entry["p_adjusted"] >= SIGNIFICANCE
+        }
+        return {entry["metric"]: entry["leader"] for entry in tested if entry["metric"] not in doubtful}
 
 
 def summarize_places(pairs: Mapping[Runs, int], places: Sequence[int], share: bool, unit: str) -> ComparedValue:
     """Mean of several runs, with the spread between runs and between units."""
-    own: dict[Runs, int] = {}
+    own: Counter[Runs] = Counter()
     for runs, times in pairs.items():
         key = tuple(runs[n] for n in places)
         if any(a or b for a, b in key):
-            own[key] = own.get(key, 0) + times
+            own[key] += times
     summary = summarize_runs(own, share=share)
     if isinstance(summary, NoInterval):
         return {"value": None, "reason": summary.reason, "interval": None, "interval_reason": summary.reason}
@@ -296,59 +280,51 @@ class UnitChanges:
 
     rate: ComparedRate
     joined: JointUnits
-    systems: Mapping[str, Sequence[int]]
-    against: str
+    systems: ComparedSystems
 
     def counts(self) -> dict[str, int]:
         """How many units changed, for each system."""
-        return {
-            name: sum(len(identities) for _, identities in self._changed(name))
-            for name in self.systems
-            if name != self.against
-        }
+        return {name: sum(len(ids) for _, ids in self._changed(name)) for name in self.systems.others}
 
-    def lines(self, most: int | None = None) -> Iterator[ChangedUnit]:
+    def lines(self) -> Iterator[ChangedUnit]:
         """The lines of changed.jsonl: the largest change first, then in the order of systems and ids."""
+        against, columns = self.systems.against, self.rate.columns
         alike = []
-        for order, name in enumerate(self.systems):
-            if name != self.against:
-                totals = self._totals(name)
-                for both, identities in self._changed(name):
-                    change = self._change(name, both, totals)
-                    alike.append((-abs(change or 0), order, change, name, both, identities))
+        for order, name in enumerate(self.systems.others):
+            totals = self._totals(name)
+            for both, identities in self._changed(name):
+                change = self._change(name, both, totals)
+                alike.append((-abs(change or 0), order, change, name, both, identities))
         alike.sort(key=lambda entry: entry[:2])
-        left = most
         for _, same in groupby(alike, key=lambda entry: entry[:2]):
             lines = [
                 (identity, change, name, both) for *_, change, name, both, identities in same for identity in identities
             ]
-            lines.sort(key=lambda line: line[0])
-            for identity, change, name, (mine, theirs) in lines[:left]:
+            for identity, change, name, (mine, theirs) in sorted(lines, key=lambda line: line[0]):
+                sides = (against, mine), (name, theirs)
+                counts = {side: dict(zip(columns, own, strict=True)) for side, own in sides}
                 yield {
                     "id": identity,
                     "system": name,
-                    "against": self.against,
+                    "against": against,
                     "metric": self.rate.metric,
                     "change": change,
-                    "counts": {self.against: self._counts_by_column(mine), name: self._counts_by_column(theirs)},
+                    "counts": counts,
                 }
-            if left is not None:
-                left -= len(lines[:left])
-                if not left:
-                    return
 
     def _changed(self, name: str) -> Iterator[tuple[_CountsOfBoth, list[str]]]:
         one, other = self._weights(name)
         for joint, identities in self.joined.changed.items():
-            mine, theirs = self._summed(joint, self.against), self._summed(joint, name)
+            mine, theirs = self._summed(joint, self.systems.against), self._summed(joint, name)
             if any(x * one != y * other for x, y in zip(mine, theirs, strict=True)):
                 yield (mine, theirs), identities
 
     def _totals(self, name: str) -> list[int]:
         """Σa and Σb of the reference, then of the system, weighted so that both have as many runs."""
         totals = []
-        for side, weight in zip((self.against, name), self._weights(name), strict=True):
-            runs = [self.joined.run_sums((self.rate.table,), self.rate.form, run) for run in self.systems[side]]
+        for side, weight in zip((self.systems.against, name), self._weights(name), strict=True):
+            places = self.systems.places[side]
+            runs = [self.joined.run_sums((self.rate.table,), self.rate.form, place) for place in places]
             totals += [sum(sums.a for sums in runs) * weight, sum(sums.b for sums in runs) * weight]
         return totals
 
@@ -363,14 +339,10 @@ class UnitChanges:
         return float(Fraction(2 * moved, (b1 + b2) ** 2 - (b2 - b1) ** 2))
 
     def _weights(self, name: str) -> tuple[int, int]:
-        mine, theirs = len(self.systems[self.against]), len(self.systems[name])
+        mine, theirs = len(self.systems.places[self.systems.against]), len(self.systems.places[name])
         runs = lcm(mine, theirs)
         return runs // mine, runs // theirs
 
     def _summed(self, joint: Joint, name: str) -> Counts:
         counts, nothing = self.joined.tables[self.rate.table,].counts(joint), (0,) * len(self.rate.columns)
-        runs = [counts[place] or nothing for place in self.systems[name]]
-        return runs[0] if len(runs) == 1 else tuple(map(sum, zip(*runs, strict=True)))
-
-    def _counts_by_column(self, counts: Counts) -> dict[str, int]:
-        return dict(zip(self.rate.columns, counts, strict=True))
+        return tuple(map(sum, zip(*[counts[place] or nothing for place in self.systems.places[name]], strict=True)))

@@ -31,8 +31,19 @@ from goldgate.core.sums import RatioSums
 from goldgate.errors import ConfigError, did_you_mean
 from goldgate.readers.stored_result import StoredResult
 from goldgate.runs.units import metrics_from_sums, ratio_measures, sum_records
-from goldgate.stats.interval import GROUP, LEVEL, Interval, exact_end, interval_of, metric_with_interval
-from goldgate.stats.power import POWER, detectable_difference, units_needed, units_to_decide, unseen_difference_se
+from goldgate.stats.interval import (
+    GROUP,
+    LEVEL,
+    POWER,
+    Interval,
+    detectable_difference,
+    exact_end,
+    interval_of,
+    metric_with_interval,
+    units_needed,
+    units_to_decide,
+    unseen_difference_se,
+)
 
 if TYPE_CHECKING:
     from goldgate.runs.contracts import CurvePoint, PlannedDifference, PlannedGate, PlannedMetric, PowerPlan
@@ -76,31 +87,18 @@ class ObservedSpreads(NamedTuple):
     pairs: int
 
 
-class RecordScale(NamedTuple):
-    """Units of a rate are not all there are: a record without the event type says nothing about the type."""
-
-    records: int
-    units: int
-
-    def in_records(self, units: int | None) -> int | None:
-        """The number of records that bring `units` units of the rate."""
-        return None if units is None else ceil(Fraction(units * self.records, self.units))
-
-    def in_units(self, records: int) -> int:
-        return records * self.units // self.records
-
-
 def plan_power(result: StoredResult, options: PowerOptions, against: ObservedSpreads | None = None) -> PowerPlan:
     """The plan of every metric that is asked for, as plain values; `against` has the spread of observed differences."""
     measures = ratio_measures(result.suite, result.measured_by)
-    tally, records = sum_records(result, measures)
+    tally, records, _ = sum_records(result, measures)
     rates = {
         name: metric
         for metrics in metrics_from_sums(tally, measures).values()
         for name, metric in metrics.items()
         if isinstance(metric, Rate)
     }
-    names = _names(result, options, rates)
+    _require_known(result, options.metrics, rates)
+    names = [*dict.fromkeys(options.metrics)] or [name for name in result.suite.headline if name in rates]
     unit = GROUP if tally.is_grouped else result.suite.unit
     return {
         "format_version": FORMAT_VERSION,
@@ -136,30 +134,35 @@ def _planned_difference(
     spread = _unknown_system_spread(sums, options.correlation) if against is None else against.spreads[name]
     if isinstance(spread, str):
         return {"reason": spread}
-    return _difference(spread, RecordScale(records if against is None else against.pairs, spread.units), options)
-
-
-def _sums(rate: Rate) -> RatioSums:
-    assert rate.sums is not None  # it was summed from records
-    return rate.sums
-
-
-def _difference(spread: DifferenceSpread, scale: RecordScale, options: PowerOptions) -> PlannedDifference:
+    records = records if against is None else against.pairs
     needed = units_needed(spread.se, spread.units, float(options.detect), options.power)
     curve: list[CurvePoint] = [
         {"records": size, "detectable": detectable}
-        for size in sorted({*options.sizes, scale.records})
-        if (detectable := _detectable(spread, scale.in_units(size), options)) is not None
+        for size in sorted({*options.sizes, records})
+        if (detectable := _detectable(spread, size * spread.units // records, options)) is not None
     ]
     return {
         "standard_error": spread.se,
         "correlation": spread.correlation,
         "detectable": _detectable(spread, spread.units, options),
         "units_needed": needed,
-        "records_needed": scale.in_records(needed),
+        "records_needed": None if needed is None else _in_records(needed, spread.units, records),
         "reason": None if needed is not None else "more than can be named",
         "curve": curve,
     }
+
+
+def _in_records(needed: int, units: int, records: int) -> int:
+    """The number of records that bring so many units, where `records` brought `units`.
+
+    Units of a rate are not all there are: a record without the event type says nothing about the type.
+    """
+    return ceil(Fraction(needed * records, units))
+
+
+def _sums(rate: Rate) -> RatioSums:
+    assert rate.sums is not None  # it was summed from records
+    return rate.sums
 
 
 def _detectable(spread: DifferenceSpread, units: int, options: PowerOptions) -> float | None:
@@ -180,13 +183,13 @@ def _gate(rate: Rate, side: BoundName, bound: Decimal, records: int) -> PlannedG
     needed = units_to_decide(sums, Fraction(bound))
     if needed is None:
         return {**entry, "reason": "the rate is at the threshold: no number of units decides it"}
-    above = rate.exact is not None and rate.exact > Fraction(bound)
-    decided = not exact_end(interval.low) <= Fraction(bound) <= exact_end(interval.high)
+    side_now: Literal["above", "below"] = "above" if Fraction(rate.exact or 0) > Fraction(bound) else "below"
+    is_decided = not exact_end(interval.low) <= Fraction(bound) <= exact_end(interval.high)
     return {
         **entry,
-        "decided": ("above" if above else "below") if decided else None,
-        "tends": "above" if above else "below",
-        "records_needed": RecordScale(records, sums.units).in_records(needed),
+        "decided": side_now if is_decided else None,
+        "tends": side_now,
+        "records_needed": _in_records(needed, sums.units, records),
     }
 
 
@@ -194,12 +197,11 @@ def _unknown_system_spread(sums: RatioSums, correlation: float) -> DifferenceSpr
     """The spread of the difference from an unknown system, or why there is none."""
     if sums.b == 0:
         return _NOTHING
-    variance = sums.variance
-    if variance is None:
+    if sums.variance is None:
         return _TOO_FEW
-    if variance == 0 or correlation == 1:
+    if sums.variance == 0 or correlation == 1:
         return _NO_SPREAD
-    return DifferenceSpread(unseen_difference_se(sqrt(variance), correlation), sums.units, None)
+    return DifferenceSpread(unseen_difference_se(sqrt(sums.variance), correlation), sums.units, None)
 
 
 def _bounds(result: StoredResult, name: str, options: PowerOptions) -> dict[BoundName, Decimal]:
@@ -210,8 +212,8 @@ def _bounds(result: StoredResult, name: str, options: PowerOptions) -> dict[Boun
     return {side: Decimal(gate[side]) for gate in gates for side in ("min", "max") if side in gate}
 
 
-def _names(result: StoredResult, options: PowerOptions, rates: Mapping[str, Rate]) -> list[str]:
-    for name in options.metrics:
+def _require_known(result: StoredResult, metrics: Sequence[str], rates: Mapping[str, Rate]) -> None:
+    for name in metrics:
         if name not in rates:
             raise ConfigError(
                 "power.unknown_metric",
@@ -220,7 +222,6 @@ def _names(result: StoredResult, options: PowerOptions, rates: Mapping[str, Rate
                 found=name,
                 advice=did_you_mean(name, rates),
             )
-    return [*dict.fromkeys(options.metrics)] or [name for name in result.suite.headline if name in rates]
 
 
 _SIGNS = {"min": "≥", "max": "≤", "threshold": "≥"}  # of a threshold, which side of it the number is on counts
@@ -250,22 +251,19 @@ def describe_power(plan: PowerPlan) -> Page:
 
 
 def _needed_table(metrics: Mapping[str, PlannedMetric], unit: str) -> Table:
-    rows = [(Name(name, whole=True), *_needed_cells(metric)) for name, metric in metrics.items()]
+    rows: list[tuple[Cell, ...]] = []
+    for name, metric in metrics.items():
+        limits = [Limit(_SIGNS[gate["bound"]], Fraction(gate["threshold"])) for gate in metric["gates"]]
+        value, difference = measured_value(metric["measured"]).against(tuple(limits)), metric["difference"]
+        interval = NOT_AVAILABLE if value.interval is None else str(value.interval)
+        needed, smallest = difference["reason"] or "", ""  # the reason stands alone
+        if "units_needed" in difference:
+            needed = needed or f"{difference['records_needed']:,}"
+            detectable = difference["detectable"]
+            smallest = NOT_AVAILABLE if detectable is None else f"≥ {format_number(detectable)}"
+        rows.append((Name(name, whole=True), value._replace(interval=None), interval, needed, smallest))
     columns = ("metric", "value", "interval", f"{plural(unit)} needed", "found now")
     return Table(tuple(map(Column, columns)), tuple(rows))
-
-
-def _needed_cells(metric: PlannedMetric) -> Iterator[Cell]:
-    limits = [Limit(_SIGNS[gate["bound"]], Fraction(gate["threshold"])) for gate in metric["gates"]]
-    value, difference = measured_value(metric["measured"]).against(tuple(limits)), metric["difference"]
-    yield value._replace(interval=None)
-    yield NOT_AVAILABLE if value.interval is None else str(value.interval)
-    if "units_needed" not in difference:
-        yield difference["reason"] or ""
-        yield ""  # the reason stands beside it
-        return
-    yield difference["reason"] or f"{difference['records_needed']:,}"
-    yield NOT_AVAILABLE if difference["detectable"] is None else f"≥ {format_number(difference['detectable'])}"
 
 
 def _gate_tables(metrics: Mapping[str, PlannedMetric], unit: str) -> Iterator[Table]:
@@ -298,8 +296,8 @@ def _curve_tables(metrics: Mapping[str, PlannedMetric], unit: str) -> Iterator[T
 
 def _assumptions(plan: PowerPlan) -> Iterator[str]:
     yield (
-        f"Such a difference is detected in {_percent(plan['power'])} of all comparisons, at a level of "
-        f"{_percent(plan['level'])}, if further {plural(plan['unit'])} are like these."
+        f"Such a difference is detected in {plan['power'] * 100:g} % of all comparisons, at a level of "
+        f"{plan['level'] * 100:g} %, if further {plural(plan['unit'])} are like these."
     )
     if plan["against"] is None:
         yield (
@@ -316,7 +314,3 @@ def _assumptions(plan: PowerPlan) -> Iterator[str]:
     yield "The spread is that of the difference between these two systems" + (
         f"; correlations: {correlations}." if correlations else "."
     )
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:g} %"

@@ -226,6 +226,7 @@ def _distinct_names(names: list[str], systems: Sequence[tuple[str | None, list[s
 
 
 RUN_FILE = "run.json"
+SHOWN_DIGEST = 12  # hex digits
 COMPARISON, COMPARISON_FILE = "comparison", "comparison.json"
 
 
@@ -296,3 +297,8 @@ def load_json(file: Path, kind: str) -> StoredJson:
     """A JSON file, read strictly."""
     data = read_bytes(file, kind, most=MAX_REPORT_BYTES)
     return StoredJson(data, parse_json(decode_text(data, str(file), kind), str(file), kind))
+
+
+def short_digests(digests: Iterable[str]) -> str:
+    """The beginnings of digests, for messages."""
+    return ", ".join(digest[:SHOWN_DIGEST] for digest in digests) or "none"

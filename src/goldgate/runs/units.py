@@ -20,7 +20,14 @@ from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts
 from goldgate.core.tally import TableKey, Tally, UnitCounts
 from goldgate.readers.stored_result import StoredResult
-from goldgate.readers.unit_records import CountIndex, UnitTable, add_tables, malformed_record_error, read_unit_tables
+from goldgate.readers.unit_records import (
+    CountIndex,
+    UnitTable,
+    add_tables,
+    malformed_record_error,
+    parts_add_up,
+    read_unit_tables,
+)
 
 ID_BYTES = 8
 NO_IDENTITY = b"\0" * ID_BYTES  # the id of runs that belong to no query
@@ -181,26 +188,30 @@ def ratio_measures(suite: Suite, settings: Any) -> list[RatioMeasure[Any]]:
 
 
 class RecordSums(NamedTuple):
-    """What all records of a result count together, and how many there are."""
+    """What all records of a result count together, how many there are, and the first whose parts do not add up."""
 
     tally: Tally
     records: int
+    contradiction: tuple[int, str | None] | None  # its line and its identity
 
 
 def sum_records(result: StoredResult, measures: list[RatioMeasure[Any]]) -> RecordSums:
     """The sum over all records, table by table; parts of tables are left out, unless an estimate is made of them."""
     widths = {measure.table: len(measure.columns) for measure in measures}
     estimated = {measure.table for measure in measures if measure.estimates}
-    index, tally, records = CountIndex(widths), Tally(table_forms(measures)), 0
+    index, tally, records, contradiction = CountIndex(widths), Tally(table_forms(measures)), 0, None
     for table in read_unit_tables(result, index):
         records += len(table) + sum(times - 1 for times in table.times.values())
         for place, unit in enumerate(table.units()):
+            line = table.first_line + place
+            if contradiction is None and not parts_add_up(unit):
+                contradiction = line, table.ids[place]
             whole: UnitCounts = {key: counts for key, counts in unit.items() if len(key) == 1 or key[0] in estimated}
             for (name, *_), counts in whole.items():
                 if name not in widths:
-                    raise malformed_record_error(result, table.first_line + place, f"{len(counts)} counts of {name}")
+                    raise malformed_record_error(result, line, f"{len(counts)} counts of {name}")
             tally.add(whole, table.groups.get(place), table.times.get(place, 1))
-    return RecordSums(tally, records)
+    return RecordSums(tally, records, contradiction)
 
 
 def metrics_from_sums(tally: Tally, measures: list[RatioMeasure[Any]]) -> dict[str, Metrics]:

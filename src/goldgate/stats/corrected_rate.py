@@ -19,7 +19,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from goldgate.stats.distributions import t_quantile, t_tail
-from goldgate.stats.interval import SHARE_DIFFERENCES, SHARES, Interval, NoInterval, outward_interval
+from goldgate.stats.interval import SHARE_DIFFERENCES, SHARES, Interval, NoInterval, outward_interval, wilson_ends
 
 LEAST_LABELS = 10  # of people, or groups with some: with fewer there is no corrected rate
 LEAST_IN_STRATUM = 5
@@ -75,7 +75,7 @@ class CorrectedRate:
 
     def ends(self, level: float) -> tuple[float, float]:
         """The ends of the interval: Wilson's, with the effective number of labels and Student's t."""
-        return wilson_ends(self.value, self.effective_labels, float(self.df), level)
+        return student_ends(self.value, self.effective_labels, float(self.df), level)
 
 
 def corrected_rate(
@@ -212,25 +212,17 @@ def judge_variance(sums: LabelSums, lam: Fraction) -> Fraction:
 
 def quadratic(matrix: Sequence[Sequence[Fraction]], row: Sequence[Fraction]) -> Fraction:
     """Σ of the squares of what groups add, where a group adds `row` times its sums."""
-    return sum(
-        (x * y * matrix[i][k] for i, x in enumerate(row) if x for k, y in enumerate(row) if y),
-        _ZERO,
-    )
+    return sum((x * y * matrix[i][k] for i, x in enumerate(row) if x for k, y in enumerate(row) if y), _ZERO)
 
 
-def wilson_ends(rate: Fraction, trials: Fraction, df: float, level: float) -> tuple[float, float]:
+def student_ends(rate: Fraction, trials: Fraction, df: float, level: float) -> tuple[float, float]:
     """Wilson's interval with Student's t; everything from 0 to 1 without degrees of freedom."""
-    if df <= 0:
-        return SHARES
-    t, share, n = t_quantile((1 + level) / 2, df), float(rate), float(trials)
-    scale = 1 + t * t / n
-    centre, half = (share + t * t / (2 * n)) / scale, t / scale * sqrt(share * (1 - share) / n + t * t / (4 * n * n))
-    return 0.0 if rate == 0 else centre - half, 1.0 if rate == 1 else centre + half
+    return wilson_ends(rate, trials, t_quantile((1 + level) / 2, df)) if df > 0 else SHARES
 
 
 def share_of_items(hits: int, trials: int, level: float) -> Interval:
     """Wilson's interval of a share of items, each of which has it or not, with Student's t."""
-    ends = wilson_ends(Fraction(hits, trials), Fraction(trials), trials - 1, level)
+    ends = student_ends(Fraction(hits, trials), Fraction(trials), trials - 1, level)
     return outward_interval(level, *ends, "wilson-t", trials, SHARES)
 
 
@@ -409,9 +401,8 @@ class Cells(NamedTuple):
         if n < 2:
             return NoInterval("one item shows no spread")
         more = Cells(*(cell + 1 for cell in self))
-        return SignedMean(more.kappa or Fraction(0), more.kappa_variance(), Fraction(n - 1)).interval(
-            level, n, "fleiss-t"
-        )
+        kappa = SignedMean(more.kappa or _ZERO, more.kappa_variance(), Fraction(n - 1))
+        return kappa.interval(level, n, "fleiss-t")
 
     def kappa_variance(self) -> Fraction:
         """Fleiss, Cohen and Everitt (1969), formula 13."""
@@ -481,10 +472,11 @@ def alpha_interval(items: RatedCounts, level: float) -> Interval | NoInterval:
 
 def _alpha_sums(items: RatedCounts) -> tuple[Fraction, int, Fraction, Fraction]:
     """Σ of the disagreements, of labels, of their values and of the squares."""
-    observed = sum((each.disagreement * times for each, times in items.items()), Fraction(0))
-    people = sum(each.people * times for each, times in items.items())
-    total = sum((each.total * times for each, times in items.items()), Fraction(0))
-    return observed, people, total, sum((each.squares * times for each, times in items.items()), Fraction(0))
+    observed, people, total, squares = _ZERO, 0, _ZERO, _ZERO
+    for each, times in items.items():
+        observed, people = observed + each.disagreement * times, people + each.people * times
+        total, squares = total + each.total * times, squares + each.squares * times
+    return observed, people, total, squares
 
 
 def _alpha(observed: Fraction, people: int, total: Fraction, squares: Fraction) -> Fraction | None:

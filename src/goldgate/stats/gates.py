@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -31,10 +32,19 @@ from goldgate.core.gate import (
     not_evaluable_result,
 )
 from goldgate.core.metric import Count, Estimate, IntervalAt, Limit, Mean, Metric, Ratio, format_number
-from goldgate.stats.interval import Interval, NoInterval, exact_end, gate_interval_of, interval_of, one_sided
-from goldgate.stats.power import units_to_decide, units_to_separate
+from goldgate.stats.interval import (
+    Interval,
+    NoInterval,
+    exact_end,
+    gate_interval_of,
+    interval_of,
+    one_sided,
+    units_to_decide,
+    units_to_separate,
+)
 
 if TYPE_CHECKING:
+    from goldgate.core.sums import RatioSums
     from goldgate.stats.paired import PairedSums
 
 
@@ -97,10 +107,14 @@ def judge_gates(
     Without `paired`, what is to be compared with a stored run is left open, and only the other bounds are judged.
     """
     pairs = paired or {}
-    family = [name for name, gate in gates.items() if gate.confidence is not None and gate.severity == "error"]
-    failed = _failing(gates, metrics, pairs, family)
+    bounds = {
+        name: [] if metrics[name].exact is None else _bounds(gate, metrics[name], pairs.get(name))
+        for name, gate in gates.items()
+        if gate.confidence is not None
+    }
+    failed = _failing(gates, bounds)
     return [
-        _judged(name, gate, metrics[name], pairs.get(name), (failed.get(name, 1), name in failed), unit)
+        _judged(name, gate, metrics[name], pairs.get(name), bounds.get(name, []), failed.get(name), unit)
         for name, gate in gates.items()
     ]
 
@@ -111,35 +125,22 @@ def family_note(gates: Mapping[str, Gate]) -> str | None:
     return FAMILY_NOTE.format(len(family)) if len(family) > 1 else None
 
 
-def _failing(
-    gates: Mapping[str, Gate], metrics: Mapping[str, Metric | Mean], pairs: Mapping[str, PairedRun], family: list[str]
-) -> dict[str, int]:
+def _failing(gates: Mapping[str, Gate], bounds: Mapping[str, list[_Bound]]) -> dict[str, int]:
     """The gates that fail, each with the number of gates that its chance was shared with: Holm's rule, stepping down.
 
     At each step what is left shares the chance; those that fail nevertheless are taken out, and the rest shares anew.
+    A gate that only warns stands for itself.
     """
-    failed: dict[str, int] = {}
-    left = list(family)
-    while left:
-        sharing = len(left)
-        new = [name for name in left if _fails(gates[name], metrics[name], pairs.get(name), sharing)]
-        if not new:
-            break
-        failed |= dict.fromkeys(new, sharing)
+    left = [name for name in bounds if gates[name].severity == "error"]
+    failed = {name: 1 for name in bounds if name not in left and _fails(gates[name], bounds[name], 1)}
+    while new := [name for name in left if _fails(gates[name], bounds[name], len(left))]:
+        failed |= dict.fromkeys(new, len(left))
         left = [name for name in left if name not in new]
-    for name, gate in gates.items():
-        alone = gate.confidence is not None and name not in family
-        if alone and _fails(gate, metrics[name], pairs.get(name), 1):
-            failed[name] = 1  # it only warns, and stands for itself
     return failed
 
 
-def _fails(gate: Gate, measured: Metric | Mean, paired: PairedRun | None, sharing: int) -> bool:
-    if measured.exact is None:
-        return False
-    bounds = _bounds(gate, measured, paired)
-    confidence = _shared(gate.confidence, sharing * len(bounds)) if bounds else 0.0
-    return any(_is_decided(bound, confidence, passes=False) for bound in bounds)
+def _fails(gate: Gate, bounds: list[_Bound], sharing: int) -> bool:
+    return any(_is_decided(bound, _shared(gate.confidence, sharing * len(bounds)), passes=False) for bound in bounds)
 
 
 def _shared(confidence: Decimal | None, sharing: int) -> float:
@@ -149,8 +150,15 @@ def _shared(confidence: Decimal | None, sharing: int) -> float:
 
 
 def _judged(
-    name: str, gate: Gate, measured: Metric | Mean, paired: PairedRun | None, failure: tuple[int, bool], unit: str
+    name: str,
+    gate: Gate,
+    measured: Metric | Mean,
+    paired: PairedRun | None,
+    bounds: list[_Bound],
+    sharing: int | None,
+    unit: str,
 ) -> GateResult:
+    """The verdict of a gate; `sharing` is the number of gates that its failure was corrected for, if it fails."""
     more = _more(gate, paired)
     if measured.exact is None:
         return not_evaluable_result(name, gate, measured, str(measured.reason), more)
@@ -159,9 +167,7 @@ def _judged(
         return not_evaluable_result(name, gate, measured, f"{gate.against} {why}", more)
     if gate.confidence is None:
         return _by_value(name, gate, measured, paired, more)
-    bounds = _bounds(gate, measured, paired)
-    sharing, is_failed = failure
-    if is_failed:
+    if sharing is not None:
         reached = _shared(gate.confidence, sharing * len(bounds))
         percent = confidence_percent(Decimal(format_number(reached)))
         out = [bound for bound in bounds if _is_decided(bound, reached, passes=False)]
@@ -188,23 +194,22 @@ def _by_value(
     plain = check_gate(name, gate, measured)
     if paired is None or paired.sums.value is None:
         return plain
-    broken: list[tuple[str, Decimal]] = []
-    held: list[tuple[str, Decimal]] = []
+    broken, held = [plain.reason] if plain.verdict is Verdict.FAIL else [], list[str]()
     for each in _both_ways(paired):
         value = each.sums.value or Fraction(0)
         for bound, signed, word in ((gate.max_drop, -value, "drop"), (gate.max_rise, value, "rise")):
             if bound is not None:
                 change = format_number(signed, limits=[Limit("≤", Fraction(bound))])
                 words = f"a {word} of {change} from {each.against}"
-                (held if signed <= Fraction(bound) else broken).append((words, bound))
-    if plain.verdict is Verdict.FAIL or broken:
-        reasons = [plain.reason] if plain.verdict is Verdict.FAIL else []
-        reasons += [f"{words} is not ≤ {bound}" for words, bound in broken]
-        return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(reasons), more)
+                if signed <= Fraction(bound):
+                    held.append(f"{words} is ≤ {bound}")
+                else:
+                    broken.append(f"{words} is not ≤ {bound}")
+    if broken:
+        return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(broken), more)
     values = Gate(gate.min, gate.max, gate.equals).bounds()
     reasons = [f"{counts_text(measured, gate)} is {values}"] if values else []
-    reasons += [f"{words} is ≤ {bound}" for words, bound in held]
-    return GateResult(name, gate, measured, Verdict.PASS, "; ".join(reasons), more)
+    return GateResult(name, gate, measured, Verdict.PASS, "; ".join([*reasons, *held]), more)
 
 
 def _bounds(gate: Gate, measured: Metric | Mean, paired: PairedRun | None) -> list[_Bound]:
@@ -212,21 +217,12 @@ def _bounds(gate: Gate, measured: Metric | Mean, paired: PairedRun | None) -> li
     bounds = []
     sums = None if isinstance(measured, (Mean, Count, Ratio, Estimate)) else measured.sums
     value = Fraction(measured.exact or 0)  # what has none is not judged
+    at, words = partial(gate_interval_of, measured), counts_text(measured, gate)
     for sign, limit, least in (("≥", gate.min, True), ("≤", gate.max, False)):
         if limit is not None:
             threshold = Fraction(limit)
-            bounds.append(
-                _Bound(
-                    counts_text(measured, gate),
-                    value,
-                    sign,
-                    threshold,
-                    str(limit),
-                    lambda level: gate_interval_of(measured, level),
-                    least,
-                    lambda level, at=threshold: None if sums is None else units_to_decide(sums, at, level),  # type: ignore[misc]
-                )
-            )
+            needed = partial(_to_decide, sums, threshold)
+            bounds.append(_Bound(words, value, sign, threshold, str(limit), at, least, needed))
     return bounds + [bound for each in _both_ways(paired) for bound in _difference_bounds(gate, each)]
 
 
@@ -246,16 +242,9 @@ def _difference_bounds(gate: Gate, paired: PairedRun) -> Iterator[_Bound]:
     for sign, limit, least in (("≥", gate.max_drop, True), ("≤", gate.max_rise, False)):
         if limit is not None:
             border = -Fraction(limit) if least else Fraction(limit)
-            yield _Bound(
-                words,
-                value,
-                sign,
-                border,
-                f"-{limit}" if least and limit else str(limit),
-                lambda level: _conservative_interval(paired, level),
-                least,
-                lambda level, at=border: _to_separate(paired.sums, at, level),  # type: ignore[misc]
-            )
+            text = f"-{limit}" if least and limit else str(limit)
+            at, needed = partial(_conservative_interval, paired), partial(_to_separate, paired.sums, border)
+            yield _Bound(words, value, sign, border, text, at, least, needed)
 
 
 def _is_decided(bound: _Bound, confidence: float, *, passes: bool) -> bool:
@@ -313,6 +302,10 @@ def _conservative_interval(paired: PairedRun, level: float) -> Interval | NoInte
     return conservative_interval(paired.sums, level, paired.share, same=paired.same, df=freedom)
 
 
+def _to_decide(sums: RatioSums | None, threshold: Fraction, level: float) -> int | None:
+    return None if sums is None else units_to_decide(sums, threshold, level)
+
+
 def _to_separate(sums: PairedSums | PairedEstimates, border: Fraction, level: float) -> int | None:
     from goldgate.stats.paired import FEW_DIFFERING
 
@@ -360,10 +353,10 @@ def support(gate: Gate, measured: Metric | Mean) -> Support | None:
     if isinstance(interval, NoInterval):
         return None
     low, high = exact_end(interval.low), exact_end(interval.high)
-    least = [Fraction(bound) for bound in (gate.min, gate.equals) if bound is not None]
-    most = [Fraction(bound) for bound in (gate.max, gate.equals) if bound is not None]
-    if any(high < bound for bound in least) or any(low > bound for bound in most):
+    least = None if gate.least is None else Fraction(gate.least)
+    most = None if gate.most is None else Fraction(gate.most)
+    if (least is not None and high < least) or (most is not None and low > most):
         return "refuted"
-    if all(low >= bound for bound in least) and all(high <= bound for bound in most):
+    if (least is None or low >= least) and (most is None or high <= most):
         return "supported"
     return "inconclusive"

@@ -1,4 +1,4 @@
-"""The interval of a rate, a count or a macro average over clustered units, and metrics with it for a report.
+"""The interval of a rate, a count or a macro average over clustered units, and how many units a difference needs.
 
 The interval of a rate is Wilson's with an effective number of units, and never of width zero: where all units are
 right, or all alike, the variance is that of units that are right or wrong as a whole. docs/decisions/0007 has the
@@ -9,7 +9,7 @@ the same unit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from goldgate.core.metric import Count, Estimate, Mean, Metric, Ratio
 from goldgate.core.sums import MeanSums, Products, RatioSums
-from goldgate.stats.distributions import t_quantile
+from goldgate.stats.distributions import normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import IntervalEntry, IntervalValue, MetricValue
@@ -46,14 +46,8 @@ class Interval(NamedTuple):
 
     def as_json(self, unit: str) -> IntervalValue:
         """As it stands in a report; `unit` says what the units are: document, run, group."""
-        return {
-            "level": self.level,
-            "low": self.low,
-            "high": self.high,
-            "method": self.method,
-            "unit": unit,
-            "units": self.units,
-        }
+        level, low, high, method, units = self
+        return {"level": level, "low": low, "high": high, "method": method, "unit": unit, "units": units}
 
 
 class NoInterval(NamedTuple):
@@ -109,15 +103,17 @@ def wilson(rate: Fraction, trials: Fraction, df: float, level: float, units: int
     """Wilson's score interval, with Student's t in place of the normal quantile; all of 0 to 1 for one unit."""
     if df < _LEAST_DF:
         return Interval(level, 0.0, 1.0, "wilson-t", units)
-    t = t_quantile((1 + level) / 2, _coarse(df))
+    ends = wilson_ends(rate, trials, t_quantile((1 + level) / 2, _coarse(df)))
+    return outward_interval(level, *ends, "wilson-t", units, SHARES)
+
+
+def wilson_ends(rate: Fraction, trials: Fraction, t: float) -> tuple[float, float]:
+    """The ends of Wilson's interval. At 0 and 1 the formula gives the end itself, but for rounding."""
     share, n = float(rate), float(trials)
     scale = 1 + t * t / n
     centre = (share + t * t / (2 * n)) / scale
     half = t / scale * sqrt(share * (1 - share) / n + t * t / (4 * n * n))
-    # At 0 and 1 the formula gives the end itself, but for rounding.
-    low = 0.0 if rate == 0 else centre - half
-    high = 1.0 if rate == 1 else centre + half
-    return outward_interval(level, low, high, "wilson-t", units, SHARES)
+    return 0.0 if rate == 0 else centre - half, 1.0 if rate == 1 else centre + half
 
 
 def ratio_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterval:
@@ -195,12 +191,11 @@ def _cut(bound: float, rounding: str) -> float:
 def mean_interval(sums: MeanSums, level: float = LEVEL) -> Interval | NoInterval:
     """The interval of a mean of rates from 0 to 1; undefined rates are left out."""
     classes = {name: one for name, one in sorted(sums.rates.items()) if one.b}
-    bounds = {name: share_interval(one, level) for name, one in classes.items()}
     below: dict[str, float] = {}
     above: dict[str, float] = {}
-    for name, bound in bounds.items():
+    for name, one in classes.items():
+        bound, rate = share_interval(one, level), one.a / one.b
         if isinstance(bound, Interval):
-            rate = classes[name].a / classes[name].b
             below[name], above[name] = rate - bound.low, bound.high - rate
     if not below:
         return NoInterval("no rate to average is defined")
@@ -289,3 +284,83 @@ def gate_interval_of(metric: Metric | Mean, level: float) -> Interval | NoInterv
         own: Interval | NoInterval = metric.gate_interval_at(level)
         return own
     return interval_of(metric, level)
+
+
+POWER = 0.8  # as often is a difference of that size found; the usual choice
+MAX_UNITS = 10**12  # beyond this no number is named
+
+
+def detectable_difference(
+    se: float, units: int, power: float = POWER, level: float = LEVEL, at: int | None = None
+) -> float | None:
+    """(t + t') · se, the smallest difference that is found with this power; `at` asks for another number of units."""
+    target = units if at is None else at
+    if target < 2 or units < 2:
+        return None
+    df = target - 1
+    return (t_quantile((1 + level) / 2, df) + t_quantile(power, df)) * (se * sqrt(units / target))
+
+
+def units_needed(se: float, units: int, difference: float, power: float = POWER, level: float = LEVEL) -> int | None:
+    """The least number of units that shows such a difference; `se` is that of the difference over `units` units.
+
+    None where there is no telling: no spread between the units at hand, less than two of them, or beyond all measure.
+    """
+    if difference == 0 or se == 0 or units < 2:
+        return None
+    # The normal quantiles are below those of t, so that one unit less than they ask for is never enough.
+    normal = (normal_quantile((1 + level) / 2) + normal_quantile(power)) * se / abs(difference)
+    if normal * normal * units > MAX_UNITS:
+        return None
+
+    def shows(at: int) -> bool:
+        detectable = detectable_difference(se, units, power, level, at)
+        return detectable is not None and detectable <= abs(difference)
+
+    return least_number(shows, max(2, int(normal * normal * units)))
+
+
+def units_to_decide(sums: RatioSums, threshold: Fraction, level: float = LEVEL) -> int | None:
+    """The least number of units like these whose interval leaves out the threshold: a gate is then decided.
+
+    None where no number would do (the rate is at the threshold) or there is no interval.
+    """
+    if sums.b == 0 or Fraction(sums.a, sums.b) == threshold:
+        return None
+
+    def decided(at: int) -> bool:
+        interval = share_interval(sums, level, at=at)
+        return isinstance(interval, Interval) and not exact_end(interval.low) <= threshold <= exact_end(interval.high)
+
+    return least_number(decided, 1)
+
+
+def units_to_separate(se: float, units: int, distance: float, level: float = LEVEL) -> int | None:
+    """The least number of units for which a difference stays clear of a bound that it is this far from now.
+
+    For "not worse than" the distance is |difference + margin|. None where no number would do.
+    """
+    if distance == 0 or units < 2:
+        return None
+    return least_number(lambda at: t_quantile((1 + level) / 2, at - 1) * (se * sqrt(units / at)) < abs(distance), 2)
+
+
+def unseen_difference_se(se: float, correlation: float = 0.0) -> float:
+    """Standard error of the difference from a second system that is not known yet, as uncertain as the first.
+
+    Two systems mostly fail on the same documents, so that a correlation of 0 asks for more units than will be needed.
+    """
+    return se * sqrt(2 * (1 - correlation))
+
+
+def least_number(enough: Callable[[int], bool], first: int, most: int = MAX_UNITS) -> int | None:
+    """The least number from `first` to `most` that is enough, where more is never less; None where there is none."""
+    low, high = first - 1, first
+    while high < most and not enough(high):
+        low, high = high, min(high + 2 * (high - low), most)
+    if high > most or not enough(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

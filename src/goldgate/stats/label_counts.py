@@ -1,17 +1,19 @@
-"""Labels counted item by item, and the corrected rate of what was counted.
+"""Labels counted item by item, the corrected rate of what was counted, and how many labels of people it needs.
 
-Whatever is judged by labels counts these columns: an item of its own, or all items of a group together.
+Whatever is judged by labels counts these columns: an item of its own, or all items of a group together. For the number
+of labels, further ones are taken to be like those at hand: the sums of the labelled items are scaled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from math import exp, fsum, lcm, lgamma
 from operator import add
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from goldgate.core.contracts import StandsOut
 from goldgate.core.finding import remark
@@ -20,12 +22,16 @@ from goldgate.core.metric import Estimate
 from goldgate.core.sums import Counts, RatioSums, UnitSums
 from goldgate.stats.corrected_rate import (
     LEAST_LABELS,
+    CorrectedRate,
     LabelSums,
     RateEnds,
     corrected_rate,
+    grouped_rate,
     labels_worth,
     merge_small,
+    plain_rate,
 )
+from goldgate.stats.interval import LEVEL, least_number, one_sided
 
 HALF = Fraction(1, 2)
 # Labels are counted in whole steps, those of people and those of judges apart: the smallest of these in which all of
@@ -275,3 +281,64 @@ def _tails(split: JudgeSplit) -> tuple[float, float]:
 
 def _log_choices(items: int, chosen: int) -> float:
     return lgamma(items + 1) - lgamma(chosen + 1) - lgamma(items - chosen + 1)
+
+
+MAX_ONES = 100_000  # labels
+
+
+class LabelGoal(NamedTuple):
+    """What labels are needed for: an interval of at most this length, or a gate that passes."""
+
+    kind: Literal["length", "min", "max"]
+    bound: str
+    confidence: float | None = None  # of a gate
+
+
+class ExpectedLabels(NamedTuple):
+    """The sums of a question with every unsure item 0, and with every one 1."""
+
+    all_0: LabelSums
+    all_1: LabelSums
+
+    def ends(self, n: int, level: float, *, correct: bool = True, gate: bool = False) -> tuple[float, float]:
+        """The interval that n labels like these would give; `correct` False: without the judge."""
+        low, high = (_expected_rate(sums, n, correct, gate) for sums in self)
+        return low.ends(level)[0], high.ends(level)[1]
+
+    def length(self, n: int, *, correct: bool = True) -> float:
+        low, high = self.ends(n, LEVEL, correct=correct)
+        return high - low
+
+    def reaches(self, goal: LabelGoal, n: int, *, correct: bool) -> bool:
+        if goal.confidence is None:
+            return self.length(n, correct=correct) <= float(goal.bound)
+        low, high = self.ends(n, one_sided(goal.confidence), correct=correct, gate=True)
+        return low >= Fraction(goal.bound) if goal.kind == "min" else high <= Fraction(goal.bound)
+
+    def needed(self, goal: LabelGoal, *, correct: bool) -> int | None:
+        """The least number of labels that reaches a goal; None where all items do not."""
+        return least_number(lambda n: self.reaches(goal, n, correct=correct), LEAST_LABELS, self.all_0.items)
+
+
+def _expected_rate(sums: LabelSums, n: int, correct: bool, gate: bool) -> CorrectedRate:
+    """The rate with n labels. Groups raise its variance by as much as they do now."""
+    labelled, m = Fraction(n, sums.labelled), sums.items - n
+    others = Fraction(m, sums.others) if sums.others else Fraction(0)
+    h, j, hh, hj, jj = (labelled * part for part in (sums.h, sums.j, sums.hh, sums.hj, sums.jj))
+    rate = plain_rate(LabelSums(n, m, h, j, others * sums.o, hh, hj, jj, others * sums.oo), correct)
+    if not sums.groups:
+        return rate
+    raised = grouped_rate(sums, gate, correct).variance / plain_rate(sums, correct).variance
+    df = max(Fraction(1), min(rate.df, sums.groups * labelled - 1))
+    return replace(rate, variance=rate.variance * max(Fraction(1), raised), df=df)
+
+
+def ones_needed(bound: Fraction, confidence: float) -> int | None:
+    """How many labels of people, all of them 1 and without a judge, have a lower end of at least this."""
+
+    def enough(n: int) -> bool:
+        one, nothing = Fraction(n), Fraction(0)
+        sums = LabelSums(n, 0, one, nothing, nothing, one, nothing, nothing, nothing)
+        return plain_rate(sums).ends(one_sided(confidence))[0] >= bound
+
+    return least_number(enough, LEAST_LABELS, MAX_ONES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,23 +29,17 @@ _NO_SPREAD = "the units and the runs show no spread"
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjusted p-values: the chance of even one false finding stays below the level. For what gates."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted = [1.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, _times(p_values[index], len(p_values) - rank)))
-        adjusted[index] = largest
+    adjusted, largest, count = [1.0] * len(p_values), 0.0, len(p_values)
+    for rank, index in enumerate(sorted(range(count), key=p_values.__getitem__)):
+        largest = adjusted[index] = max(largest, min(1.0, _times(p_values[index], count - rank)))
     return adjusted
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """Adjusted p-values: the expected share of false ones among the findings stays below the level. For exploring."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__, reverse=True)
-    adjusted = [1.0] * len(p_values)
-    smallest = 1.0
-    for rank, index in enumerate(order):
-        smallest = min(smallest, _times(p_values[index], Fraction(len(p_values), len(p_values) - rank)))
-        adjusted[index] = smallest
+    adjusted, smallest, count = [1.0] * len(p_values), 1.0, len(p_values)
+    for rank, index in enumerate(sorted(range(count), key=p_values.__getitem__, reverse=True)):
+        smallest = adjusted[index] = min(smallest, _times(p_values[index], Fraction(count, count - rank)))
     return adjusted
 
 
@@ -150,8 +145,7 @@ def compare_runs(
     squares = []
     for sides, times in units.items():
         one, other = (fsum(_deviations(runs, total)) / len(total) for runs, total in zip(sides, totals, strict=True))
-        d = one - other
-        squares.append(times * (d * d))
+        squares.append(times * ((one - other) * (one - other)))
     of_units = fsum(squares) * n / (n - 1)
     variance = fsum((of_units, first.extra, second.extra))  # the same with the systems exchanged
     se = sqrt(variance)
@@ -197,22 +191,17 @@ def _parts(units: RunUnits) -> _Parts | None:
     )
 
 
-def _side(units: Mapping[tuple[Runs, Runs], int], side: int) -> dict[Runs, int]:
-    counts: dict[Runs, int] = {}
+def _side(units: Mapping[tuple[Runs, Runs], int], side: int) -> Counter[Runs]:
+    counts: Counter[Runs] = Counter()
     for sides, times in units.items():
-        counts[sides[side]] = counts.get(sides[side], 0) + times
+        counts[sides[side]] += times
     return counts
 
 
 def _totals(units: RunUnits) -> Runs:
     """Σa and Σb of each run."""
-    totals: list[list[int]] = []
-    for runs, times in units.items():
-        totals = totals or [[0, 0] for _ in runs]
-        for total, (a, b) in zip(totals, runs, strict=True):
-            total[0] += a * times
-            total[1] += b * times
-    return tuple((a, b) for a, b in totals)
+    by_run = zip(*([(a * times, b * times) for a, b in runs] for runs, times in units.items()), strict=True)
+    return tuple((sum(a for a, _ in run), sum(b for _, b in run)) for run in by_run)
 
 
 def _deviations(runs: Runs, totals: Runs) -> list[float]:

@@ -16,6 +16,7 @@ system is first can matter.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -102,11 +103,11 @@ def _test_differences(differences: _Differences, scale: _Scale, swaps: int, seed
 
 def _differences(pairs: UnitPairs) -> list[tuple[_Difference, int]]:
     """The differences of the units, each turned so that its first count other than zero is positive; none of (0, 0)."""
-    counts: dict[_Difference, int] = {}
+    counts: Counter[_Difference] = Counter()
     for (a1, b1, a2, b2), times in pairs.items():
         difference = max((a1 - a2, b1 - b2), (a2 - a1, b2 - b1))
         if difference != (0, 0):
-            counts[difference] = counts.get(difference, 0) + times
+            counts[difference] += times
     return sorted(counts.items())
 
 
@@ -237,13 +238,12 @@ class WinCounts:
 def paired_sums(pairs: UnitPairs) -> PairedSums:
     """The sums of these units."""
     units = differing = aa = ab = ba = bb = 0
-    first: dict[tuple[int, int], int] = {}
-    second: dict[tuple[int, int], int] = {}
+    first, second = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     for (a1, b1, a2, b2), times in pairs.items():
         units += times if a1 or b1 or a2 or b2 else 0
         differing += times if a1 != a2 or b1 != b2 else 0
-        first[a1, b1] = first.get((a1, b1), 0) + times
-        second[a2, b2] = second.get((a2, b2), 0) + times
+        first[a1, b1] += times
+        second[a2, b2] += times
         aa, ab, ba, bb = aa + times * a1 * a2, ab + times * a1 * b2, ba + times * b1 * a2, bb + times * b1 * b2
     return PairedSums(units, differing, pair_sums(first), pair_sums(second), Products(aa, ab, ba, bb))
 

@@ -1,19 +1,29 @@
-"""Verify what is stored at a path: a result, the sums of its records, a comparison or a baseline."""
+"""Verify what is stored at a path: a result, the sums of its records, a comparison or a baseline.
+
+A result or comparison is recomputed from its inputs, a baseline from its reports; then each stored file is compared
+with what came out.
+"""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
-from goldgate.core.contracts import MetricValue
-from goldgate.core.evaluation import render_json
-from goldgate.core.metric import Metric, Metrics, floor_quotient, metric_sections
-from goldgate.errors import ConfigError, InputError, Place
-from goldgate.files.reading import read_bytes
+from goldgate.comparison import compare_systems
+from goldgate.core.evaluation import Evaluation, render_json
+from goldgate.core.metric import Metric, floor_quotient, metric_sections
+from goldgate.core.suite import Input, Plan, parse_signature
+from goldgate.core.sums import UnitSums
+from goldgate.core.unit_page import InputLookup
+from goldgate.errors import ConfigError, GoldgateError, InputError, Place
+from goldgate.files.reading import pipe_opener, read_bytes, read_failure
+from goldgate.pipeline import evaluate_suite
 from goldgate.readers.stored_result import (
     MAX_REPORT_BYTES,
     REPORT,
@@ -25,18 +35,300 @@ from goldgate.readers.stored_result import (
     require_local,
     require_type,
 )
-from goldgate.readers.unit_records import CountIndex, UnitTable, parts_add_up, read_unit_tables
-from goldgate.runs.against import MAX_UNITS_BYTES, UNITS_FILE, make_baseline_and_units, require_report_or_baseline
+from goldgate.readers.unit_records import UnitTable
+from goldgate.report import describe_report, name_files, render, render_page
+from goldgate.report.html import render_html
+from goldgate.report.html.units import UnitSelection, worst_units
+from goldgate.report.svg import comparison_page
+from goldgate.runs.against import (
+    BASELINE_FILE,
+    MAX_UNITS_BYTES,
+    UNITS_FILE,
+    make_baseline_and_units,
+    require_report_or_baseline,
+)
 from goldgate.runs.baseline import BASELINE_KIND as BASELINE
 from goldgate.runs.baseline import load_baseline, make_baseline
 from goldgate.runs.contracts import BaselineFolderRecord, BaselineRecord
-from goldgate.runs.sources import COMPARISON, COMPARISON_FILE, load_json
+from goldgate.runs.sources import (
+    COMPARISON,
+    COMPARISON_FILE,
+    RunOrigin,
+    SystemSource,
+    load_comparison,
+    load_json,
+    load_origin,
+    origin_of,
+)
 from goldgate.runs.units import metrics_from_sums, ratio_measures, sum_records, unpack_units
 from goldgate.stats.interval import GROUP, metric_with_interval
 from goldgate.suites import all_suites
-from goldgate.verification.differences import FileDifference, Verification, compare_json, first_value_difference
-from goldgate.verification.inputs import InputPaths, UsedInput, locate_inputs, original_settings
-from goldgate.verification.recompute import verify_comparison, verify_result
+from goldgate.suites.worst_units import WorstUnits
+from goldgate.verification import (
+    ABSENT,
+    ChangedSetting,
+    FileDifference,
+    Verification,
+    compare_json,
+    compare_records,
+    compare_text,
+    compare_values,
+)
+from goldgate.verification.inputs import (
+    PROTOCOL,
+    InputPaths,
+    UsedInput,
+    changed_files,
+    find_path,
+    locate_inputs,
+    original_settings,
+    used_inputs,
+)
+
+if TYPE_CHECKING:
+    from goldgate.core.contracts import ErrorValue, MetricValue, SuiteReport
+    from goldgate.runs.contracts import ComparisonReport
+
+_FILES = (REPORT, COMPARISON_FILE, BASELINE_FILE)
+
+
+def verify(
+    path: str,
+    input_paths: InputPaths,
+    *,
+    root: str | None = None,
+    only_records: bool = False,
+    reports: Sequence[str] = (),
+    workers: int = 1,
+) -> Verification:
+    """Recompute a stored folder or file. `input_paths` says where inputs are now, `reports` those of a baseline."""
+    require_local(path)
+    file = _stored_file(Path(path))
+    value = parse_report(read_bytes(file, "report", most=MAX_REPORT_BYTES), str(file))
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind == BASELINE:
+        return verify_baseline(file, reports)
+    if kind == COMPARISON:
+        return verify_comparison(file, input_paths, root, workers)
+    result = load_result(path, all_suites())
+    _require_inputs_of(result.suite, input_paths)
+    if only_records:
+        return verify_records(result, next(iter(input_paths.get("protocol", ())), None))
+    return verify_result(result, locate_inputs(result, input_paths, root), workers)
+
+
+def _stored_file(path: Path) -> Path:
+    """The file that says what is stored there."""
+    if not os.path.isdir(path):  # a path has a method for it, which fails where a right is missing
+        missing = missing_result(path, str(path))
+        if missing is not None:
+            raise missing
+        return path
+    require_report_or_baseline(path, str(path))
+    for name in _FILES:
+        if os.path.exists(path / name):
+            return path / name
+    actual, advice = describe_path(str(path))
+    raise InputError(
+        "verify.nothing_there",
+        "there is nothing to verify in this folder",
+        place=Place(str(path)),
+        expected=" or ".join(_FILES),
+        found=actual,
+        advice=advice,
+    )
+
+
+def _require_inputs_of(suite: Any, input_paths: InputPaths) -> None:
+    names = {each.name for each in suite.inputs} | {"protocol"}
+    for name, paths in input_paths.items():
+        if paths and name not in names:
+            raise ConfigError(
+                "verify.not_an_input",
+                f"a report of the {suite.name} suite has no {name}",
+                expected=", ".join(f"--{each}" for each in sorted(names)),
+                found=f"--{name}",
+            )
+
+
+REPORT_HTML = "report.html"
+RENDERED: dict[str, Literal["markdown", "junit"]] = {"report.md": "markdown", "junit.xml": "junit"}
+_RUN = "run.json: its times and places cannot be recomputed"
+_GENERATION = "/generation of report.json: it comes from the journal of the answers, not from the predictions"
+_REPORT_ONLY = "files beside the report: only the report was named"
+
+
+def verify_result(result: StoredResult, paths: InputPaths, workers: int = 1) -> Verification:
+    """Make the result again from these inputs, and compare every file of it.
+
+    Where that fails and an input has changed, the change is the answer; where none has, the error is raised.
+    """
+    protocol = next(iter(paths["protocol"]), None)
+    inputs = {kind: files for kind, files in paths.items() if kind != "protocol"}
+    with tempfile.TemporaryFile() as records:
+        selections: list[UnitSelection] = []
+
+        def read(offset: int, length: int) -> bytes:
+            records.seek(offset)
+            return records.read(length)
+
+        def look(evaluation: Evaluation, plan: Plan, lookup: InputLookup, worst: WorstUnits) -> None:
+            selections.append(worst_units(result.suite, plan, evaluation, worst, read, lookup))
+
+        try:
+            again = evaluate_suite(
+                result.suite, inputs, protocol,
+                workers=workers, written=[str(result.folder)], records=records, finished=look,
+            )  # fmt: skip
+        except GoldgateError as error:
+            changed = changed_files(result.suite, result.report["inputs"], paths)
+            if not changed:
+                raise
+            return Verification(
+                "report", result.suite.name, (), inputs=changed, error=cast("ErrorValue", error.as_json())
+            )
+        report = _with_stored_generation(again.report, result.report)
+        records.seek(0)
+        return _compare_files(result, report, records, selections[0], paths)
+
+
+def _compare_files(
+    result: StoredResult, report: SuiteReport, records: IO[bytes], selection: UnitSelection, paths: InputPaths
+) -> Verification:
+    origin = origin_of(result)
+    alone = origin.run is None and not result.records.exists()
+    differences = [compare_json(result.file.name, result.data, render_json(report), last="inputs")]
+    compared = [result.file.name]
+    if not alone:
+        names = paths if origin.run is None else {kind: origin.input_paths(kind) for kind in paths}
+        texts = {name: render(report, format) for name, format in RENDERED.items()}
+        differences += [_text_difference(result.folder / name, "report", text) for name, text in texts.items()]
+        differences.append(_record_difference(result.records, "records", records))
+        page = render_html(name_files(describe_report(report), names), selection)
+        differences.append(_text_difference(result.folder / REPORT_HTML, "report", page))
+        compared += [*RENDERED, result.suite.records, REPORT_HTML]
+    not_compared = [_REPORT_ONLY] if alone else [_RUN]
+    if "generation" in result.report:
+        not_compared.append(_GENERATION)
+    return Verification(
+        of="report",
+        subject=result.suite.name,
+        compared=compared,
+        differences=[difference for difference in differences if difference is not None],
+        inputs=used_inputs(result.report["inputs"], report["inputs"], paths),
+        settings=[*_changed_settings(result, report, origin)],
+        not_compared=not_compared,
+    )
+
+
+def _with_stored_generation(report: SuiteReport, stored: SuiteReport) -> SuiteReport:
+    """A report of generated answers also says how they came about: that part is taken as it is stored."""
+    if "generation" not in stored:
+        return report
+    generation = stored["generation"]
+    return {**report, "signature": f"{report['signature']}|{generation['signature']}", "generation": generation}
+
+
+def _text_difference(file: Path, kind: str, recomputed: str) -> FileDifference | None:
+    if not file.exists():
+        return FileDifference(file.name, ABSENT, "a file")
+    stored = read_bytes(file, kind, most=MAX_REPORT_BYTES)
+    return compare_text(file.name, stored, recomputed.encode("utf-8", "backslashreplace"))
+
+
+def _record_difference(file: Path, kind: str, recomputed: Iterable[bytes]) -> FileDifference | None:
+    if not file.exists():
+        return FileDifference(file.name, ABSENT, "a file")
+    try:
+        with open(file, "rb", opener=pipe_opener) as stored:
+            return compare_records(file.name, stored, recomputed)
+    except OSError as problem:
+        raise read_failure(str(file), kind, problem) from None
+
+
+def _changed_settings(result: StoredResult, report: SuiteReport, origin: RunOrigin) -> Iterator[ChangedSetting]:
+    """What the signatures tell apart: versions of goldgate, its metrics and its parser, and settings; and Unicode's."""
+    stored, now = parse_signature(result.report["signature"]), parse_signature(report["signature"])
+    for name in {**stored, **now}:
+        if stored.get(name) != now.get(name):
+            yield ChangedSetting(name, stored.get(name), now.get(name))
+    versions = (origin.run or {}).get("versions")
+    recorded = versions.get("unicode") if isinstance(versions, dict) else None
+    if type(recorded) is str and recorded != unicodedata.unidata_version:
+        yield ChangedSetting("unicode", recorded, unicodedata.unidata_version)
+
+
+MARKDOWN, HTML, CHANGED = "comparison.md", "comparison.html", "changed.jsonl"
+SYSTEMS = Input("systems", "The systems that are compared.", metavar="DIR", many=True)
+_COMPARISON_INPUTS = (SYSTEMS, Input("gold", "The gold.", many=True), Input("schema", "The event schema."), PROTOCOL)
+_RESULTS_NOTE = "the results that it compares (verify each of them)"
+
+
+def verify_comparison(file: Path, input_paths: InputPaths, root: str | None = None, workers: int = 1) -> Verification:
+    """Compare the same systems again, and the files that come of it with those that are stored."""
+    data, stored = load_comparison(file)
+    origin = load_origin(file.parent)
+    paths = {
+        each.name: [*input_paths.get(each.name, ())]
+        or [find_path(origin, each, p, root) for p in origin.input_paths(each.name)]
+        for each in _COMPARISON_INPUTS
+    }
+    sources = _sources(stored, paths[SYSTEMS.name], file)
+    again = compare_systems(
+        sources,
+        gold=paths["gold"],
+        schema=paths["schema"],
+        protocol=next(iter(paths[PROTOCOL.name]), None),
+        suite=stored["suite"],
+        against=stored["against"],
+        common=bool(stored["left_out"]) or not stored["same_gold"],
+        workers=workers,
+    )
+    report, folder = again.report, file.parent
+    page = comparison_page(report)
+    differences = [
+        compare_json(file.name, data, again.to_json().encode(), last="systems"),
+        _text_difference(folder / MARKDOWN, COMPARISON, render_page(page, "markdown")),
+        _text_difference(folder / HTML, COMPARISON, render_page(page, "html")),
+        _record_difference(folder / CHANGED, COMPARISON, again.changed_lines()),
+    ]
+    files = {**paths, **{f"system {source.name}": source.paths for source in sources}}
+    return Verification(
+        of="comparison",
+        subject=str(report["suite"]),
+        compared=[file.name, MARKDOWN, HTML, CHANGED],
+        differences=[difference for difference in differences if difference is not None],
+        inputs=used_inputs(_digests(stored), _digests(report), files),
+        not_compared=[_RUN] if paths["gold"] else [_RUN, _RESULTS_NOTE],
+    )
+
+
+def _sources(stored: ComparisonReport, paths: Sequence[str], file: Path) -> list[SystemSource]:
+    """Every system with as many of the paths as it has runs."""
+    count = sum(len(system["runs"]) for system in stored["systems"])
+    if count != len(paths):
+        raise ConfigError(
+            "verify.input_unknown",
+            "the places of the systems of this comparison are not known",
+            place=Place(str(file)),
+            expected=f"{count} folders or files, in the order of the comparison",
+            found=str(len(paths)),
+            advice="add --systems DIR...",
+        )
+    rest = iter(paths)
+    return [SystemSource(system["name"], tuple(islice(rest, len(system["runs"])))) for system in stored["systems"]]
+
+
+def _digests(report: ComparisonReport) -> dict[str, list[str]]:
+    """What a comparison says of its inputs: the gold, and what each system made."""
+    made = {
+        f"system {system['name']}": [
+            digest for run in system["runs"] for each in run["inputs"].values() for digest in each
+        ]
+        for system in report["systems"]
+    }
+    return {**report["gold"], **made}
+
 
 _REASON_KEYS = ("reason", "interval_reason")  # why something is undefined; the numbers are what is checked
 _INPUTS_NOTE = "the records against the inputs (verify without --records)"
@@ -49,7 +341,7 @@ def verify_records(result: StoredResult, protocol: str | None = None) -> Verific
     """
     settings = original_settings(result, protocol)
     measures = ratio_measures(result.suite, result.measured_by if settings is None else settings)
-    tally, _ = sum_records(result, measures)
+    tally, _, contradiction = sum_records(result, measures)
     unit = GROUP if tally.is_grouped else result.suite.unit
     sections = metrics_from_sums(tally, measures)
     stored = metric_sections(result.report["metrics"])
@@ -62,13 +354,20 @@ def verify_records(result: StoredResult, protocol: str | None = None) -> Verific
                 unknown.append(name)
             else:
                 differences += _metric_difference(result, metric, recomputed, f"/metrics/{section}/{name}", unit)
-    differences += _missing_metrics(result, stored, sections)
+    differences += [
+        FileDifference(result.file.name, ABSENT, str(metric), f"/metrics/{section}/{name}")
+        for section, metrics in sections.items()
+        for name, metric in metrics.items()
+        if name not in stored.get(section, {})
+    ]
     metrics_by_name = {name: metric for metrics in sections.values() for name, metric in metrics.items()}
     for number, gate in enumerate(result.report["gates"]):
         name, pointer = gate["metric"], f"/gates/{number}/measured"
         if name in metrics_by_name and name not in unknown:
             differences += _metric_difference(result, gate["measured"], metrics_by_name[name], pointer, unit)
-    differences += _part_difference(result)
+    if contradiction is not None:
+        found = f"line {contradiction[0]}: parts of another whole"
+        differences.append(FileDifference(result.suite.records, found, "parts that add up"))
     left_out = [f"{', '.join(unknown)}: not known from records alone"] if unknown else []
     compared = [f"{result.file.name} with {result.suite.records}"]
     return Verification("records", result.suite.name, compared, differences, not_compared=[*left_out, _INPUTS_NOTE])
@@ -77,28 +376,10 @@ def verify_records(result: StoredResult, protocol: str | None = None) -> Verific
 def _metric_difference(
     result: StoredResult, stored: MetricValue, metric: Metric, pointer: str, unit: str
 ) -> Iterator[FileDifference]:
-    first = first_value_difference(_numbers(stored), _numbers(metric_with_interval(metric, unit)))
-    if first is not None:
-        yield FileDifference(result.file.name, first.stored, first.recomputed, pointer + first.pointer)
-
-
-def _missing_metrics(
-    result: StoredResult, stored: Mapping[str, Mapping[str, MetricValue]], sections: Mapping[str, Metrics]
-) -> Iterator[FileDifference]:
-    """Metrics of the records that the report does not have."""
-    for section, metrics in sections.items():
-        for name, metric in metrics.items():
-            if name not in stored.get(section, {}):
-                yield FileDifference(result.file.name, "nothing", str(metric), f"/metrics/{section}/{name}")
-
-
-def _part_difference(result: StoredResult) -> Iterator[FileDifference]:
-    """The first record whose parts, such as event types, are not together what it counted."""
-    for table in read_unit_tables(result, CountIndex()):
-        for line, unit in enumerate(table.units(), table.first_line):
-            if not parts_add_up(unit):
-                yield FileDifference(result.suite.records, f"line {line}: parts of another whole", "parts that add up")
-                return
+    recomputed = metric_with_interval(metric, unit)
+    difference = compare_values(result.file.name, _numbers(stored), _numbers(recomputed), pointer)
+    if difference is not None:
+        yield difference
 
 
 def _numbers(metric: MetricValue) -> dict[str, object]:
@@ -159,17 +440,15 @@ def _unit_differences(file: Path, record: BaselineFolderRecord) -> Iterator[File
 
 def _summed_rates(table: UnitTable, suite_name: str) -> dict[str, tuple[int, int]]:
     """The rates of all units together, numerator and denominator."""
-    rates = {}
+    rates: dict[str, tuple[int, int]] = {}
     for suite in (suite for suite in all_suites() if suite.name == suite_name):
         for measure in ratio_measures(suite, suite.settings()):
-            key = (measure.table,)
-            own = Counter(unit[key] for unit in table.units() if key in unit)
-            for counts in own:
+            unit_sums = UnitSums(measure.forms)
+            for counts in (unit[measure.key] for unit in table.units() if measure.key in unit):
                 if len(counts) != len(measure.columns):
                     raise _other_version_error(measure.table, len(measure.columns), len(counts))
-            for name in measure.ratios:
-                pairs = [(*measure.forms[name].of(counts), times) for counts, times in own.items()]
-                rates[name] = sum(a * times for a, _, times in pairs), sum(b * times for _, b, times in pairs)
+                unit_sums.add(counts)
+            rates |= {name: (sums.a, sums.b) for name, sums in unit_sums.sums().items()}
     return rates
 
 
@@ -208,72 +487,3 @@ def _false_alarm_rate(record: BaselineRecord, file: Path) -> Decimal:
     except InvalidOperation:
         pass
     raise InputError("baseline.malformed", "this record names no false-alarm rate", place=Place(str(file)))
-
-
-BASELINE_FILE = "baseline.json"
-_FILES = (REPORT, COMPARISON_FILE, BASELINE_FILE)
-
-
-def verify(
-    path: str,
-    input_paths: InputPaths,
-    *,
-    root: str | None = None,
-    only_records: bool = False,
-    reports: Sequence[str] = (),
-    workers: int = 1,
-) -> Verification:
-    """Recompute a stored folder or file. `input_paths` says where inputs are now, `reports` those of a baseline."""
-    require_local(path)
-    file = _stored_file(Path(path))
-    kind = _kind_of_file(file)
-    if kind == BASELINE:
-        return verify_baseline(file, reports)
-    if kind == COMPARISON:
-        return verify_comparison(file, input_paths, root, workers)
-    result = load_result(path, all_suites())
-    _require_inputs_of(result.suite, input_paths)
-    if only_records:
-        return verify_records(result, next(iter(input_paths.get("protocol", ())), None))
-    return verify_result(result, locate_inputs(result, input_paths, root), workers)
-
-
-def _stored_file(path: Path) -> Path:
-    """The file that says what is stored there."""
-    is_folder = os.path.isdir(path)  # a path has a method for it, which fails where a right is missing
-    missing = None if is_folder else missing_result(path, str(path))
-    if missing is not None:
-        raise missing
-    if not is_folder:
-        return path
-    require_report_or_baseline(path, str(path))
-    for name in _FILES:
-        if os.path.exists(path / name):
-            return path / name
-    actual, advice = describe_path(str(path))
-    raise InputError(
-        "verify.nothing_there",
-        "there is nothing to verify in this folder",
-        place=Place(str(path)),
-        expected=" or ".join(_FILES),
-        found=actual,
-        advice=advice,
-    )
-
-
-def _kind_of_file(file: Path) -> str | None:
-    value = parse_report(read_bytes(file, "report", most=MAX_REPORT_BYTES), str(file))
-    kind = value.get("kind") if isinstance(value, dict) else None
-    return kind if type(kind) is str else None
-
-
-def _require_inputs_of(suite: Any, input_paths: InputPaths) -> None:
-    names = {each.name for each in suite.inputs} | {"protocol"}
-    for name, paths in input_paths.items():
-        if paths and name not in names:
-            raise ConfigError(
-                "verify.not_an_input",
-                f"a report of the {suite.name} suite has no {name}",
-                expected=", ".join(f"--{each}" for each in sorted(names)),
-                found=f"--{name}",
-            )

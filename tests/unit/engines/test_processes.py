@@ -43,7 +43,7 @@ def test_first_error_in_the_order_of_the_shards_is_raised_with_its_place() -> No
 def test_error_that_cannot_travel_is_named_and_has_the_traceback_of_its_worker() -> None:
     with pytest.raises(RuntimeError, match="Odd: deep") as caught:
         mapped(eval, ["(_ for _ in ()).throw(type('Odd', (Exception,), {})('deep'))"])
-    assert "worker.py" in str(caught.value.__cause__)
+    assert "processes.py" in str(caught.value.__cause__)
 
 
 def test_work_that_cannot_be_unpacked_is_the_answer_to_the_first_shard() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.engines.worker import pack_message, unpack_message
+from goldgate.engines.processes import pack_message, unpack_message
 from goldgate.errors import InputError, MachineError
 from goldgate.files.reading import LocalFile, copy_to_temporary, open_local
 

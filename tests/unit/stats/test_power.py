@@ -6,9 +6,10 @@ import pytest
 
 from goldgate.core.sums import RatioSums, pair_sums
 from goldgate.stats.distributions import t_quantile
-from goldgate.stats.interval import Interval, share_interval
-from goldgate.stats.power import (
+from goldgate.stats.interval import (
+    Interval,
     detectable_difference,
+    share_interval,
     units_needed,
     units_to_decide,
     units_to_separate,

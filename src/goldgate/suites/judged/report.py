@@ -30,8 +30,7 @@ from goldgate.readers.labels import (
 from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
 from goldgate.stats.distributions import t_tail
 from goldgate.stats.interval import GROUP, metric_with_interval
-from goldgate.stats.label_counts import GATE_CONFIDENCE, UNLIKELY, JudgeSplit, uneven_judge
-from goldgate.stats.power import ones_needed
+from goldgate.stats.label_counts import GATE_CONFIDENCE, UNLIKELY, JudgeSplit, ones_needed, uneven_judge
 from goldgate.suites.judged.measures import (
     TABLE,
     ColumnSums,
