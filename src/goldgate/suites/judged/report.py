@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
@@ -15,12 +15,11 @@ from goldgate.core.metric import Metrics, format_number
 from goldgate.core.page import count_text
 from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
-from goldgate.readers.draw import Draw
+from goldgate.readers.draw import Draw, item_sha256
 from goldgate.readers.labels import (
     ItemLabels,
-    LabelBook,
-    LabelDraws,
     Sampling,
+    find_label_draws,
     first_names,
     judge_is_older,
     judge_remarks,
@@ -30,12 +29,15 @@ from goldgate.readers.labels import (
 from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
 from goldgate.stats.distributions import t_tail
 from goldgate.stats.interval import GROUP, metric_with_interval
-from goldgate.stats.label_counts import GATE_CONFIDENCE, UNLIKELY, JudgeSplit, ones_needed, uneven_judge
+from goldgate.stats.label_counts import GATE_CONFIDENCE, UNLIKELY, JudgeSplit, Steps, split_judge, uneven_judge
+from goldgate.stats.power import ones_needed
 from goldgate.suites.judged.measures import (
     TABLE,
     ColumnSums,
+    ItemFacts,
     LabelledRates,
     alpha_metric,
+    count_cells,
     find_ends,
     people_by_question,
     question_keys,
@@ -43,6 +45,7 @@ from goldgate.suites.judged.measures import (
 
 if TYPE_CHECKING:
     from goldgate.suites.judged.contracts import JudgedReport, LabellingValue, QuestionRow, RateDetails
+    from goldgate.suites.judged.source import OpenedFiles
 
 ITEM = "item"
 MAX_QUESTIONS = 200  # listed
@@ -50,79 +53,112 @@ _DRIFT_LABELS = 20  # from which on their order is looked at
 _USUAL_BOUND = Fraction(9, 10)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelFacts:
-    """What is known of the labels beside their numbers."""
-
-    book: LabelBook
-    draw: Draw | None
-    sampling: Sampling
-    labels: list[ItemLabels]  # of each item
-    has_items: bool  # whether a file says what is to be judged
-    no_judge_label: int
-    silent: frozenset[str]  # questions of which no label of the judge could be read
-    outside: int  # labels of judges for what is not among the items
-    steps: tuple[int, int]  # in which labels of people, and of judges, are counted
-    stretched: list[str]  # questions whose judge's labels were stretched
-    order: list[tuple[int, Fraction]]  # the place of an item in the draw, and its h - j
-    splits: list[JudgeSplit]  # of the judge's labels of each question, or of each stratum of one
-    repeated: int  # items that show what another one shows
-    draws: LabelDraws | None
-
-
-@dataclass
+@dataclass(kw_only=True)
 class JudgedOutcome(Outcome):
     """The suite's own parts of a report, and its remarks."""
 
-    label_facts: LabelFacts | None = None
+    files: OpenedFiles
+    draw: Draw | None
+    sampling: Sampling
+    facts: list[ItemFacts]
+    steps: Steps
+    stretched: list[str]  # questions whose judge's labels were stretched
+
+    def __post_init__(self) -> None:
+        self.book = self.files.book
+        self.labels = [self.book.items.get(each.key, ItemLabels()) for each in self.facts]
+        self.no_judge_label = sum(each.judge is None for each in self.facts) if self.book.judges else 0
+        self.answered = {each.key.question for each in self.facts if each.judge is not None}  # by a judge
+        cells = {each.key: count_cells(each) for each in self.facts}
+        agreed = {key: bool(both_1 + both_0) for key, (both_1, *_, both_0) in cells.items() if any(cells[key])}
+        self.label_draws = find_label_draws(self.book, self.draw, len(self.facts), agreed)
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> Mapping[str, object]:
-        facts = self.label_facts
-        assert facts is not None
         keys = question_keys(tally, (TABLE,))
         whole = tally.tables.get((TABLE,))
         labelling: LabellingValue = {
             "items": 0 if whole is None else ColumnSums(whole)["items"],
-            "human_steps": facts.steps[0],
-            "judge_steps": facts.steps[1],
-            "sampling": facts.sampling,
-            "people": sorted(facts.book.people),
-            "judges": sorted(facts.book.judges),
-            "labelled_by_several": sum(len(each.people) > 1 for each in facts.labels),
-            "without_judge_label": facts.no_judge_label,
-            "judge_labels_outside": facts.outside,
-            "stretched": facts.stretched[:MAX_QUESTIONS],
-            "judge_is_older": judge_is_older(facts.book, facts.draw),
-            "label_draws": facts.draws,
-            "draw": None if facts.draw is None else facts.draw.header,
+            "human_steps": self.steps.human,
+            "judge_steps": self.steps.judge,
+            "sampling": self.sampling,
+            "people": sorted(self.book.people),
+            "judges": sorted(self.book.judges),
+            "labelled_by_several": sum(len(each.people) > 1 for each in self.labels),
+            "without_judge_label": self.no_judge_label,
+            "judge_labels_outside": self.files.outside,
+            "stretched": self.stretched[:MAX_QUESTIONS],
+            "judge_is_older": judge_is_older(self.book, self.draw),
+            "label_draws": self.label_draws,
+            "draw": None if self.draw is None else self.draw.header,
         }
-        rows = [_question_row(tally, key[1], has_judge=bool(facts.book.judges)) for key in keys[:MAX_QUESTIONS]]
+        rows = [_question_row(tally, key[1], has_judge=bool(self.book.judges)) for key in keys[:MAX_QUESTIONS]]
         return {"labelling": labelling, "questions": {"rows": rows, "left_out": len(keys) - len(rows)}}
 
     def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
-        own, facts = cast("JudgedReport", report), self.label_facts
-        assert facts is not None
-        yield from sampling_remarks(facts.book, facts.draw, facts.sampling, facts.draws)
-        if facts.draw is not None and facts.draw.header["by"] == GROUP:
+        own, book, draw = cast("JudgedReport", report), self.book, self.draw
+        yield from sampling_remarks(book, draw, self.sampling, self.label_draws)
+        if draw is not None and draw.header["by"] == GROUP:
             message = "drawn by group: the interval is about these groups, and says nothing of others of their kind"
-            yield remark("drawn_by_group", message, groups=len(facts.draw.header["strata"]))
-        if facts.sampling == "complete" and facts.book.people and not facts.has_items:
+            yield remark("drawn_by_group", message, groups=len(draw.header["strata"]))
+        if self.sampling == "complete" and book.people and self.files.items is None:
             yield remark(
                 "no_items", "no items file: whatever has no label is not known, so labels may have been left out"
             )
-        if facts.repeated:
-            items = count_text(facts.repeated, ITEM)
+        if repeated := self._count_repeated():
+            items = count_text(repeated, ITEM)
             message = f"{items} with the same content as another one under another id: each counts by itself"
-            yield remark("repeated_items", message, items=facts.repeated)
+            yield remark("repeated_items", message, items=repeated)
         yield from _ungated_questions(own)
-        yield from people_remarks(facts.book, facts.labels, ITEM)
+        yield from people_remarks(book, self.labels, ITEM)
         for row in own["questions"]["rows"]:
-            yield from _rate_remarks(row, facts, several=len(own["questions"]["rows"]) > 1)
+            where = f"{row['question']}: " if len(own["questions"]["rows"]) > 1 else ""
+            yield from _rate_remarks(row, where)
+            yield from self._judge_use_remarks(row, where)
+            yield from _agreement_remarks(row, where)
             yield from _few_ones(row, report)
-        yield from judge_remarks(facts.book, facts.draw, facts.no_judge_label, ITEM)
-        yield from _other_judge_remarks(facts)
-        yield from _drift(facts.order)
-        yield from uneven_judge(facts.splits)
+        yield from judge_remarks(book, draw, self.no_judge_label, ITEM)
+        yield from self._other_judge_remarks()
+        yield from _drift(self._differences())
+        yield from uneven_judge(_judge_splits(self.facts))
+
+    def _count_repeated(self) -> int:
+        """How many items show what another one of their question shows; those that show nothing are not looked at."""
+        nothing, files = item_sha256({}), self.files
+        digests = {key: files.digests.get(key) or self.book.items[key].item_sha256 for key in files.population}
+        contents = [(key.question, digest) for key, digest in digests.items() if digest not in (None, nothing)]
+        return len(contents) - len({*contents})
+
+    def _judge_use_remarks(self, row: QuestionRow, where: str) -> Iterator[StandsOut]:
+        """Whether the judge says anything of a question."""
+        has_judge, ends = bool(self.book.judges), row["ends"]
+        if has_judge and row["question"] not in self.answered:
+            yield remark("unread_judge", f"{where}no label of the judge could be read: it says nothing")
+        elif row["judge_is_constant"]:
+            yield remark("constant_judge", f"{where}the judge gives every item the same label: it says nothing")
+        elif ends is not None and has_judge and row["others"] and not any(ends["all_0"]["lambdas"]):
+            message = f"{where}λ is 0: the judge does not go with people, and its labels are not used"
+            yield remark("useless_judge", message)
+
+    def _other_judge_remarks(self) -> Iterator[StandsOut]:
+        left_out = sorted(self.book.left_out)
+        if left_out:
+            message = f"labels of other judges are not used: {first_names(left_out)}"
+            yield remark("judges_left_out", message, judges=len(left_out))
+        if outside := self.files.outside:
+            labels = count_text(outside, "label")
+            yield remark("labels_outside", f"{labels} of judges for what is not among the items", labels=outside)
+        if self.stretched:
+            message = "the judge's labels do not go from 0 to 1: for the correction they are stretched"
+            yield remark("stretched_judge", message, questions=len(self.stretched))
+
+    def _differences(self) -> list[tuple[int, Fraction]]:
+        """The place of an item in the draw, and its h - j."""
+        order = {key: place for place, key in enumerate(self.draw.items)} if self.draw is not None else {}
+        return [
+            (order[each.key], each.human - each.judge)
+            for each in self.facts
+            if each.key in order and each.human is not None and each.judge is not None
+        ]
 
 
 def _ungated_questions(report: JudgedReport) -> Iterator[StandsOut]:
@@ -175,20 +211,16 @@ def _rate_details(rate: CorrectedRate) -> RateDetails:
     }
 
 
-def _rate_remarks(row: QuestionRow, facts: LabelFacts, *, several: bool) -> Iterator[StandsOut]:
-    where = f"{row['question']}: " if several else ""
+def _rate_remarks(row: QuestionRow, where: str) -> Iterator[StandsOut]:
     if row["unsure"]:
         message = f"{where}{count_text(row['unsure'], 'drawn item')} unsure or without a label of a person"
         if row["ends"] is not None:
             low, high = (format_number(end["value"]) for end in (row["ends"]["all_0"], row["ends"]["all_1"]))
             message += f": the rate is {low} if all of them are 0, and {high} if all are 1"
         yield remark("unsure", message, unsure=row["unsure"])
-    if row["question"] in facts.silent:
-        yield remark("unread_judge", f"{where}no label of the judge could be read: it says nothing")
-    elif row["judge_is_constant"]:
-        yield remark("constant_judge", f"{where}the judge gives every item the same label: it says nothing")
-    elif row["ends"] is not None and facts.book.judges and row["others"] and not any(row["ends"]["all_0"]["lambdas"]):
-        yield remark("useless_judge", f"{where}λ is 0: the judge does not go with people, and its labels are not used")
+
+
+def _agreement_remarks(row: QuestionRow, where: str) -> Iterator[StandsOut]:
     agreement = row["metrics"]["agreement"]
     if agreement["value"] == 1 and "denominator" in agreement and agreement["denominator"] >= LEAST_LABELS:
         message = (
@@ -199,19 +231,6 @@ def _rate_remarks(row: QuestionRow, facts: LabelFacts, *, several: bool) -> Iter
         strata = count_text(row["merged_strata"], "stratum", "strata")
         message = f"{where}{strata} with fewer than {LEAST_IN_STRATUM} labels merged with a neighbour"
         yield remark("merged_strata", message, strata=row["merged_strata"])
-
-
-def _other_judge_remarks(facts: LabelFacts) -> Iterator[StandsOut]:
-    left_out = sorted(facts.book.left_out)
-    if left_out:
-        message = f"labels of other judges are not used: {first_names(left_out)}"
-        yield remark("judges_left_out", message, judges=len(left_out))
-    if facts.outside:
-        labels = count_text(facts.outside, "label")
-        yield remark("labels_outside", f"{labels} of judges for what is not among the items", labels=facts.outside)
-    if facts.stretched:
-        message = "the judge's labels do not go from 0 to 1: for the correction they are stretched"
-        yield remark("stretched_judge", message, questions=len(facts.stretched))
 
 
 def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[StandsOut]:
@@ -249,3 +268,12 @@ def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[StandsOut]:
             "labelling change on the way?"
         )
         yield remark("labelling_order", message, labels=n)
+
+
+def _judge_splits(facts: Iterable[ItemFacts]) -> list[JudgeSplit]:
+    """Each question, or stratum of one, with the judge's labels on drawn items and on all of them."""
+    tables: dict[tuple[str, str], list[tuple[bool, Fraction]]] = {}
+    for each in facts:
+        if each.corrected is not None:
+            tables.setdefault((each.key.question, each.stratum or ""), []).append((each.drawn, each.corrected))
+    return [split for table in tables.values() for split in split_judge(table)]

@@ -33,7 +33,6 @@ from goldgate.readers.labels import (
     NamedLabel,
     file_digests,
     file_names,
-    find_label_draws,
     find_sampling,
     human_numbers,
     open_labels,
@@ -43,9 +42,9 @@ from goldgate.readers.labels import (
     require_shown,
 )
 from goldgate.readers.records import record_group, require_unchanged_files
-from goldgate.stats.label_counts import HALF, JudgeSplit, Steps, Stretch, find_steps, find_stretch, split_judge
-from goldgate.suites.judged.measures import ItemFacts, count_cells, judged_measures
-from goldgate.suites.judged.report import JudgedOutcome, LabelFacts
+from goldgate.stats.label_counts import HALF, Steps, Stretch, find_steps, find_stretch
+from goldgate.suites.judged.measures import ItemFacts, judged_measures
+from goldgate.suites.judged.report import JudgedOutcome
 from goldgate.suites.judged.suite import JudgedSettings
 
 SHARD_ITEMS = 1_000
@@ -227,7 +226,11 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             "draw": "none" if draw is None else draw.choice_sha256[:12],
             "steps": f"{self._steps[0]}/{self._steps[1]}",
         }
-        return JudgedOutcome(inputs, signed, label_facts=self._label_facts())
+        return JudgedOutcome(
+            inputs, signed, files=files, draw=draw, sampling=self.sampling, steps=self._steps,
+            facts=[facts for facts, _ in self._facts],
+            stretched=sorted(name for name, stretch in self._stretches.items() if stretch != Stretch()),
+        )  # fmt: skip
 
     def lookup(self) -> OpenedFiles:
         return self._files
@@ -268,51 +271,6 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             judge = item.judge()
             yield HALF if judge is None else judge
             yield self._stretches[key.question](judge)
-
-    def _label_facts(self) -> LabelFacts:
-        book, draw, nothing = self._files.book, self._draw, ItemLabels()
-        facts = [facts for facts, _ in self._facts]
-        order = {key: place for place, key in enumerate(draw.items)} if draw is not None else {}
-        cells = {each.key: count_cells(each) for each in facts}
-        agreed = {key: bool(both_1 + both_0) for key, (both_1, *apart, both_0) in cells.items() if any(cells[key])}
-        return LabelFacts(
-            book, draw, self.sampling, [book.items.get(each.key, nothing) for each in facts],
-            has_items=self._files.items is not None,
-            no_judge_label=sum(each.judge is None for each in facts) if book.judges else 0,
-            silent=_silent_questions(facts) if book.judges else frozenset(),
-            outside=self._files.outside,
-            steps=self._steps,
-            stretched=sorted(name for name, stretch in self._stretches.items() if stretch != Stretch()),
-            order=[(order[each.key], each.human - each.judge) for each in facts
-                   if each.key in order and each.human is not None and each.judge is not None],
-            splits=_judge_splits(facts),
-            repeated=_count_repeated(self._files),
-            draws=find_label_draws(book, draw, self.units, agreed),
-        )  # fmt: skip
-
-
-def _count_repeated(files: OpenedFiles) -> int:
-    """How many items show what another one of their question shows; those that show nothing are not looked at."""
-    nothing, labels = item_sha256({}), files.book.items
-    digests = {key: files.digests.get(key) or labels[key].item_sha256 for key in files.population}
-    contents = [(key.question, digest) for key, digest in digests.items() if digest not in (None, nothing)]
-    return len(contents) - len({*contents})
-
-
-def _silent_questions(facts: Iterable[ItemFacts]) -> frozenset[str]:
-    """The questions of which the judge labelled no item."""
-    answered = {each.key.question: False for each in facts}
-    answered |= {each.key.question: True for each in facts if each.judge is not None}
-    return frozenset(question for question, is_answered in answered.items() if not is_answered)
-
-
-def _judge_splits(facts: Iterable[ItemFacts]) -> list[JudgeSplit]:
-    """Each question, or stratum of one, with the judge's labels on drawn items and on all of them."""
-    tables: dict[tuple[str, str], list[tuple[bool, Fraction]]] = {}
-    for each in facts:
-        if each.corrected is not None:
-            tables.setdefault((each.key.question, each.stratum or ""), []).append((each.drawn, each.corrected))
-    return [split for table in tables.values() for split in split_judge(table)]
 
 
 def _check_draw(draw: Draw, files: OpenedFiles, paths: Sequence[str]) -> dict[ItemKey, str]:
