@@ -19,7 +19,7 @@ from goldgate.core.measure import (
 )
 from goldgate.core.metric import Estimate, Metric, Metrics, Rate, Ratio
 from goldgate.core.suite import Measure
-from goldgate.core.sums import Counts
+from goldgate.core.sums import Counts, RatioSums, UnitSums
 from goldgate.core.tally import TableKey, Tally, UnitCounts
 from goldgate.readers.draw import ItemKey
 from goldgate.readers.labels import NamedLabel
@@ -96,6 +96,12 @@ def count_cells(facts: ItemFacts) -> tuple[int, int, int, int]:
     return int(human and judge), int(human and not judge), int(judge and not human), int(not human and not judge)
 
 
+def _of_people(numerator: str, denominator: str, undefined: str) -> ColumnRatio:
+    """The sum of some columns over that of others, for systems of which people labelled the same items."""
+    above, below = (dict.fromkeys(columns.split(), 1) for columns in (numerator, denominator))
+    return ColumnRatio(above, below, undefined, same=_SAME_ITEMS)
+
+
 class LabelledRates(RatioMeasure[ItemFacts]):
     """Rates of people and judge, how far they agree, and the corrected rate; by question, and by stratum of one.
 
@@ -112,23 +118,14 @@ class LabelledRates(RatioMeasure[ItemFacts]):
     at_most_one = frozenset({"items", "both_1", "human_1", "judge_1", "both_0", "fractional"})
     parts = {"question": "", "stratum": ""}
     ratios = {
-        "human_rate": ColumnRatio({"human": 1}, {"labelled": 1}, NO_LABELS, same=_SAME_ITEMS),
+        "human_rate": _of_people("human", "labelled", NO_LABELS),
         "judge_rate": over("judge_all", "judged", NO_JUDGE),
         "judge_bias": ColumnRatio(
             {"judge_above": 1, "judge_below": -1}, {"compared": 1}, NO_PAIR, share=False, same=_SAME_ITEMS
         ),
-        "agreement": ColumnRatio(
-            {"both_1": 1, "both_0": 1},
-            dict.fromkeys(("both_1", "human_1", "judge_1", "both_0"), 1),
-            NO_PAIR,
-            same=_SAME_ITEMS,
-        ),
-        "judge_sensitivity": ColumnRatio(
-            {"both_1": 1}, {"both_1": 1, "human_1": 1}, "no item that has both labels is 1 for people", same=_SAME_ITEMS
-        ),
-        "judge_specificity": ColumnRatio(
-            {"both_0": 1}, {"both_0": 1, "judge_1": 1}, "no item that has both labels is 0 for people", same=_SAME_ITEMS
-        ),
+        "agreement": _of_people("both_1 both_0", "both_1 human_1 judge_1 both_0", NO_PAIR),
+        "judge_sensitivity": _of_people("both_1", "both_1 human_1", "no item that has both labels is 1 for people"),
+        "judge_specificity": _of_people("both_0", "both_0 judge_1", "no item that has both labels is 0 for people"),
     }
     estimates = {"rate": NO_LABELS, "labels_worth": NO_LABELS, "cohens_kappa": NO_PAIR}
     compared = frozenset({"rate"})
@@ -160,40 +157,15 @@ class LabelledRates(RatioMeasure[ItemFacts]):
 
     def estimate(self, tally: Tally, key: TableKey) -> dict[str, Metric]:
         table = tally.tables.get(key)
-        if table is None:
-            undefined = {name: Estimate(None, reason, share=False) for name, reason in self.estimates.items()}
-            return {**undefined, "rate": Estimate(None, NO_LABELS, gate_confidence=GATE_CONFIDENCE)}
-        corrected = find_ends(tally, key)
+        corrected = NO_LABELS if table is None else find_ends(tally, key)
         if isinstance(corrected, str):
             rate = Estimate(None, corrected, gate_confidence=GATE_CONFIDENCE)
             worth = Estimate(None, corrected, share=False)
         else:
             rate = corrected.estimate()
             worth = Estimate(corrected.worth, share=False)
-        return {**self._agreement(ColumnSums(table)), "rate": rate, "labels_worth": worth}
-
-    def _agreement(self, column: ColumnSums) -> dict[str, Metric]:
-        """What needs both labels of an item."""
-        cells = Cells(*(column[name] for name in ("both_1", "human_1", "judge_1", "both_0")))
-        above, below, n = column["judge_above"], column["judge_below"], column["compared"]
-        metrics: dict[str, Metric] = {
-            "judge_bias": Ratio(above - below, n, NO_PAIR, interval_at=partial(_bias_interval, column.bias()))
-        }
-        shares = {
-            "agreement": (cells.both_1 + cells.both_0, sum(cells)),
-            "judge_sensitivity": (cells.both_1, cells.both_1 + cells.human_1),
-            "judge_specificity": (cells.both_0, cells.both_0 + cells.judge_1),
-        }
-        for name, (hits, trials) in shares.items():
-            undefined = self.ratios[name].undefined
-            metrics[name] = Rate(hits, trials, undefined, interval_at=partial(share_of_items, hits, trials))
-        kappa = cells.kappa if sum(cells) else None
-        why = None if kappa is not None else ALIKE if sum(cells) else NO_PAIR
-        metrics["cohens_kappa"] = Estimate(kappa, why, False, cells.kappa_interval)
-        if column["fractional"]:
-            metrics |= {name: Rate(0, 0, FRACTIONAL) for name in shares}
-            metrics["cohens_kappa"] = Estimate(None, FRACTIONAL, share=False)
-        return metrics
+        agreement = {"cohens_kappa": Estimate(None, NO_PAIR, share=False)} if table is None else _agreement(table)
+        return {**agreement, "rate": rate, "labels_worth": worth}
 
     def difference(
         self, metric: str, key: TableKey, paired: PairedTables, *, for_gate: bool = False
@@ -202,21 +174,37 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         return _rate_difference(key, paired, for_gate)
 
 
-class ColumnSums(LabelColumns):
-    """The sums of a table's columns."""
+def _agreement(table: UnitSums) -> dict[str, Metric]:
+    """What needs both labels of an item."""
+    column = LabelColumns(table)
+    cells = Cells(*(column[name] for name in ("both_1", "human_1", "judge_1", "both_0")))
+    above, below, n = column["judge_above"], column["judge_below"], column["compared"]
+    bias = _bias(column, table.sums()["judge_bias"]) if n else None
+    metrics: dict[str, Metric] = {
+        "judge_bias": Ratio(above - below, n, NO_PAIR, interval_at=partial(_bias_interval, bias))
+    }
+    for name in ("agreement", "judge_sensitivity", "judge_specificity"):
+        ratio = LabelledRates.ratios[name]
+        hits, trials = (sum(column[each] for each in columns) for columns in (ratio.numerator, ratio.denominator))
+        metrics[name] = Rate(hits, trials, ratio.undefined, interval_at=partial(share_of_items, hits, trials))
+        if column["fractional"]:
+            metrics[name] = Rate(0, 0, FRACTIONAL)
+    kappa = cells.kappa if sum(cells) and not column["fractional"] else None
+    why = FRACTIONAL if column["fractional"] else ALIKE if sum(cells) else NO_PAIR
+    interval = None if column["fractional"] else cells.kappa_interval
+    metrics["cohens_kappa"] = Estimate(kappa, None if kappa is not None else why, False, interval)
+    return metrics
 
-    def bias(self) -> SignedMean | None:
-        """The mean of j - h; over groups, the larger of the two variances."""
-        if not self["compared"]:
-            return None
-        s, grouped = max(self.steps, self.judge_steps), self._sums["judge_bias"]
-        total, squares = self["judge_above"] - self["judge_below"], self["bias_squared"]
-        mean = mean_with_disagreements(Fraction(total, s), Fraction(squares, s * s), self["compared"] // s)
-        if not self.is_grouped:
-            return mean
-        return SignedMean(
-            mean.value, max(mean.variance, grouped.variance or mean.variance), Fraction(grouped.units - 1)
-        )
+
+def _bias(column: LabelColumns, by_group: RatioSums) -> SignedMean:
+    """The mean of j - h; over groups, the larger of the two variances."""
+    s = max(column.steps, column.judge_steps)
+    total, squares = column["judge_above"] - column["judge_below"], column["bias_squared"]
+    mean = mean_with_disagreements(Fraction(total, s), Fraction(squares, s * s), column["compared"] // s)
+    if not column.is_grouped:
+        return mean
+    variance = max(mean.variance, by_group.variance or mean.variance)
+    return SignedMean(mean.value, variance, Fraction(by_group.units - 1))
 
 
 def question_keys(tally: Tally, key: TableKey) -> list[TableKey]:
@@ -252,7 +240,7 @@ def _rate_difference(key: TableKey, paired: PairedTables, for_gate: bool) -> Est
         return EstimateDifference(reason=one if isinstance(one, str) else str(two))
     if len(key) == 1:
         [key] = question_keys(tallies[0], key)
-    grouped = ColumnSums(tallies[0].tables[key]).is_grouped
+    grouped = LabelColumns(tallies[0].tables[key]).is_grouped
     if grouped and max(one.strata, two.strata) > 1:
         return EstimateDifference(reason=GROUPS_IN_STRATA, comparable=False)
     strata = [part for part in paired if part[:-1] == key and len(key) == 2 and not grouped]

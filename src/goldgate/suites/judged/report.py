@@ -29,11 +29,18 @@ from goldgate.readers.labels import (
 from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
 from goldgate.stats.distributions import t_tail
 from goldgate.stats.interval import GROUP, metric_with_interval
-from goldgate.stats.label_counts import GATE_CONFIDENCE, UNLIKELY, JudgeSplit, Steps, split_judge, uneven_judge
+from goldgate.stats.label_counts import (
+    GATE_CONFIDENCE,
+    UNLIKELY,
+    JudgeSplit,
+    LabelColumns,
+    Steps,
+    split_judge,
+    uneven_judge,
+)
 from goldgate.stats.power import ones_needed
 from goldgate.suites.judged.measures import (
     TABLE,
-    ColumnSums,
     ItemFacts,
     LabelledRates,
     alpha_metric,
@@ -77,7 +84,7 @@ class JudgedOutcome(Outcome):
         keys = question_keys(tally, (TABLE,))
         whole = tally.tables.get((TABLE,))
         labelling: LabellingValue = {
-            "items": 0 if whole is None else ColumnSums(whole)["items"],
+            "items": 0 if whole is None else LabelColumns(whole)["items"],
             "human_steps": self.steps.human,
             "judge_steps": self.steps.judge,
             "sampling": self.sampling,
@@ -174,7 +181,7 @@ def _ungated_questions(report: JudgedReport) -> Iterator[StandsOut]:
 
 def _question_row(tally: Tally, question: str, *, has_judge: bool) -> QuestionRow:
     key = (TABLE, question)
-    column = ColumnSums(tally.tables[key])
+    column = LabelColumns(tally.tables[key])
     s, corrected = column.steps, find_ends(tally, key)
     unit = GROUP if column.is_grouped else ITEM
     sums = column.labels(0)
