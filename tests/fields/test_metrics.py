@@ -222,7 +222,8 @@ def test_leaves_without_a_confidence_need_review_and_leave_the_others_undefined(
 
 def entry(name: str, *documents: FieldFacts, group: str | None = None) -> dict[str, Any]:
     """A metric of some documents as a report has it, with its interval."""
-    scorer = AnswerScorer(scorer_for(None, INVOICE))
+    made = scorer_for(None, INVOICE)
+    scorer = AnswerScorer(made.settings, made.schema)
     tally = scorer.tally()
     for facts in documents:
         tally.add(count_unit(scorer.measures, facts, tally), group)

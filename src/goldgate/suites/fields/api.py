@@ -17,10 +17,10 @@ from goldgate.errors import ConfigError, Place, describe_value
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.unit_records import whole_record
 from goldgate.suites.fields.measures import fields_measures
-from goldgate.suites.fields.schema import parse_path
+from goldgate.suites.fields.schema import FieldSchema, parse_path
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument, document_record
 from goldgate.suites.fields.source import JsonSchemaSource, obtain_schema, parse_answer, parse_document
-from goldgate.suites.fields.suite import SUITE
+from goldgate.suites.fields.suite import SUITE, FieldsSettings
 from goldgate.suites.plan import load_plan
 
 Paths = str | Path | Sequence[str | Path]
@@ -51,27 +51,15 @@ def load_fields_scorer(
     for path in comparators or ():
         if not made.has_path(parse_path(path)):
             raise made.unknown_path(path, f"the schema does not have the path {path}", Place(field="comparators"))
-    return AnswerScorer(FieldsScorer(settings, made))
+    return AnswerScorer(settings, made)
 
 
-def _is_record(answer: Mapping[str, Any]) -> bool:
-    """Whether an answer is a prediction record, and not the value itself."""
-    return "response" in answer or ("value" in answer and answer.keys() <= {"id", "value", "confidence"})
-
-
-class AnswerScorer:
+class AnswerScorer(FieldsScorer):
     """Scores answers one by one. It holds no answer and no sum."""
 
-    def __init__(self, scorer: FieldsScorer) -> None:
-        self._scorer = scorer
-        self.measures = fields_measures(scorer.settings)
-
-    @property
-    def thought_tags(self) -> Sequence[str]:
-        return self._scorer.settings.thought_tags
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (AnswerScorer, (self._scorer,))
+    def __init__(self, settings: FieldsSettings, schema: FieldSchema) -> None:
+        super().__init__(settings, schema)
+        self.measures = fields_measures(settings)
 
     def score(self, response: Any, gold: Mapping[str, Any] | GoldDocument) -> AnswerScore:
         """Score one answer: raw text, chat messages, the reply of an endpoint, a decoded value, or None for none.
@@ -83,13 +71,15 @@ class AnswerScorer:
         document = gold if isinstance(gold, GoldDocument) else parse_document(gold, record_id(gold) or "")
         if response is None or isinstance(response, FieldsAnswer):
             answer = response
-        elif isinstance(response, Mapping) and _is_record(response):
-            answer = parse_answer(response)
+        elif isinstance(response, Mapping) and (
+            "response" in response or ("value" in response and response.keys() <= {"id", "value", "confidence"})
+        ):
+            answer = parse_answer(response)  # it is a prediction record, and not the value itself
         elif isinstance(response, (str, list, tuple, Mapping)):
             answer = parse_answer({"response": response})
         else:
             raise TypeError(f"an answer is text, chat messages, decoded JSON or None, not {type(response).__name__}")
-        return AnswerScore(self, self._scorer.facts(document, answer), answer)
+        return AnswerScore(self, self.facts(document, answer), answer)
 
     def score_many(
         self, responses: Iterable[Any], golds: Iterable[Mapping[str, Any] | GoldDocument]
@@ -111,10 +101,6 @@ class AnswerScorer:
             metrics.update(measure.metrics(tally))
         return metrics
 
-    def record_of(self, facts: FieldFacts) -> dict[str, Any]:
-        """The record of a document, as in samples.jsonl."""
-        return whole_record(document_record(facts), count_unit(self.measures, facts, Tally()), facts.document.group)
-
 
 @dataclass(slots=True, repr=False)
 class AnswerScore:
@@ -131,7 +117,8 @@ class AnswerScore:
     @property
     def record(self) -> dict[str, Any]:
         """The document's record, as in samples.jsonl."""
-        return self.scorer.record_of(self.facts)
+        counts = count_unit(self.scorer.measures, self.facts, Tally())
+        return whole_record(document_record(self.facts), counts, self.facts.document.group)
 
     def __getitem__(self, metric: str) -> float | None:
         return self.metrics[metric].value
@@ -145,7 +132,7 @@ class AnswerScore:
         from goldgate.report.html import render_unit
         from goldgate.suites.fields.explain import DocumentView, page_of_document
 
-        tags = self.scorer.thought_tags
+        tags = self.scorer.settings.thought_tags
         view = DocumentView(self.record, self.facts.document.text, self.answer, self.facts, thought_tags=tags)  # type: ignore[arg-type]
         return render_unit(page_of_document(view), [(name, str(self.metrics[name])) for name in SUITE.headline])
 

@@ -46,6 +46,7 @@ from goldgate.suites.fields.suite import FieldsSettings
 SCALE = 10_000  # steps of a confidence between 0 and 1: sums over documents then add up in any order
 LISTED_ERRORS = 1_000  # in a record
 _MESSAGE_CHARACTERS = 120  # of the validator, which quotes the value
+_READING = ("status", "method", "repairs", "start", "end")  # of an answer, in its record
 _WRAPPED = frozenset({"value", "confidence"})
 _KEY = re.compile(rb'"\s*+:')
 
@@ -127,7 +128,7 @@ class FieldsScorer:
         self._scalar_paths = frozenset() if schema.is_derived else frozenset(_plain_scalars(schema))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (FieldsScorer, (self.settings, self.schema))
+        return (type(self), (self.settings, self.schema))
 
     def facts(self, document: GoldDocument, answer: FieldsAnswer | None) -> FieldFacts:
         """Everything that can be said of a document."""
@@ -415,7 +416,7 @@ def document_record(facts: FieldFacts) -> dict[str, Any]:
     errors = wrong + sum(leaf.partner is None for leaf in facts.predicted.leaves)
     return {
         "id": facts.document.id,
-        "parse": None if parsed is None else _parse_record(parsed),
+        "parse": None if parsed is None else {name: getattr(parsed, name) for name in _READING},
         "compliant": facts.compliant,
         "leaves": {"gold": len(facts.gold.leaves), "predicted": len(facts.predicted.leaves), "hits": facts.hits},
         "errors": [*islice(_errors(facts), LISTED_ERRORS)],
@@ -423,16 +424,6 @@ def document_record(facts: FieldFacts) -> dict[str, Any]:
         "shape_mended": facts.alignment.shape_mended,
         "gold_left_out": sorted({*facts.gold.left_out})[:LISTED_ERRORS],
         "unsupported": [{"path": path_name(leaf), "value": plain(leaf.value)} for leaf in unsupported],
-    }
-
-
-def _parse_record(parsed: Parsed) -> dict[str, Any]:
-    return {
-        "status": parsed.status,
-        "method": parsed.method,
-        "repairs": parsed.repairs,
-        "start": parsed.start,
-        "end": parsed.end,
     }
 
 
