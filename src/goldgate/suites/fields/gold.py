@@ -29,7 +29,7 @@ from goldgate.report.escape import losses_text
 from goldgate.suites.fields.comparators import NumberComparator, leaf_text, read_number
 from goldgate.suites.fields.leaves import Leaf, location
 from goldgate.suites.fields.schema import EXTENSION, FieldSchema
-from goldgate.suites.fields.scorer import FieldsScorer, GoldDocument, SourceText
+from goldgate.suites.fields.scorer import FieldsScorer, GoldDocument, unsupported_leaves
 from goldgate.suites.fields.source import derive_gold_schema, derive_shape, obtain_schema, parse_document
 from goldgate.suites.fields.suite import WEIGHT_DECIMALS, FieldsSettings, is_json_schema
 
@@ -78,7 +78,7 @@ class FieldsCheck(RecordCheck):
         if document.text is None:
             yield GoldProblem("no_text", "no source text: hallucination cannot be checked", "text", "note")
             return
-        missing, _ = SourceText(document.text).unsupported(leaves)
+        missing, _ = unsupported_leaves(document.text, leaves)
         for leaf in leaves:
             if id(leaf) in missing:
                 message = f"{limit_length(leaf_text(leaf.value), _LONGEST)} is not in the text"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.core.value_text import Haystack, NumberText, contained_values, normalize
+from goldgate.core.value_text import NumberText, contained_values, normalize
 from goldgate.errors import ConfigError, Place
 from goldgate.files.parsing import find_repeated_key
 from goldgate.response import Method, Parsed, Status, Step, read_answer
@@ -88,7 +88,6 @@ class FieldFacts:
 
     document: GoldDocument
     parsed: Parsed | None  # None where there is no prediction
-    value: Any  # what was read; None where nothing was
     gold: LeafTree
     predicted: LeafTree
     alignment: Alignment
@@ -132,22 +131,19 @@ class FieldsScorer:
 
     def facts(self, document: GoldDocument, answer: FieldsAnswer | None) -> FieldFacts:
         """Everything that can be said of a document."""
-        parsed, value = self._read(answer)
-        confidences: dict[tuple[Any, ...], float] = {}
-        is_read = parsed is not None and parsed.status != Status.ERROR
-        if is_read and answer is not None:
-            value, confidences = unwrap_confidences(value, self.schema.root)
-        gold = self._gold_builder.build(document.value, self.schema.root)
-        predicted = self._builder.build(value if is_read else None, self.schema.root)
-        alignment = align_trees(gold, predicted)
-        facts = FieldFacts(document, parsed, value if is_read else None, gold, predicted, alignment)
+        parsed, root = self._read(answer), self.schema.root
+        value, confidences = None, dict[tuple[Any, ...], float]()
+        if parsed is not None and parsed.status != Status.ERROR:
+            value, confidences = unwrap_confidences(parsed.value, root)
+        gold, predicted = self._gold_builder.build(document.value, root), self._builder.build(value, root)
+        facts = FieldFacts(document, parsed, gold, predicted, align_trees(gold, predicted))
         if document.text:
-            facts.unsupported, facts.checked = SourceText(document.text).unsupported(predicted.leaves)
+            facts.unsupported, facts.checked = unsupported_leaves(document.text, predicted.leaves)
         if not facts.is_whole:
             name_errors(gold, predicted, facts.unsupported)
         if self.validator is not None:
-            facts.compliant = is_read and self.validator.is_valid(value)
-        if is_read and answer is not None and parsed is not None:
+            facts.compliant = facts.is_read and self.validator.is_valid(value)
+        if facts.is_read and answer is not None and parsed is not None:
             facts.repeated_keys = _has_repeated_key(answer, parsed)
             beside = answer.confidence if answer.response is None else None
             if confidences or beside:
@@ -155,18 +151,14 @@ class FieldsScorer:
         facts.absent = self._absent(facts)
         return facts
 
-    def _read(self, answer: FieldsAnswer | None) -> tuple[Parsed | None, Any]:
+    def _read(self, answer: FieldsAnswer | None) -> Parsed | None:
         """The answer as it was read; None where there is none."""
-        if answer is None:
-            return None, None
+        if answer is None or (answer.response is None and answer.value is None):
+            return None
         if answer.response is None:
-            if answer.value is None:
-                return None, None
-            return Parsed(Status.RAW, Method.STRUCTURED, answer.value), answer.value
+            return Parsed(Status.RAW, Method.STRUCTURED, answer.value)
         parsed = read_answer(answer.response, self.settings.thought_tags, self._form)
-        if parsed.status == Status.ERROR:
-            parsed = _read_scalar(answer.response, parsed)
-        return parsed, parsed.value
+        return _read_scalar(answer.response, parsed) if parsed.status == Status.ERROR else parsed
 
     def _absent(self, facts: FieldFacts) -> tuple[int, int]:
         if not self._scalar_paths:
@@ -230,51 +222,34 @@ def locate_confidences(leaves: list[Leaf], wrapped: Mapping[tuple[Any, ...], flo
     return scored
 
 
-class SourceText:
-    """A text that leaves are looked for in; what it has is found when it is first needed."""
+def unsupported_leaves(text: str, leaves: list[Leaf]) -> tuple[frozenset[int], int]:
+    """The ids of leaves that a source text does not have, and how many were looked for.
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._haystack = Haystack(text)
-        self._found_dates: dict[tuple[str, ...], set[tuple[int, ...]]] = {}
+    Texts are looked for as they stand, numbers and dates by what they mean; booleans and values of enums are not.
+    """
+    checked = [leaf for leaf in leaves if not isinstance(leaf.value, bool) and not leaf.shape.is_choice]
+    texts = {leaf.value: normalize(leaf.value) for leaf in checked if type(leaf.value) is str}
+    present = contained_values({*texts.values()}, normalize(text))
 
-    @cached_property
-    def _numbers(self) -> set[object]:
-        """Every number in the text, in all readings that it has, without its sign."""
-        return {number for number, _ in number_places(self._text)}
+    @cache
+    def numbers() -> set[object]:
+        return {number for number, _ in number_places(text)}
 
-    def unsupported(self, leaves: list[Leaf]) -> tuple[frozenset[int], int]:
-        """The ids of leaves that the text does not have, and how many were looked for.
+    @cache
+    def dates(formats: tuple[str, ...]) -> set[tuple[int, ...]]:
+        return {reading.written for reading, _ in date_places(text, formats)}
 
-        Booleans and the values of enums are not looked for.
-        """
-        checked = [leaf for leaf in leaves if not isinstance(leaf.value, bool) and not leaf.shape.is_choice]
-        texts = {leaf.value: normalize(leaf.value) for leaf in checked if type(leaf.value) is str}
-        present = contained_values({*texts.values()}, self._haystack.normalized)
-        missing = [
-            leaf
-            for leaf in checked
-            if not (type(leaf.value) is str and texts[leaf.value] in present) and not self._has(leaf)
-        ]
-        return frozenset(map(id, missing)), len(checked)
-
-    def _dates(self, formats: tuple[str, ...]) -> set[tuple[int, ...]]:
-        if formats not in self._found_dates:
-            self._found_dates[formats] = {reading.written for reading, _ in date_places(self._text, formats)}
-        return self._found_dates[formats]
-
-    def _has(self, leaf: Leaf) -> bool:
-        """Whether the text has the number or the date that a leaf is."""
-        number = number_of(leaf.value)
-        if number is not None:
-            return magnitude(number) in self._numbers
-        comparator = leaf.shape.comparator
-        if isinstance(leaf.key, DateReading) and isinstance(comparator, DateComparator):
+    def has_meaning(leaf: Leaf) -> bool:
+        number, comparator = number_of(leaf.value), leaf.shape.comparator
+        if isinstance(leaf.key, DateReading) and isinstance(comparator, DateComparator) and number is None:
             written = leaf.key.written
-            return any(found[: len(written)] == written for found in self._dates(comparator.formats))
+            return any(each[: len(written)] == written for each in dates(comparator.formats))
         if isinstance(comparator, NumberComparator) and isinstance(leaf.value, str):
             number = read_number(leaf.value, comparator.decimal)
-        return number is not None and magnitude(number) in self._numbers
+        return number is not None and magnitude(number) in numbers()
+
+    missing = [leaf for leaf in checked if texts.get(leaf.value) not in present and not has_meaning(leaf)]
+    return frozenset(map(id, missing)), len(checked)
 
 
 class SchemaError(NamedTuple):
@@ -390,22 +365,10 @@ def _has_repeated_key(answer: FieldsAnswer, parsed: Parsed) -> bool:
         source, value = (parsed.source or "").encode("utf-8", "replace"), parsed.value
     if not source:
         return False
-    keys = _count_keys(value)
+    keys = sum(len(each) for level in containers_by_level(value) for each in level if type(each) is dict)
     if source.count(b":") <= keys or len(_KEY.findall(source)) <= keys:
         return False
     return find_repeated_key(source) is not None
-
-
-def _count_keys(value: Any) -> int:
-    count, waiting = 0, [value]
-    while waiting:
-        entry = waiting.pop()
-        if type(entry) is dict:
-            count += len(entry)
-            waiting += entry.values()
-        elif type(entry) is list:
-            waiting += entry
-    return count
 
 
 def document_record(facts: FieldFacts) -> dict[str, Any]:
