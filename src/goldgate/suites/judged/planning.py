@@ -30,8 +30,7 @@ from goldgate.readers.stored_result import StoredResult
 from goldgate.runs.units import ratio_measures, sum_records
 from goldgate.stats.corrected_rate import LEAST_LABELS
 from goldgate.stats.interval import LEVEL
-from goldgate.stats.label_counts import GATE_CONFIDENCE, LabelColumns
-from goldgate.stats.power import ExpectedLabels, LabelGoal, ones_needed
+from goldgate.stats.label_counts import GATE_CONFIDENCE, ExpectedLabels, LabelColumns, LabelGoal, ones_needed
 from goldgate.suites.judged.ask import load_judge_template, read_question, text_digest
 from goldgate.suites.judged.measures import TABLE, find_ends, question_keys
 

@@ -35,10 +35,10 @@ from goldgate.stats.label_counts import (
     JudgeSplit,
     LabelColumns,
     Steps,
+    ones_needed,
     split_judge,
     uneven_judge,
 )
-from goldgate.stats.power import ones_needed
 from goldgate.suites.judged.measures import (
     TABLE,
     ItemFacts,
