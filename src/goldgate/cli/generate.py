@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shlex
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr
 from io import StringIO
 from pathlib import Path
@@ -19,23 +18,30 @@ from goldgate.cli.generation_options import (
     ENDPOINT_OPTIONS,
     SCORING_OPTIONS,
     STOPPING_OPTIONS,
-    GenerationChoices,
-    parse_choices,
+    parse_generation_options,
+    stop_rule,
 )
-from goldgate.cli.options import MultiValueCommand, ability_options, add_options, as_list
+from goldgate.cli.options import MultiValueCommand, ability_options, add_options, as_list, choose_ability
 from goldgate.cli.out_folder import REPORT_JSON, OutFolder
-from goldgate.cli.process import EXIT_INTERRUPTED, ProgressLine, print_output, print_stderr, result_or_error, show_error
+from goldgate.cli.process import (
+    EXIT_INTERRUPTED,
+    ProgressLine,
+    exit_status,
+    print_output,
+    print_stderr,
+    result_or_error,
+)
 from goldgate.cli.runner import Job, run_job
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, GoldgateError
+from goldgate.suites import abilities_for
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import EarlyStopValue
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.task import ScoredTask, Task
     from goldgate.generation.answerer import StopRule
-    from goldgate.generation.journal import Journal
     from goldgate.generation.results import SeedSummary
-    from goldgate.generation.run import DryRun, GenerationOptions, GenerationResult, PreparedRun
+    from goldgate.generation.run import GenerationOptions, GenerationResult, PreparedRun
     from goldgate.pipeline import Finished
 
 
@@ -61,11 +67,13 @@ def stopped_line(stopped: EarlyStopValue) -> str:
     )
 
 
-def dry_run_text(prepared: PreparedRun, planned: DryRun) -> str:
+def dry_run_text(prepared: PreparedRun) -> str:
     """The first prompt, the number of requests, and what they cost at most."""
     from goldgate.generation.results import format_money
+    from goldgate.generation.run import dry_run
     from goldgate.report.escape import visible
 
+    planned = dry_run(prepared)
     lines = []
     if planned.first is not None:
         lines.append(f"The first prompt, of {visible(planned.first.id)}:")
@@ -100,7 +108,6 @@ def summary_text(options: GenerationOptions, summary: dict[str, Any]) -> str:
     return "\n".join([*lines, cost_line(summary)]) + "\n"
 
 
-PREDICTIONS, ASKED_GOLD = "predictions.jsonl", "asked.jsonl"
 SEED_FILES = ("seeds.json", "seeds.md")
 # No file of a run that could not begin, whose command line may hold a key (run.json keeps it), or whose folder belongs
 # to another run.
@@ -175,24 +182,69 @@ class GenerateCommand:
         self.quiet = bool(params["quiet"])
         if self.quiet:
             logging.getLogger("goldgate").setLevel(logging.ERROR)
-        self.chosen = parse_choices(command, params)
-        self.options = self.chosen.options
+        self.options, self.answerer = parse_generation_options(params)
+        names = {each.name for _, ability in abilities_for(command) for each in ability.inputs}
+        self.inputs = {name: value for name, value in params.items() if name in names}
+        self.suite, self.ability = choose_ability(command, params["suite"], self.inputs)
 
     def carry_out(self, *, score: bool) -> int:
         """Prepare, ask, score; the result is the exit status. A shard is only asked: it is no result by itself."""
-        score = score and self.options.shard is None
-        prepared = result_or_error(lambda: _prepare(self.chosen, self.params))
+        return exit_status(lambda: self._carry_out(score=score and self.options.shard is None))
+
+    def _carry_out(self, *, score: bool) -> int:
+        prepared = result_or_error(self._prepare)
         if isinstance(prepared, GoldgateError):
-            reported = score and not _in_use(self.options.out) and self._may_be_stored()
-            return self._report_error(prepared) if reported else self._fail(prepared)
+            return self._report_error(prepared, reported=score and self._may_report())
         with ExitStack() as held:  # the folder is ours until the last file is written
             held.callback(prepared.task.close)
             if self.params["dry_run"]:
-                return self._dry_run(prepared)
+                return print_output(dry_run_text(prepared), EXIT_PASSED)
             outcome = result_or_error(lambda: self._generate(prepared, held, score=score))
             if isinstance(outcome, GoldgateError):
-                return self._report_error(outcome) if score else self._fail(outcome)
+                return self._report_error(outcome, reported=score)
             return self._after(prepared, outcome, score=score)
+
+    def _prepare(self) -> PreparedRun:
+        from goldgate.generation.run import prepare
+        from goldgate.runs.against import load_reference_runs
+        from goldgate.suites.plan import load_plan, load_protocol
+
+        loaded, options = load_protocol(self.params["protocol"]), self.options
+        plan = load_plan(self.suite, loaded)
+        # Before anything is asked and paid for: what gates compare with is there, and is not written over.
+        load_reference_runs(self.suite, plan, [str(folder) for folder in (options.out, *options.folders())])
+
+        def load() -> Task:
+            task: Task = self.ability.load()(plan, options.all_seeds, options.response_format, self.inputs)
+            return task
+
+        def watch(task: Task) -> StopRule | None:
+            return stop_rule(plan, cast("ScoredTask", task), options, self.params)
+
+        return prepare(options, self.answerer, loaded.protocol.generation, load, watch)
+
+    def _may_report(self) -> bool:
+        """Whether no other process asks or scores in this folder, and the answerer has no objection to the options."""
+        from goldgate.generation.journal import JOURNAL_FILE, journal_in_use
+
+        if journal_in_use(self.options.out / JOURNAL_FILE):
+            return False
+        return not isinstance(result_or_error(self.answerer.get_ready), GoldgateError)
+
+    def _report_error(self, error: GoldgateError, *, reported: bool) -> int:
+        """The report of a run that failed, for every seed; shown once."""
+        if not reported or self.params["dry_run"] or error.code.startswith(UNREPORTED_CODES):
+            raise error
+
+        def fail(_: IO[bytes] | None, finished: Finished | None) -> Evaluation:
+            raise error
+
+        result_or_error(self._discard_seeds)  # what they sum up is about to be replaced
+        *others, last = self.options.folders()
+        for folder in others:
+            with redirect_stderr(StringIO()):
+                run_job(self._job(folder)._replace(quiet=True), fail)
+        return run_job(self._job(last), fail)
 
     def _generate(self, prepared: PreparedRun, held: ExitStack, *, score: bool) -> GenerationResult:
         from goldgate.generation.answerer import GenerationProgress, Listener
@@ -203,11 +255,11 @@ class GenerateCommand:
         if not merging:
             prepared.answerer.get_ready()
         held.enter_context(lock_shards(self.options.out))
-        if score and merging:
-            self._check_folders()
         if merging:
+            if score:
+                self._check_folders()
             return merge(prepared, Listener((lambda _: None) if self.quiet else print_stderr))
-        journal: Journal = held.enter_context(open_journal(prepared))
+        journal = held.enter_context(open_journal(prepared))
         if score:  # before anything is paid for
             self._check_folders()
         line = GenerationProgress(quiet=self.quiet, currency=prepared.settings.currency)
@@ -234,9 +286,10 @@ class GenerateCommand:
         if ending.reason == "budget":
             print_stderr(f"stopped: {ending.message}")
         if score:
-            status = self._score(prepared, outcome)
-            self._say_cost(outcome)
-            return status
+            try:
+                return self._score(prepared, outcome)
+            finally:
+                self._say_cost(outcome)
         missing = sum(len(summary.unanswered) for summary in outcome.summaries)
         status = EXIT_PASSED
         if missing and not self.params["allow_missing"]:
@@ -250,33 +303,31 @@ class GenerateCommand:
         """A report for each seed. Of several, what they come to together is printed, and where each report is."""
         from goldgate.generation.run import write_summary
 
-        problem = result_or_error(self._discard_seeds)
-        if isinstance(problem, GoldgateError):
-            return self._fail(problem)
+        self._discard_seeds()
         evaluations: dict[int | None, Evaluation] = {}
         statuses: list[int] = []
-        for number, summary in enumerate(outcome.summaries):
-            keep: list[Evaluation] = []
-            statuses.append(self._score_seed(prepared, outcome, summary, keep.append))
-            if keep:
-                outcome.summary["seeds"][number]["bounds"] = keep[0].report["generation"]["bounds"]
-                evaluations[summary.seed] = keep[0]
-        problem = result_or_error(lambda: write_summary(prepared, outcome.summary))
-        if isinstance(problem, GoldgateError):
-            return self._fail(problem)
+        for summary, entry in zip(outcome.summaries, outcome.summary["seeds"], strict=True):
+            statuses.append(self._score_seed(prepared, outcome, summary, evaluations))
+            if summary.seed in evaluations:
+                entry["bounds"] = evaluations[summary.seed].report["generation"]["bounds"]
+        write_summary(prepared, outcome.summary)
         if len(statuses) > 1:
-            problem = result_or_error(lambda: self._show_seeds(evaluations, statuses))
-            if isinstance(problem, GoldgateError):
-                return self._fail(problem)
+            self._show_seeds(evaluations, statuses)
         return max(statuses)
 
     def _score_seed(
-        self, prepared: PreparedRun, outcome: GenerationResult, summary: SeedSummary, keep: Callable[[Evaluation], None]
+        self,
+        prepared: PreparedRun,
+        outcome: GenerationResult,
+        summary: SeedSummary,
+        evaluations: dict[int | None, Evaluation],
     ) -> int:
+        """Write the report of one seed; what was evaluated goes into `evaluations`, also where answers are missing."""
         from goldgate.generation.results import missing_error, score_answers
+        from goldgate.generation.run import ASKED_GOLD, PREDICTIONS
         from goldgate.pipeline import evaluate_suite
 
-        folder, suite = self.options.folder(summary.seed), self.chosen.able.suite
+        folder, suite = self.options.folder(summary.seed), self.suite
         scored = prepared.scored_task.scored_inputs(None if outcome.stopped is None else str(folder / ASKED_GOLD))
         progress = ProgressLine(suite.unit, quiet=self.quiet)
 
@@ -284,7 +335,7 @@ class GenerateCommand:
             def evaluate_predictions(predictions: list[Path], records: IO[bytes] | None) -> Evaluation:
                 is_first = records is not None  # the other is for the bounds
                 return evaluate_suite(
-                    suite, {**scored, "predictions": predictions}, self.chosen.protocol,
+                    suite, {**scored, "predictions": predictions}, self.params["protocol"],
                     workers=self.params["workers"], records=records,
                     progress=progress if is_first else None, finished=finished if is_first else None,
                 )  # fmt: skip
@@ -296,7 +347,7 @@ class GenerateCommand:
                 )
             finally:
                 progress.clear()
-            keep(evaluation)
+            evaluations[summary.seed] = evaluation
             if not summary.complete and not self.params["allow_missing"]:
                 again = "without --merge" if self.params["merge"] else "again"
                 raise missing_error(evaluation, prepared.scored_task, summary, predictions, again)
@@ -307,35 +358,17 @@ class GenerateCommand:
         return run_job(job._replace(silent=not job.quiet and len(self.options.seeds) > 1), evaluate)
 
     def _job(self, folder: Path) -> Job:
-        inputs = self._inputs() | {"predictions": [str(folder / PREDICTIONS)]}
+        from goldgate.generation.run import PREDICTIONS
+
         return Job(
-            self.chosen.able.suite.name,
-            inputs,
+            self.suite.name,
+            self._inputs() | {"predictions": [str(folder / PREDICTIONS)]},
             out=str(folder),
             format=self.params["format"],
             quiet=self.quiet,
             workers=self.params["workers"],
             generating=True,
         )
-
-    def _report_error(self, error: GoldgateError) -> int:
-        """The report of a run that failed, for every seed; shown once."""
-        if self.params["dry_run"] or error.code.startswith(UNREPORTED_CODES):
-            return self._fail(error)
-
-        def fail(_: IO[bytes] | None, finished: Finished | None) -> Evaluation:
-            raise error
-
-        result_or_error(self._discard_seeds)  # what they sum up is about to be replaced
-        *others, last = self.options.folders()
-        for folder in others:
-            with redirect_stderr(StringIO()):
-                run_job(self._job(folder)._replace(quiet=True), fail)
-        return run_job(self._job(last), fail)
-
-    def _may_be_stored(self) -> bool:
-        """Whether the command line holds no key, as far as the answerer can tell."""
-        return not isinstance(result_or_error(self.chosen.answerer.get_ready), GoldgateError)
 
     def _show_seeds(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> None:
         """Write and print what all seeds come to, if each has a verdict; then say where their reports are."""
@@ -348,7 +381,7 @@ class GenerateCommand:
         if EXIT_SYSTEM_ERROR not in statuses:
             spreads = summarize_run_folders([str(self.options.folder(seed)) for seed in evaluations])
             seeds = summarize_seeds({seed or 0: evaluation for seed, evaluation in evaluations.items()}, spreads)
-            page = describe_seeds(seeds, self.chosen.able.suite.headline)
+            page = describe_seeds(seeds, self.suite.headline)
             write_artifact(self.options.out / SEED_FILES[0], render_json(seeds))
             write_artifact(self.options.out / SEED_FILES[1], render_page(page, "markdown").encode())
             format = self.params["format"]
@@ -364,27 +397,15 @@ class GenerateCommand:
             lines.append(f"  seed {seed}  {verdict}  {self.options.folder(seed)}")
         return "\n".join(lines)
 
-    def _dry_run(self, prepared: PreparedRun) -> int:
-        from goldgate.generation.run import dry_run
-
-        planned = result_or_error(lambda: dry_run(prepared))
-        if isinstance(planned, GoldgateError):
-            return self._fail(planned)
-        return print_output(dry_run_text(prepared, planned), EXIT_PASSED)
-
     def _say_cost(self, outcome: GenerationResult) -> None:
         from goldgate.generation.results import cost_line
 
         if not self.quiet:
             print_stderr(cost_line(outcome.summary))
 
-    def _fail(self, error: GoldgateError) -> int:
-        show_error(error)
-        return error.exit_status
-
     def _inputs(self) -> dict[str, list[str]]:
         """Every file that is read, by the name of its option."""
-        paths = [each.name for each in self.chosen.able.ability.inputs if each.is_path]
+        paths = [each.name for each in self.ability.inputs if each.is_path]
         return {name: as_list(self.params[name]) for name in (*paths, "protocol")}
 
     def _check_folders(self) -> None:
@@ -398,31 +419,3 @@ class GenerateCommand:
 
         for name in SEED_FILES:
             remove_artifact(self.options.out / name)
-
-
-def _in_use(folder: Path) -> bool:
-    """Whether another process is asking or scoring in this folder."""
-    from goldgate.generation.journal import JOURNAL_FILE, journal_in_use
-
-    return journal_in_use(folder / JOURNAL_FILE)
-
-
-def _prepare(chosen: GenerationChoices, params: dict[str, Any]) -> PreparedRun:
-    from goldgate.cli.generation_options import stop_rule
-    from goldgate.generation.run import prepare
-    from goldgate.runs.against import load_reference_runs
-    from goldgate.suites.plan import load_plan, load_protocol
-
-    loaded, options, suite = load_protocol(chosen.protocol), chosen.options, chosen.able.suite
-    plan = load_plan(suite, loaded)
-    # Before anything is asked and paid for: what gates compare with is there, and is not written over.
-    load_reference_runs(suite, plan, [str(folder) for folder in (options.out, *options.folders())])
-
-    def load() -> Task:
-        task: Task = chosen.able.ability.load()(plan, options.all_seeds, options.response_format, chosen.inputs)
-        return task
-
-    def watch(task: Task) -> StopRule | None:
-        return stop_rule(plan, cast("ScoredTask", task), options, params)
-
-    return prepare(options, chosen.answerer, loaded.protocol.generation, load, watch)

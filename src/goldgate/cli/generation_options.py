@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goldgate.cli.options import (
-    choose_ability,
     format_option,
     option,
     out_option,
@@ -22,7 +20,6 @@ from goldgate.cli.options import (
 from goldgate.errors import ConfigError
 from goldgate.files.address import is_url
 from goldgate.files.writing import is_utf8
-from goldgate.suites import abilities_for
 
 if TYPE_CHECKING:
     from goldgate.core.suite import Plan
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
     from goldgate.generation.answerer import Answerer, StopRule
     from goldgate.generation.run import GenerationOptions
     from goldgate.generation.shards import DocumentShard
-    from goldgate.suites import SuiteAbility
 
 MAX_COUNT = 1_000_000_000  # tokens, attempts: more is a slip of the hand
 _COUNT = re.compile(r"[0-9]{1,5}")
@@ -119,19 +115,8 @@ Usual addresses:
   --base-url http://127.0.0.1:11434/v1   Ollama"""
 
 
-@dataclass(frozen=True, slots=True)
-class GenerationChoices:
-    """The parsed options of a command."""
-
-    options: GenerationOptions
-    able: SuiteAbility  # what asks, and scores the answers
-    inputs: dict[str, Any]  # input files of the task
-    answerer: Answerer
-    protocol: str | None
-
-
-def parse_choices(command: str, params: dict[str, Any]) -> GenerationChoices:
-    """Everything that was chosen for a command that suites carry out; a contradiction is an error of click's."""
+def parse_generation_options(params: dict[str, Any]) -> tuple[GenerationOptions, Answerer]:
+    """The options of a run, and what answers; a contradiction is an error of click's."""
     from goldgate.generation.run import GenerationOptions
     from goldgate.generation.shards import SHARDS_FOLDER
 
@@ -151,10 +136,7 @@ def parse_choices(command: str, params: dict[str, Any]) -> GenerationChoices:
         max_total_tokens=params["max_total_tokens"],
         shard=shard,
     )
-    names = {each.name for _, ability in abilities_for(command) for each in ability.inputs}
-    inputs = {name: value for name, value in params.items() if name in names}
-    able = choose_ability(command, params["suite"], inputs)
-    return GenerationChoices(options, able, inputs, answerer, params["protocol"])
+    return options, answerer
 
 
 def _check_shard_options(params: dict[str, Any]) -> None:

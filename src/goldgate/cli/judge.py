@@ -26,9 +26,9 @@ from goldgate.cli.options import (
     out_option,
 )
 from goldgate.cli.out_folder import check_not_input
-from goldgate.cli.process import print_output, result_or_error, show_error
+from goldgate.cli.process import exit_status, print_output
 from goldgate.cli.runner import command
-from goldgate.errors import ConfigError, GoldgateError, InputError, Place
+from goldgate.errors import ConfigError, InputError, Place
 
 if TYPE_CHECKING:
     from goldgate.core.suite import Ability
@@ -191,11 +191,7 @@ def judge_command(
                 options["items"] = stack.enter_context(open_item_file(path, what, root))
             return _JudgeCommand(options, keep_items=source is not None).carry_out(score=False)
 
-    status = result_or_error(work)
-    if isinstance(status, GoldgateError):
-        show_error(status)
-        context.exit(status.exit_status)
-    context.exit(status)
+    context.exit(exit_status(work))
 
 
 class _JudgeCommand(GenerateCommand):
@@ -221,11 +217,9 @@ class _JudgeCommand(GenerateCommand):
     def _after(self, prepared: PreparedRun, outcome: GenerationResult, *, score: bool) -> int:
         if self.options.shard is not None:
             return super()._after(prepared, outcome, score=score)
-        written = result_or_error(lambda: self._write_labels(prepared))
-        if isinstance(written, GoldgateError):
-            return self._fail(written)
+        labels = self._write_labels(prepared)
         status = super()._after(prepared, outcome, score=score)
-        return status if self.quiet else print_output(written, status)
+        return status if self.quiet else print_output(labels, status)
 
     def _write_labels(self, prepared: PreparedRun) -> str:
         """Write the labels of each seed, and all items where no file has them; which files, and how many labels."""

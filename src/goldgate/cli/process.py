@@ -246,6 +246,15 @@ def result_or_error(work: Callable[[], T]) -> T | GoldgateError:
         return unexpected_error(problem)
 
 
+def exit_status(work: Callable[[], int]) -> int:
+    """The exit status that the work gives, or that of the error it ended in, which is printed to stderr."""
+    outcome = result_or_error(work)
+    if isinstance(outcome, GoldgateError):
+        show_error(outcome)
+        return outcome.exit_status
+    return outcome
+
+
 def _interrupted_exit() -> click.exceptions.Exit:
     """Said here, because click would put an empty line before it."""
     print_stderr("interrupted")
