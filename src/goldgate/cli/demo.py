@@ -49,11 +49,12 @@ def demo_command(out: str, suite: str) -> str:
 
     Exit status: 0 model A passed and model B failed, as they should; 2 otherwise.
     """
+    from goldgate.files.writing import write_file
     from goldgate.report.escape import visible
 
-    _make_folder(out)
-    _require_unchanged(Path(out))
-    _write_data(Path(out), suite)
+    _claim_folder(out)
+    for name, content in demo_files(suite).items():
+        write_file(os.path.join(out, name), content, "--out")
     with chdir(out):
         _run_all(visible(out), suite)
     folder = visible(out.rstrip("/") or out)
@@ -78,60 +79,41 @@ def _run_all(folder: str, suite: str) -> None:
         print_output(f"\n{wrapped}\n", EXIT_PASSED)
         status = goldgate.main(line.split(), prog_name="goldgate", standalone_mode=False)
         if status != expected:
-            print_output(
-                f"\nThis command exited with status {status}; expected {expected}.\n",
-                EXIT_SYSTEM_ERROR,
-            )
+            print_output(f"\nThis command exited with status {status}; expected {expected}.\n", EXIT_SYSTEM_ERROR)
             raise click.exceptions.Exit(EXIT_SYSTEM_ERROR)
 
 
-def _make_folder(out: str) -> None:
-    """Create the folder. Of an existing one, only what an earlier demo wrote is overwritten."""
-    ours = {name for suite in SUITES for name in demo_files(suite)}
-    ours |= {line.rpartition(" --out ")[2] for line in demo_commands()}
+def _claim_folder(out: str) -> None:
+    """Create the folder. Of an existing one, only what an earlier demo wrote, as it wrote it, is overwritten."""
+    demos = [demo_files(suite) for suite in SUITES]
+    reports = {line.rpartition(" --out ")[2] for line in demo_commands()}
+    names = {name for demo in demos for name in demo}
     try:
         os.makedirs(out, exist_ok=True)
-        others = sorted(set(os.listdir(out)) - ours)
+        others = sorted(set(os.listdir(out)) - names - reports)
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or str(problem)
         raise ConfigError(
             "out.unwritable", "the folder for the demo cannot be created", place=Place(out), found=why
         ) from None
     if others:
-        raise ConfigError(
-            "out.not_ours",
-            "this folder has other files",
-            place=Place(out),
-            expected="a new or empty folder, or that of an earlier demo",
-            found=", ".join(others[:3]),
-            advice="choose another folder for --out",
-        )
-
-
-def _require_unchanged(folder: Path) -> None:
-    """Refuse a folder with a file of a demo's name and other content: it is the user's own."""
-    demos = [demo_files(suite) for suite in SUITES]
-    for name in sorted({name for demo in demos for name in demo}):
-        file = folder / name
-        if os.path.lexists(file) and not any(name in demo and _has_content(file, demo[name]) for demo in demos):
-            raise ConfigError(
-                "out.not_ours",
-                "this file is not as the demo writes it; nothing was overwritten",
-                place=Place(str(file)),
-                expected="a new or empty folder, or that of an earlier demo",
-                advice="choose another folder for --out, or move the file away",
+        advice = "choose another folder for --out"
+        raise _foreign_file_error(out, "this folder has other files", advice, ", ".join(others[:3]))
+    for file in (Path(out, name) for name in sorted(names)):
+        if os.path.lexists(file) and not any(_has_content(file, demo.get(file.name)) for demo in demos):
+            advice = "choose another folder for --out, or move the file away"
+            raise _foreign_file_error(
+                str(file), "this file is not as the demo writes it; nothing was overwritten", advice
             )
 
 
-def _has_content(file: Path, content: bytes) -> bool:
+def _foreign_file_error(path: str, message: str, advice: str, found: str | None = None) -> ConfigError:
+    expected = "a new or empty folder, or that of an earlier demo"
+    return ConfigError("out.not_ours", message, place=Place(path), expected=expected, found=found, advice=advice)
+
+
+def _has_content(file: Path, content: bytes | None) -> bool:
     try:
-        return file.is_file() and file.stat().st_size == len(content) and file.read_bytes() == content
+        return content is not None and file.stat().st_size == len(content) and file.read_bytes() == content
     except OSError:
         return False
-
-
-def _write_data(folder: Path, suite: str) -> None:
-    from goldgate.files.writing import write_file
-
-    for name, content in demo_files(suite).items():
-        write_file(str(folder / name), content, "--out")

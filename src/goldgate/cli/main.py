@@ -17,15 +17,8 @@ from goldgate.errors import did_you_mean
 from goldgate.suites import suite_names
 
 COMPLETION_VARIABLE = "_GOLDGATE_COMPLETE"  # click's name for it; set while a shell asks
-_PATH_KINDS = {
-    "DIR": "dir",
-    "FOLDER": "dir",
-    "FILE": "file",
-    "PATH": "file",
-    "SYSTEM": "file",
-    "GOLD": "file",
-    "IN": "file",
-}
+_FOLDERS, _FILES = ("DIR", "FOLDER"), ("FILE", "PATH", "SYSTEM", "GOLD", "IN")  # placeholders of paths
+_PATH_KINDS = dict.fromkeys(_FOLDERS, "dir") | dict.fromkeys(_FILES, "file")
 
 
 class PathText(StringParamType):
@@ -52,47 +45,23 @@ def complete_paths(command: click.Command) -> click.Command:
     return command
 
 
-# Groups of the help: name → module and the command in it. A new command is a file and a line here. The commands of the
-# suites are made from what each suite declares; they come first, under "Judge".
+# Groups of the help: command → its module in this folder, where `import-runs` is `import_runs_command`. The commands of
+# the suites are made from what each suite declares; they come first, under "Judge".
 COMMAND_GROUPS = {
-    "Judge": {
-        "demo": ("goldgate.cli.demo", "demo_command"),
-    },
-    "Compare": {
-        "compare": ("goldgate.cli.compare", "compare_command"),
-        "trend": ("goldgate.cli.stored_results", "trend_command"),
-        "power": ("goldgate.cli.stored_results", "power_command"),
-    },
-    "Look": {
-        "view": ("goldgate.cli.view", "view_command"),
-        "plot": ("goldgate.cli.stored_results", "plot_command"),
-        "read": ("goldgate.cli.read", "read_command"),
-    },
+    "Judge": {"demo": "demo"},
+    "Compare": {"compare": "compare", "trend": "stored_results", "power": "stored_results"},
+    "Look": {"view": "view", "plot": "stored_results", "read": "read"},
     "Prepare": {
-        "check": ("goldgate.cli.prepare", "check_command"),
-        "schema": ("goldgate.cli.prepare", "schema_command"),
-        "convert": ("goldgate.cli.prepare", "convert_command"),
-        "import-runs": ("goldgate.cli.prepare", "import_runs_command"),
-        "sample": ("goldgate.cli.judge", "sample_command"),
-        "label": ("goldgate.cli.view", "label_command"),
+        **dict.fromkeys(("check", "schema", "convert", "import-runs"), "prepare"),
+        "sample": "judge",
+        "label": "view",
     },
-    "Ask": {
-        "generate": ("goldgate.cli.generate", "generate_command"),
-        "judge": ("goldgate.cli.judge", "judge_command"),
-    },
-    "Automate": {
-        "baseline": ("goldgate.cli.stored_results", "baseline_command"),
-        "verify": ("goldgate.cli.stored_results", "verify_command"),
-        "contracts": ("goldgate.cli.prepare", "contracts_command"),
-    },
+    "Ask": {"generate": "generate", "judge": "judge"},
+    "Automate": {"baseline": "stored_results", "verify": "stored_results", "contracts": "prepare"},
 }
-COMMANDS = {name: place for commands in COMMAND_GROUPS.values() for name, place in commands.items()}
-OLD_COMMANDS = {  # renamed: they still work, and the help does not list them
-    "check-gold": ("goldgate.cli.prepare", "check_gold_command"),
-    "validate": ("goldgate.cli.prepare", "validate_command"),
-    "lint-golden": ("goldgate.cli.prepare", "lint_golden_command"),
-    "schemas": ("goldgate.cli.prepare", "schemas_command"),
-}
+COMMANDS = {name: module for commands in COMMAND_GROUPS.values() for name, module in commands.items()}
+# Renamed: they still work, and the help does not list them.
+OLD_COMMANDS = dict.fromkeys(("check-gold", "validate", "lint-golden", "schemas"), "prepare")
 
 
 class _LazyGroup(click.Group):
@@ -120,12 +89,12 @@ class _LazyGroup(click.Group):
         return complete_paths(command) if command is not None and is_completing() else command
 
     def _command(self, name: str) -> click.Command | None:
-        place = COMMANDS.get(name) or OLD_COMMANDS.get(name)
-        if place is None:
+        module = COMMANDS.get(name) or OLD_COMMANDS.get(name)
+        if module is None:
             from goldgate.cli.suite_command import suite_command
 
             return suite_command(name) if name in suite_names() else None
-        command = getattr(import_module(place[0]), place[1])
+        command = getattr(import_module(f"goldgate.cli.{module}"), f"{name.replace('-', '_')}_command")
         assert isinstance(command, click.Command)
         return command
 

@@ -134,7 +134,7 @@ class SamplesFile(io.BufferedWriter):
     def __init__(self, path: Path) -> None:
         self._path = path
         with _named_failures(path):
-            super().__init__(io.FileIO(path, "xb"))
+            super().__init__(io.FileIO(path, "xb+"))
 
     def write(self, data: Any) -> int:
         with _named_failures(self._path):
@@ -144,9 +144,7 @@ class SamplesFile(io.BufferedWriter):
         """Read `length` bytes of what was written."""
         with _named_failures(self._path):
             self.flush()
-            with open(self._path, "rb") as written:
-                written.seek(offset)
-                return written.read(length)
+            return os.pread(self.fileno(), length, offset)
 
     def close(self) -> None:
         with _named_failures(self._path):
@@ -307,6 +305,9 @@ def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[s
     from goldgate import __version__
     from goldgate.files.address import redact_arguments
 
+    # As `platform.platform()` says it, which would start a process to ask for the processor.
+    library = "".join(platform.libc_ver())
+    system = (platform.system(), platform.release(), platform.machine(), library and f"with-{library}")
     return {
         "format_version": 1,
         "started": began.isoformat(timespec="seconds"),
@@ -318,7 +319,7 @@ def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[s
         "engine": job.engine,
         "workers": job.workers or (1 if job.engine == "processes" else None),
         "host": platform.node(),
-        "platform": _platform(),
+        "platform": "-".join(filter(None, system)),
         "versions": {
             "goldgate": __version__,
             "python": platform.python_version(),
@@ -328,15 +329,6 @@ def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[s
     }
 
 
-def _platform() -> str:
-    """As `platform.platform()` says it, which would start a process to ask for the processor."""
-    import platform
-
-    library = "".join(platform.libc_ver())
-    parts = (platform.system(), platform.release(), platform.machine(), f"with-{library}" if library else "")
-    return "-".join(filter(None, parts))
-
-
 def _working_directory() -> str | None:
     try:
         return escape_surrogates(os.getcwd())
@@ -344,14 +336,16 @@ def _working_directory() -> str | None:
         return None
 
 
-def check_not_input(inputs: Iterable[str], out: str, what: str = "the result", input: str = "an input") -> None:
-    """Raise a ConfigError where the file that --out names is one of the inputs."""
-    if any(resolved_path(path) == resolved_path(out) for path in inputs):
+def check_not_input(
+    inputs: Iterable[str], file: str, what: str = "the result", input: str = "an input", option: str = "--out"
+) -> None:
+    """Raise a ConfigError where the file that an option names is one of the inputs."""
+    if any(resolved_path(path) == resolved_path(file) for path in inputs):
         raise ConfigError(
-            "out.is_an_input",
+            f"{option.strip('-')}.is_an_input",
             f"writing {what} would overwrite {input}",
-            place=Place(public_url(out)),
-            advice="choose another file for --out",
+            place=Place(public_url(file)),
+            advice=f"choose another file for {option}",
         )
 
 
@@ -378,34 +372,20 @@ def check_overwrite(job: Job) -> None:
                 expected="a file",
                 advice="use --out for a folder with all results",
             )
-        for path in job.paths:
-            if resolved_path(path) == resolved_path(job.report):
-                raise ConfigError(
-                    "report.is_an_input",
-                    "writing the report would overwrite an input",
-                    place=Place(public_url(job.report)),
-                    advice="choose another file for --report",
-                )
+        check_not_input(job.paths, job.report, "the report", option="--report")
     if job.out is not None:
         _check_outside_runs(job, job.out, "--out")
-        _check_report_name(job, job.out)
-
-
-def _check_report_name(job: Job, out: str) -> None:
-    """The report may be report.json of the folder, which holds the same; no other of its files."""
-    report = job.report
-    if report is None or resolved_path(os.path.dirname(report) or ".") != resolved_path(out):
-        return
-    if (
-        os.path.basename(report) in (job.records, *REPORT_FILES, writing.LOCK_FILE)
-        and os.path.basename(report) != REPORT_JSON
-    ):
-        raise ConfigError(
-            "report.is_a_result",
-            "--report names a file that --out writes",
-            place=Place(public_url(report)),
-            advice="choose another file for --report, or leave it out: --out has report.json",
-        )
+    if job.out is not None and job.report is not None:
+        folder, name = os.path.split(job.report)
+        # It may be report.json of the folder, which holds the same.
+        others = {job.records, *REPORT_FILES, writing.LOCK_FILE} - {REPORT_JSON}
+        if name in others and resolved_path(folder or ".") == resolved_path(job.out):
+            raise ConfigError(
+                "report.is_a_result",
+                "--report names a file that --out writes",
+                place=Place(public_url(job.report)),
+                advice="choose another file for --report, or leave it out: --out has report.json",
+            )
 
 
 def _check_outside_runs(job: Job, path: str, option: str) -> None:

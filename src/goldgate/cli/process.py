@@ -377,16 +377,17 @@ EVERY_SECONDS = 0.1
 
 
 class ProgressLine:
-    """Call it with units done and units in all. Silent where stderr is not a terminal, or with `quiet`."""
+    """Call it with counts done and in all, `scale` to a unit. Silent where stderr is no terminal, or with `quiet`."""
 
-    def __init__(self, unit: str, *, quiet: bool) -> None:
-        self._unit = unit
+    def __init__(self, unit: str, *, quiet: bool, scale: int = 1) -> None:
+        self._unit, self._scale = unit, scale
         self._silent = quiet or sys.stderr is None or not sys.stderr.isatty()
         self._next = 0.0
         self._width = 0
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
+        done, total = done // self._scale, total // self._scale
         if self._silent or total <= MIN_UNITS or now < self._next:
             return
         self._next = now + EVERY_SECONDS

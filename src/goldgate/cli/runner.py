@@ -24,6 +24,7 @@ from goldgate.cli.out_folder import (
     RUN_JSON,
     SAMPLES,
     OutFolder,
+    UploadedFolder,
     check_overwrite,
     run_record,
 )
@@ -195,18 +196,14 @@ def run_job(job: Job, evaluate: EvaluateInputs) -> int:
     asked for.
     """
     began, clock = datetime.now(UTC), time.perf_counter()
-    refused = result_or_error(lambda: _check_job(job))
-    if isinstance(refused, GoldgateError):
-        if not refused.code.startswith("report."):
-            _write_report(job, refused)
-        return print_failure(job, refused)
-    if job.out is None:
-        output = _without_folder(job, evaluate)
-        return _finish(job, output, _write_report(job, output.outcome))
     folder = result_or_error(lambda: _open_folder(job))
     if isinstance(folder, GoldgateError):
-        _write_report(job, folder)
+        if not folder.code.startswith("report."):
+            _write_report(job, folder)
         return print_failure(job, folder)
+    if folder is None:
+        output = _without_folder(job, evaluate)
+        return _finish(job, output, _write_report(job, output.outcome))
     try:
         with raise_on_signals():
             collector = SampleCollector(job.suite, folder.read_samples)
@@ -220,15 +217,6 @@ def run_job(job: Job, evaluate: EvaluateInputs) -> int:
         folder.close()
     unreported = _write_report(job, outcome if unwritten is None else unwritten)
     return _finish(job, output, unwritten or unreported)
-
-
-def _check_job(job: Job) -> None:
-    """Refuse what cannot end well, before anything is scored."""
-    check_overwrite(job)
-    if job.track is not None:
-        from goldgate.tracking import require_tracker
-
-        require_tracker(job.track)
 
 
 def _without_folder(job: Job, evaluate: EvaluateInputs) -> _JobOutput:
@@ -286,12 +274,17 @@ def _write_report(job: Job, outcome: Outcome) -> GoldgateError | None:
     return result_or_error(lambda: write_parts(path, json_parts(report), "--report"))
 
 
-def _open_folder(job: Job) -> OutFolder:
-    """The folder for the results, unless another process is asking a model there."""
-    out = str(job.out)
-    if is_url(out):
-        from goldgate.cli.out_folder import UploadedFolder
+def _open_folder(job: Job) -> OutFolder | None:
+    """The folder for the results if there is one. What cannot end well is refused before anything is scored."""
+    check_overwrite(job)
+    if job.track is not None:
+        from goldgate.tracking import require_tracker
 
+        require_tracker(job.track)
+    out = job.out
+    if out is None:
+        return None
+    if is_url(out):
         folder = UploadedFolder(out, job.paths, job.records, job.file_names)
         try:
             _require_suite(job, lambda: folder.read_head(REPORT_JSON, _HEAD_BYTES), join_url(out, REPORT_JSON))
@@ -416,9 +409,8 @@ class _JobOutput:
 def _publish(folder: OutFolder, job: Job, output: _JobOutput, run: Mapping[str, object]) -> None:
     from goldgate.core.evaluation import render_json
 
-    files = {name: _as_bytes(output.rendered(format)) for name, format in job.files.items()}
-    folder.publish({**files, RUN_JSON: render_json(run)}, with_samples=not output.failed)
-
-
-def _as_bytes(text: str | bytes) -> bytes:
-    return text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+    files = {RUN_JSON: render_json(run)}
+    for name, format in job.files.items():
+        text = output.rendered(format)
+        files[name] = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+    folder.publish(files, with_samples=not output.failed)

@@ -139,20 +139,12 @@ def _callback(suite: Suite) -> Any:
         inputs = {name: as_list(value) for name, value in options.items()}
         if report is None and out is None:
             report = suite.report_file(inputs)
+        folders = [path for each in suite.inputs if each.metavar == "DIR" for path in inputs[each.name]]
         job = Job(
-            suite=suite.name,
-            inputs={**inputs, "protocol": as_list(protocol)},
-            folders=[path for each in suite.inputs if each.metavar == "DIR" for path in inputs[each.name]],
-            records=suite.records,
-            out=out,
-            report=report,
-            format=format,
-            brief=brief,
-            quiet=quiet,
-            workers=workers,
-            engine=engine,
-            track=track,
-        )
+            suite.name, {**inputs, "protocol": as_list(protocol)}, folders, suite.records,
+            out=out, report=report, format=format, brief=brief, quiet=quiet,
+            workers=workers, engine=engine, track=track,
+        )  # fmt: skip
         if quiet:
             import logging
 

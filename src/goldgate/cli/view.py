@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from goldgate.errors import EXIT_PASSED
 
 if TYPE_CHECKING:
     from goldgate.runs.sources import SystemSource
-    from goldgate.viewer.comparison import FolderComparison
     from goldgate.viewer.folder import ViewedFolder
     from goldgate.viewer.server import AccessControl, ServedSite
 
@@ -93,7 +92,11 @@ def view_command(
     sources = find_systems(systems, names, alone=True)
     with ExitStack() as stack:
         folders = _open(sources, root, stack)
-        compared = _compare(sources, folders, common)
+        compared = None
+        if len(sources) > 1:
+            from goldgate.viewer.comparison import compare_folders
+
+            compared = compare_folders(sources, folders, common)
         if export is not None:
             from goldgate.viewer.site import export_site
 
@@ -114,24 +117,12 @@ def _open(sources: Sequence[SystemSource], root: str | None, stack: ExitStack) -
     for source in sources:
         for path in source.paths:
             name = source.name if len(source.paths) == 1 else f"{source.name}/{os.path.basename(os.path.abspath(path))}"
-            line = ProgressLine("kilobyte", quiet=False)
-            folder = open_folder(path, name, _in_kilobytes(line), root)
+            line = ProgressLine("kilobyte", quiet=False, scale=1024)
+            folder = open_folder(path, name, line, root)
             line.clear()
             stack.callback(folder.close)
             folders.append(folder)
     return folders
-
-
-def _in_kilobytes(line: ProgressLine) -> Callable[[int, int], None]:
-    return lambda done, total: line(done >> 10, total >> 10)
-
-
-def _compare(sources: Sequence[SystemSource], folders: Sequence[ViewedFolder], common: bool) -> FolderComparison | None:
-    if len(sources) < 2:
-        return None
-    from goldgate.viewer.comparison import compare_folders
-
-    return compare_folders(sources, folders, common)
 
 
 @command(
@@ -177,15 +168,12 @@ def _serve(
         address, port = listening.getsockname()[:2]
         door = AccessControl(host_name(host, listening), port, command, takes_forms)
         if not is_loopback(address):
-            _warn(host)
+            print_stderr(
+                f"goldgate view listens on {host}: anyone who can reach this machine and has the address with its "
+                "token can read these results. They are sent unencrypted; on a shared network, use a tunnel (ssh -L) "
+                "instead."
+            )
         serve_site(site, door, listening, lambda: _announce(door, no_browser))
-
-
-def _warn(host: str) -> None:
-    print_stderr(
-        f"goldgate view listens on {host}: anyone who can reach this machine and has the address with its token can "
-        "read these results. They are sent unencrypted; on a shared network, use a tunnel (ssh -L) instead."
-    )
 
 
 def _announce(door: AccessControl, no_browser: bool) -> None:
