@@ -93,7 +93,7 @@ class FirstWord:
 
     def answer(self, assignment: Assignment) -> Ending:
         requests, journal = assignment.ladder.current, assignment.journal
-        journal.begin(requests.identity, requests.plan.base(), requests.form, requests.plan.settings())
+        journal.begin(requests)
         for position, seed in assignment.pending:
             request = requests.make(assignment.question(position, seed), seed)
             said = request.messages[-1].content.split()[0]

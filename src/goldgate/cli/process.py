@@ -173,27 +173,15 @@ def unexpected_error(problem: Exception) -> GoldgateError:
         return _machine_error(_MEMORY, None)
     if isinstance(problem, OSError) and problem.errno in _MACHINE_ERRORS:
         return _machine_error(_MACHINE_ERRORS[problem.errno], problem.filename)
-    if isinstance(problem, FileNotFoundError) and not _has_working_directory():
-        return _machine_error(_NO_WORKING_DIRECTORY, None)
-    if isinstance(problem, FileNotFoundError) and not _has_temporary_folder():
-        return _machine_error(_NO_TEMPORARY, None)
+    if isinstance(problem, FileNotFoundError):
+        import tempfile
+
+        for find_folder, error in ((os.getcwd, _NO_WORKING_DIRECTORY), (tempfile.gettempdir, _NO_TEMPORARY)):
+            try:
+                find_folder()
+            except OSError:
+                return _machine_error(error, None)
     return _internal_error(problem)
-
-
-def _has_working_directory() -> bool:
-    try:
-        return bool(os.getcwd())
-    except OSError:
-        return False
-
-
-def _has_temporary_folder() -> bool:
-    import tempfile
-
-    try:
-        return bool(tempfile.gettempdir())
-    except OSError:
-        return False
 
 
 def _machine_error(what: tuple[str, str, str], file: object) -> MachineError:

@@ -223,10 +223,6 @@ class Assignment:
     def question(self, position: int, seed: int | None) -> Question:
         return self.ladder.plan.task.question(position, seed)
 
-    def is_enough(self, position: int, response: str | None) -> bool:
-        """Record an answer or its absence; True when no more questions are needed."""
-        return self.stopping is not None and self.stopping.hear(position, response)
-
 
 class Answerer(Protocol):
     """A source of answers: endpoints, or a checkpoint on disk."""

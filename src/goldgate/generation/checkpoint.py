@@ -192,7 +192,7 @@ class CheckpointAnswerer:
         model = LocalModel(self.path, self.device)
         requests, listener = assignment.ladder.current, assignment.listener
         listener.say(f"{requests.plan.model} on {model.device}, {self.batch_size} prompts at a time")
-        assignment.journal.begin(requests.identity, requests.plan.base(), requests.form, requests.plan.settings())
+        assignment.journal.begin(requests)
         stopped: list[int] = []
 
         def stop(number: int) -> None:

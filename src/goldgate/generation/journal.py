@@ -29,7 +29,7 @@ import orjson
 from goldgate.core.task import ANSWER_FORMATS, AnswerFormat
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.writing import map_texts, replace_surrogates
-from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelRequest, NoAnswer, Usage
+from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelRequest, NoAnswer, RequestBuilder, Usage
 from goldgate.shape import AtLeast
 from goldgate.shape.validation import expected_text, type_test
 
@@ -328,10 +328,16 @@ class Journal:
             if problem.errno in _DISK_FULL:
                 raise _unusable_error(self.path, _reason(problem), "there is no room for the answers") from None
 
-    def begin(self, identity: str, base: str, form: AnswerFormat, settings: dict[str, Any]) -> None:
+    def begin(self, requests: RequestBuilder) -> None:
         """Write the plan of the requests that follow, unless the journal has it already."""
-        if identity not in self.contents.plans:
-            line = {"plan": identity, "base": base, "format": form, "settings": settings}
+        if requests.identity not in self.contents.plans:
+            plan = requests.plan
+            line = {
+                "plan": requests.identity,
+                "base": plan.base(),
+                "format": requests.form,
+                "settings": plan.settings(),
+            }
             self._append("plan", {"format_version": JOURNAL_VERSION, **line})
 
     def record_request(self, request: ModelRequest, request_id: str, endpoint: str | None = None) -> None:

@@ -66,8 +66,7 @@ class EndpointOptions:
 
     def endpoint(self) -> Endpoint:
         """The endpoint to connect to, with its key."""
-        secret = self.read_secret().with_address(self.base_url)
-        return Endpoint(self.base_url, secret, self.limits.concurrency, self.timeout)
+        return Endpoint(self.base_url, self.read_secret().with_address(self.base_url), self.timeout)
 
     def advice(self, message: str) -> str | None:
         if "http_401" in message:
@@ -209,7 +208,7 @@ class Dispatcher:
         self.fleet.begin(_now(), answered=self.ladder.settled(self.ladder.form))
         an_answer = self.ladder.plan.output_limit * BYTES_PER_TOKEN + 4096
         self.journal.reserve(min(MAX_RESERVED_BYTES, (self.fleet.concurrency + 1) * an_answer))
-        self._begin(self.ladder.form)
+        self.journal.begin(self.ladder.current)
         try:
             await self._hand_out()
         finally:
@@ -380,7 +379,8 @@ class Dispatcher:
 
     def _count(self, work: _PendingQuestion, response: str | None) -> None:
         """Record an answer or its absence. Nothing more is asked once every gate is decided."""
-        if self.assignment.is_enough(work.position, response):
+        stopping = self.assignment.stopping
+        if stopping is not None and stopping.hear(work.position, response):
             self._stop("decided")
 
     def _unanswered(self, work: _PendingQuestion, member: FleetMember, request: ModelRequest, why: NoAnswer) -> None:
@@ -461,14 +461,10 @@ class Dispatcher:
     def _step_down(self, refused: AnswerFormat, lower: AnswerFormat, why: NoAnswer) -> None:
         self._record_step_down(refused, why, lower)
         self.ladder.form, self._stepped = lower, True
-        self._begin(lower)
+        self.journal.begin(self.ladder.current)
         self.assignment.listener.say(
             f"the endpoint refuses {refused} ({why.cause}); from now on it is asked for {lower}"
         )
-
-    def _begin(self, form: AnswerFormat) -> None:
-        plan = self.ladder.plan
-        self.journal.begin(self.ladder[form].identity, plan.base(), form, plan.settings())
 
     def _stop(self, reason: EndReason, message: str = "") -> None:
         if self._ended is None:

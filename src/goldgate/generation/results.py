@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         PlainRate,
         RateValue,
     )
+    from goldgate.generation.run import PreparedRun
 
 _ADVICE = "everything that was answered is in the journal; the same command goes on from there"
 
@@ -202,14 +203,17 @@ def _count_answer(summary: SeedSummary, record: dict[str, Any], contents: Journa
 
 
 def summary_json(
-    ladder: FormatLadder, contents: JournalContents, seeds: list[SeedSummary], price: Price | None, currency: str
+    prepared: PreparedRun, contents: JournalContents, ladder: FormatLadder, seeds: list[SeedSummary]
 ) -> dict[str, Any]:
-    """generation.json: what was asked, what came back, what is missing and why."""
-    plan = ladder.plan
+    """generation.json: what was asked, what came back, what is missing and why.
+
+    Of a shard it says which one, and from several journals which answers came from where.
+    """
+    plan, options, price = ladder.plan, prepared.options, prepared.price
     others = sum(1 for record in contents.plans.values() if record["base"] not in ladder.bases)
     used = sum((summary.formats for summary in seeds), Counter[AnswerFormat]())
     everything = sum((summary.usage for summary in seeds), Usage())
-    return {
+    report = {
         "format_version": SUMMARY_VERSION,
         "signature": generation_signature(ladder, used),
         "plan": ladder.current.identity,
@@ -219,11 +223,19 @@ def summary_json(
             for step in contents.step_downs
             if step["base"] == plan.base()
         ],
-        "currency": currency if price is not None else None,
+        "currency": prepared.settings.currency if price is not None else None,
         "cost": format_money(compute_cost(everything, price)),
         "seeds": [summary.as_json() for summary in seeds],
         "other_plans_in_journal": others,
     }
+    if options.shard is not None:
+        report["shard"] = str(options.shard)
+    if len(contents.files) > 1:
+        answers = sum((summary.journals for summary in seeds), Counter[int]())
+        report["journals"] = {
+            path.relative_to(options.whole).as_posix(): answers[number] for number, path in enumerate(contents.files)
+        }
+    return report
 
 
 def early_stop_json(stopping: EarlyStopping, everything: SeedSummary, price: Price | None) -> EarlyStopValue:

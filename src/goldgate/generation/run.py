@@ -7,7 +7,6 @@ shards into one result.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -384,11 +383,11 @@ def _write_decided(
     prepared: PreparedRun, contents: JournalContents, ladder: FormatLadder, stopping: EarlyStopping, ending: Ending
 ) -> GenerationResult:
     """The artifacts over the documents that decided every gate; over all of them, as ever, if all were answered."""
-    whole, report = write_artifacts(prepared, contents, ladder)
-    [everything] = whole
+    summaries, report = write_artifacts(prepared, contents, ladder)
+    [everything] = summaries
     if not everything.missing[NOT_ASKED]:
         remove_artifact(prepared.options.out / ASKED_GOLD)
-        return GenerationResult(Ending("done"), ladder, whole, report)
+        return GenerationResult(Ending("done"), ladder, summaries, report)
     out, only = prepared.options.out, stopping.decided
     with artifact_file(out / ASKED_GOLD) as asked:
         for position in only:
@@ -396,8 +395,7 @@ def _write_decided(
     summaries, _ = write_artifacts(prepared, contents, ladder, only)
     summaries[0].usage = everything.usage  # what was paid for, also where the answer came too late to count
     stopped = early_stop_json(stopping, everything, prepared.price)
-    report = _run_summary(prepared, contents, ladder, summaries)
-    report["stopped"] = stopped
+    report = {**summary_json(prepared, contents, ladder, summaries), "stopped": stopped}
     write_summary(prepared, report)
     return GenerationResult(ending, ladder, summaries, report, stopped)
 
@@ -411,25 +409,9 @@ def write_artifacts(
         with artifact_file(prepared.options.folder(seed) / PREDICTIONS) as out:
             positions = prepared.documents if only is None else only
             summaries.append(write_predictions(contents, ladder, seed, prepared.price, out, positions))
-    report = _run_summary(prepared, contents, ladder, summaries)
+    report = summary_json(prepared, contents, ladder, summaries)
     write_summary(prepared, report)
     return summaries, report
-
-
-def _run_summary(
-    prepared: PreparedRun, contents: JournalContents, ladder: FormatLadder, summaries: list[SeedSummary]
-) -> dict[str, Any]:
-    """generation.json; of a shard it says which one, and from several journals which answers came from where."""
-    report = summary_json(ladder, contents, summaries, prepared.price, prepared.settings.currency)
-    options = prepared.options
-    if options.shard is not None:
-        report["shard"] = str(options.shard)
-    if len(contents.files) > 1:
-        counted = sum((summary.journals for summary in summaries), Counter[int]())
-        report["journals"] = {
-            path.relative_to(options.whole).as_posix(): counted[number] for number, path in enumerate(contents.files)
-        }
-    return report
 
 
 def merge(prepared: PreparedRun, listener: Listener) -> GenerationResult:

@@ -121,7 +121,6 @@ class Endpoint:
 
     base_url: str
     secret: Secret
-    concurrency: int = 32
     timeout: float = 600.0
 
     @property
