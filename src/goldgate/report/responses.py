@@ -6,9 +6,8 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import orjson
@@ -156,42 +155,6 @@ _NAME_COLUMNS = 30
 _PATH_COLUMNS = 45
 
 
-@dataclass(slots=True)
-class ReadingSummary:
-    """How many answers were read in each way."""
-
-    answers: int = 0
-    counts: dict[str, Counter[str]] = field(
-        default_factory=lambda: {
-            label: Counter() for label in ("status", "found", "thought", "repairs", "left out", "violations")
-        }
-    )
-
-    def add(self, answer: ShownAnswer) -> None:
-        parsed = answer.parsed
-        self.answers += 1
-        self.counts["status"][parsed.status] += 1
-        self.counts["found"][parsed.method] += 1
-        self.counts["thought"][parsed.thought_state] += 1
-        self.counts["repairs"].update(map(str, parsed.repairs))
-        self.counts["left out"].update({item.reason for item in parsed.left_out})
-        self.counts["violations"].update({name for name, _ in answer.violations})
-
-    @property
-    def unread(self) -> int:
-        """How many answers could not be read."""
-        return self.counts["status"][Status.ERROR]
-
-
-def render_summary(summary: ReadingSummary, columns: int = DEFAULT_COLUMNS) -> str:
-    """Counts of answers: a name counts once in each."""
-    lines = [f"{count_text(summary.answers, 'response')}, {summary.unread} could not be read"]
-    for label, counts in summary.counts.items():
-        entries = [f"{name} {count}" for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
-        lines += _labelled(label, entries or ["none"], columns)
-    return "\n".join(lines) + "\n"
-
-
 def render_answer_line(answer: ShownAnswer, columns: int = DEFAULT_COLUMNS) -> str:
     """A line on an answer, and one for each kind of thing that was odd about it."""
     parsed, places = answer.parsed, TextPositions(answer.response)
@@ -319,31 +282,7 @@ def short_name(text: str, columns: int = _NAME_COLUMNS) -> str:
     return shorten_middle(visible(text), columns)
 
 
-def stored_answers(
-    path: str, ids: Collection[str], fields: FieldPaths, parse: Callable[[Any, bytes], Any]
-) -> Iterator[tuple[str | None, Any]]:
-    """Ids and parsed answers of a file of predictions, in its order; only those with these ids, if any are named.
-
-    Records without ids are numbered. An id that no record has is an error, after all others were yielded.
-    """
-    missing = dict.fromkeys(ids)
-    with closing(PairOpener(fields=fields, alone=True)(path, "predictions")) as file:
-        for record in read_records(file):
-            identity = record.require_id()
-            if ids and identity not in ids:
-                continue
-            missing.pop(identity, None)
-            with record.locate_errors():
-                answer = parse(record.value, record.data)
-            yield identity, answer
-    if missing:
-        raise ConfigError(
-            "option.wrong_value",
-            "no record has this id",
-            place=Place(path, field="id"),
-            found=", ".join(missing),
-            advice="ids are compared exactly, with their case and spaces",
-        )
+_COUNTED = ("status", "found", "thought", "repairs", "left out", "violations")  # of each, how many answers have a name
 
 
 class AnswerReader:
@@ -351,20 +290,40 @@ class AnswerReader:
 
     def __init__(self, parse: Callable[[Any, bytes], Any], read: Callable[[str | None, Any], ShownAnswer]) -> None:
         self._parse, self._read = parse, read
-        self._summary = ReadingSummary()
-
-    @property
-    def answers(self) -> int:
-        return self._summary.answers
+        self._counts: dict[str, Counter[str]] = {label: Counter() for label in _COUNTED}
+        self.answers = 0
 
     @property
     def unread(self) -> int:
-        return self._summary.unread
+        """How many answers could not be read."""
+        return self._counts["status"][Status.ERROR]
 
     def records(
         self, file: str, ids: Sequence[str], id_field: str | None, response_field: str | None
     ) -> Iterator[tuple[str | None, Any]]:
-        return stored_answers(file, ids, FieldPaths(id_field, response_field), self._parse)
+        """Ids and parsed answers of a file of predictions, in its order; only those with these ids, if any are named.
+
+        Records without ids are numbered. An id that no record has is an error, after all others were yielded.
+        """
+        missing = dict.fromkeys(ids)
+        fields = FieldPaths(id_field, response_field)
+        with closing(PairOpener(fields=fields, alone=True)(file, "predictions")) as predictions:
+            for record in read_records(predictions):
+                identity = record.require_id()
+                if ids and identity not in ids:
+                    continue
+                missing.pop(identity, None)
+                with record.locate_errors():
+                    answer = self._parse(record.value, record.data)
+                yield identity, answer
+        if missing:
+            raise ConfigError(
+                "option.wrong_value",
+                "no record has this id",
+                place=Place(file, field="id"),
+                found=", ".join(missing),
+                advice="ids are compared exactly, with their case and spaces",
+            )
 
     def response(self, text: str) -> tuple[str | None, Any]:
         return None, self._parse({"response": text}, b"")
@@ -379,9 +338,25 @@ class AnswerReader:
         return render_answer_json(self._read_and_count(answer), on_one_line=on_one_line)
 
     def summary(self) -> str:
-        return ("\n" if self.answers else "") + render_summary(self._summary)
+        """Counts of answers: a name counts once in each."""
+        lines = [f"{count_text(self.answers, 'response')}, {self.unread} could not be read"]
+        for label, counts in self._counts.items():
+            by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+            lines += _labelled(label, [f"{name} {count}" for name, count in by_count] or ["none"], DEFAULT_COLUMNS)
+        return ("\n" if self.answers else "") + "\n".join(lines) + "\n"
 
     def _read_and_count(self, answer: tuple[str | None, Any]) -> ShownAnswer:
-        parsed = self._read(*answer)
-        self._summary.add(parsed)
-        return parsed
+        shown = self._read(*answer)
+        self.answers += 1
+        parsed = shown.parsed
+        names = (
+            [parsed.status],
+            [parsed.method],
+            [parsed.thought_state],
+            map(str, parsed.repairs),
+            {item.reason for item in parsed.left_out},
+            {name for name, _ in shown.violations},
+        )
+        for counts, each in zip(self._counts.values(), names, strict=True):
+            counts.update(each)
+        return shown

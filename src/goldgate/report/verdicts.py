@@ -34,8 +34,12 @@ OPTIONAL = ("counts", SUPPORT)  # columns that can be left out: the value and th
 
 def verdict_words(gate: GateLine) -> str:
     """`FAIL`, or `FAIL (warn)` where that does not fail the evaluation."""
+    return gate.verdict + (" (warn)" if _only_warns(gate) else "")
+
+
+def _only_warns(gate: GateLine) -> bool:
     lets_pass = gate.verdict == Verdict.INCONCLUSIVE and gate.gate.on_inconclusive != "fail"
-    return gate.verdict + (" (warn)" if gate.gate.severity == "warn" or lets_pass else "")
+    return gate.gate.severity == "warn" or lets_pass
 
 
 def gate_columns(gates: Sequence[GateLine]) -> dict[str, Callable[[GateLine], str]]:
@@ -91,15 +95,8 @@ def _gate(line: GateLine) -> GateOutcome:
     counts = f" ({measured.counts})" if measured.counts else ""
     interval = f", interval {measured.interval}" if measured.interval is not None else ""
     details = (f"{line.metric} is {measured}{counts}{interval}", f"the gate is {gate.bounds()}")
-    return GateOutcome(line.metric, _kind(line), line.verdict, line.reason, details)
-
-
-def _kind(line: GateLine) -> OutcomeKind:
-    if line.verdict == Verdict.PASS:
-        return "passed"
-    is_open = line.verdict == Verdict.INCONCLUSIVE
-    lets_pass = line.gate.severity == "warn" or (is_open and line.gate.on_inconclusive != "fail")
-    return "warning" if lets_pass else "failed"
+    kind: OutcomeKind = "passed" if line.verdict == Verdict.PASS else "warning" if _only_warns(line) else "failed"
+    return GateOutcome(line.metric, kind, line.verdict, line.reason, details)
 
 
 def _error(page: Page) -> GateOutcome:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import isnan, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldgate.comparison import Comparison, compare_systems
 from goldgate.core.evaluation import render_json
@@ -40,7 +40,7 @@ from goldgate.report.html.units import (
 from goldgate.report.svg import comparison_pictures
 from goldgate.runs.comparison_page import describe_comparison
 from goldgate.runs.sources import SystemSource
-from goldgate.viewer.folder import CachedValue, ViewedFolder, cache_identity, load_cached, store_cached
+from goldgate.viewer.folder import ViewedFolder, cache_identity, load_cached, store_cached
 from goldgate.viewer.index import PAGE_SIZE, UnitQuery
 from goldgate.viewer.pages import (
     HOME,
@@ -125,10 +125,8 @@ def compare_folders(
         pairs = [*_pairs(comparison, sources, folders)]
     except GoldgateError as error:
         return FolderComparison(refused=str(error))
-    report = render_json(comparison.report)
-    lengths = [[*pair.folders, len(pair), *map(len, pair.numbers)] for pair in pairs]
-    arrays = (part.tobytes() for pair in pairs for part in (pair.changes, *pair.starts, *pair.numbers))
-    store_cached(_COMPARISON_KIND, of, {"report": len(report), "pairs": lengths}, [report, *arrays])
+    packed = [(pair.folders, pair.changes, pair.starts, pair.numbers) for pair in pairs]
+    store_cached(_COMPARISON_KIND, of, (render_json(comparison.report), packed))
     return FolderComparison(comparison.report, pairs)
 
 
@@ -171,15 +169,13 @@ def _pair_units(sides: tuple[int, int], changed: Mapping[str, float], folders: S
     return PairedUnits(sides, array("d", changed.values()), (starts[0], starts[1]), (numbers[0], numbers[1]))
 
 
-def _unpack_pairs(stored: CachedValue) -> FolderComparison:
-    report = parse_json(bytes(stored.take(stored.head["report"])).decode(), "comparison", "comparison")
+def _unpack_pairs(stored: tuple[bytes, Any]) -> FolderComparison:
+    report, packed = stored
     pairs = []
-    for one, other, units, first, second in stored.head["pairs"]:
-        changes = stored.take_array("d", units)
-        starts = stored.take_array("I", units + 1), stored.take_array("I", units + 1)
-        numbers = stored.take_array("I", first), stored.take_array("I", second)
-        pairs.append(PairedUnits((one, other), changes, starts, numbers))
-    return FolderComparison(report, pairs)
+    for folders, changes, starts, numbers in packed:
+        (one_start, other_start), (one, other) = ([array("I", side) for side in sides] for sides in (starts, numbers))
+        pairs.append(PairedUnits(folders, array("d", changes), (one_start, other_start), (one, other)))
+    return FolderComparison(parse_json(report.decode(), "comparison", "comparison"), pairs)
 
 
 HALF_LIMITS = DisplayLimits(characters=50_000, marks=1_000, rows=500)  # of a page with two units

@@ -6,11 +6,12 @@ report are the same. Inputs are opened in the background: until then, samples ar
 
 from __future__ import annotations
 
+import marshal
 import os
 import threading
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,9 +50,8 @@ if TYPE_CHECKING:
     from goldgate.core.contracts import CountedRecord
 
 MAX_CACHE_BYTES = 2 << 30  # of all files together; the ones used longest ago are removed
-_MAGIC = b"goldgate view 3\n"  # with another number when the format changes
+_MAGIC = b"goldgate view 4\n"  # with another number when the format changes
 _ENDING = ".view"
-_LENGTH = 8  # bytes of the length of the head
 
 CacheIdentity = list[Any]
 Value = TypeVar("Value")
@@ -66,63 +66,38 @@ def cache_identity(files: Iterable[Path]) -> CacheIdentity:
     return identity
 
 
-class CachedValue:
-    """A kept value: its head, decoded, and the bytes behind it."""
-
-    def __init__(self, head: dict[str, Any], body: memoryview) -> None:
-        self.head = head
-        self._body = body
-        self._at = 0
-
-    def take(self, length: int) -> memoryview:
-        """The next bytes of the body; ValueError where there are fewer."""
-        part = self._body[self._at : self._at + length]
-        if len(part) != length:
-            raise ValueError("too short")
-        self._at += length
-        return part
-
-    def take_array(self, code: str, count: int) -> array[Any]:
-        """The next numbers of the body, as `array.tobytes` wrote them."""
-        numbers: array[Any] = array(code)
-        numbers.frombytes(self.take(count * numbers.itemsize))
-        return numbers
-
-
-def load_cached(kind: str, of: CacheIdentity, unpack: Callable[[CachedValue], Value]) -> Value | None:
+def load_cached(kind: str, of: CacheIdentity, unpack: Callable[[Any], Value]) -> Value | None:
     """What is kept of these files, unpacked; None where there is nothing that can be used."""
     file = _cache_file(kind, of)
     try:
         data = _read_cache_file(file)
-        start = len(_MAGIC) + _LENGTH
-        length = int.from_bytes(data[len(_MAGIC) : start], "little")
         if not data.startswith(_MAGIC) or zlib.crc32(memoryview(data)[:-4]) != int.from_bytes(data[-4:], "little"):
             return None
-        head = orjson.loads(data[start : start + length])
-        if head["of"] != orjson.loads(orjson.dumps([str(part) for part in of])):
+        identity, value = marshal.loads(memoryview(data)[len(_MAGIC) : -4])
+        if identity != of:
             return None
         with suppress(OSError):
             os.utime(file)  # the ones used longest ago are removed first
-        return unpack(CachedValue(head, memoryview(data)[start + length : -4]))
-    except (OSError, ValueError, LookupError, TypeError, GoldgateError):
+        return unpack(value)
+    except (OSError, ValueError, LookupError, TypeError, EOFError, GoldgateError):
         return None
 
 
-def store_cached(kind: str, of: CacheIdentity, head: dict[str, Any], body: Iterable[bytes]) -> bool:
-    """Keep a value for the next time; False where it cannot be written: then it is made again each time."""
+def store_cached(kind: str, of: CacheIdentity, value: Any) -> bool:
+    """Keep a value for the next time; False where it cannot be written: then it is made again each time.
+
+    It consists of tuples, lists, dicts, texts and numbers; an array comes back as its bytes.
+    """
     file = _cache_file(kind, of)
-    head_bytes = orjson.dumps({**head, "of": [str(part) for part in of]})
-    check = 0
     try:
         os.makedirs(file.parent, mode=0o700, exist_ok=True)  # it has names of samples in it: only for this user
         if not _is_ours(os.stat(file.parent)):
             return False
+        data = _MAGIC + marshal.dumps((of, value))
         with atomic_file(file, "", make_folder=False) as stream:
             os.fchmod(stream.fileno(), 0o600)
-            for part in (_MAGIC, len(head_bytes).to_bytes(_LENGTH, "little"), head_bytes, *body):
-                check = zlib.crc32(part, check)
-                stream.write(part)
-            stream.write(check.to_bytes(4, "little"))
+            stream.write(data)
+            stream.write(zlib.crc32(data).to_bytes(4, "little"))
         _make_room(file)
     except (OSError, GoldgateError):
         return False
@@ -186,7 +161,7 @@ def load_index(result: StoredResult, progress: Progress | None = None) -> UnitIn
         return index
     index = build_index(result.suite, result.records, explained_gates(result), progress)
     if cache_identity((result.records, result.file)) == of:  # nothing was written while it was read
-        store_cached(_INDEX_KIND, of, _index_head(index), _index_body(index))
+        store_cached(_INDEX_KIND, of, _pack_index(index))
     return index
 
 
@@ -203,39 +178,27 @@ def explained_gates(result: StoredResult) -> GateExplainer:
     return explained
 
 
-def _index_head(index: UnitIndex) -> dict[str, Any]:
-    return {
-        "units": len(index),
-        "wrong": index.wrong,
-        "left_out": index.left_out,
-        "facets": [
-            [facet, [[value, having.units, having.bits is not None] for value, having in values.items()]]
-            for facet, values in index.facets.items()
-        ],
-    }
+def _pack_index(index: UnitIndex) -> tuple[Any, ...]:
+    facets = {facet: {value: tuple(units) for value, units in each.items()} for facet, each in index.facets.items()}
+    return index.offsets, index.by_weight, index.rank, index.wrong, facets, index.left_out
 
 
-def _index_body(index: UnitIndex) -> Iterator[bytes]:
-    yield from (index.offsets.tobytes(), index.by_weight.tobytes(), index.rank.tobytes())
-    for values in index.facets.values():
-        for having in values.values():
-            if having.bits is not None:
-                yield from having.bits
-            elif having.numbers is not None:
-                yield having.numbers.tobytes()
-
-
-def _unpack_index(stored: CachedValue) -> UnitIndex:
-    head = stored.head
-    units, length = head["units"], head["units"] // 8 + 1
-    offsets = stored.take_array("Q", units + 1)
-    by_weight, rank = stored.take_array("I", units), stored.take_array("I", units)
-    facets: dict[str, dict[str, ValueUnits]] = {facet: {} for facet, _ in head["facets"]}
-    for facet, values in head["facets"]:
-        for value, count, dense in values:
-            bits = (bytes(stored.take(length)), bytes(stored.take(length))) if dense else None
-            facets[facet][value] = ValueUnits(count, bits, None if dense else stored.take_array("I", count))
-    return UnitIndex(offsets, by_weight, rank, head["wrong"], facets, head["left_out"])
+def _unpack_index(stored: tuple[Any, ...]) -> UnitIndex:
+    offsets, by_weight, rank, wrong, facets, left_out = stored
+    return UnitIndex(
+        array("Q", offsets),
+        array("I", by_weight),
+        array("I", rank),
+        wrong,
+        {
+            facet: {
+                value: ValueUnits(count, bits, None if numbers is None else array("I", numbers))
+                for value, (count, bits, numbers) in values.items()
+            }
+            for facet, values in facets.items()
+        },
+        left_out,
+    )
 
 
 STILL_OPENING = "the inputs are still being opened: source texts come when the page is loaded again"

@@ -31,11 +31,8 @@ from goldgate.viewer.pages import report_page, select_units, single_unit_page, s
 from goldgate.viewer.server import NO_SUCH_PAGE, NOT_FOUND, OK, SERVER_ERROR, HttpRequest, SiteResponse, query_fields
 
 _NUMBER, _KIND = r"(0|[1-9][0-9]{0,9})", f"({'|'.join(KINDS)})"
-_REPORT = re.compile(rf"/{_NUMBER}/")
-_UNITS = re.compile(rf"/{_NUMBER}/samples")
-_UNIT = re.compile(rf"/{_NUMBER}/samples/{_NUMBER}")
-_CHANGES = re.compile(rf"/compare/{_NUMBER}/{_KIND}")
-_CHANGE = re.compile(rf"/compare/{_NUMBER}/{_KIND}/{_NUMBER}")
+_FOLDER_PAGE = re.compile(rf"/{_NUMBER}/(?:(samples)(?:/{_NUMBER})?)?")
+_COMPARISON_PAGE = re.compile(rf"/compare/{_NUMBER}/{_KIND}(?:/{_NUMBER})?")
 
 
 class SiteLinks:
@@ -117,31 +114,23 @@ class Site:
         return site_error_page(message, "/")
 
     def _page(self, path: str, choice: UnitQuery) -> str | None:
-        folders, compared, links = self._folders, self._compared, self._links
+        folders, links = self._folders, self._links
         if path == "/":
-            return home_page(folders, compared, links) if len(folders) > 1 else report_page(folders, 0, links)
-        if match := _REPORT.fullmatch(path):
-            number = int(match[1])
-            return report_page(folders, number, links) if number < len(folders) else None
-        if match := _UNITS.fullmatch(path):
-            number = int(match[1])
-            return units_page(folders, number, choice, links) if number < len(folders) else None
-        if match := _UNIT.fullmatch(path):
-            number, unit = int(match[1]), int(match[2])
-            exists = number < len(folders) and unit < len(folders[number].index)
-            return single_unit_page(folders, number, unit, choice, links) if exists else None
-        return None if compared is None else self._comparison_page(compared, path, choice.page)
-
-    def _comparison_page(self, compared: FolderComparison, path: str, page: int) -> str | None:
-        pairs = compared.pairs
-        if match := _CHANGES.fullmatch(path):
-            pair, kind = int(match[1]), match[2]
-            exists = pair < len(pairs)
-            return changes_page(self._folders, compared, pair, kind, page, self._links) if exists else None
-        if match := _CHANGE.fullmatch(path):
-            pair, kind, place = int(match[1]), match[2], int(match[3])
-            exists = pair < len(pairs) and place < len(pairs[pair])
-            return change_page(self._folders, compared, pair, kind, place, self._links) if exists else None
+            return home_page(folders, self._compared, links) if len(folders) > 1 else report_page(folders, 0, links)
+        if match := _FOLDER_PAGE.fullmatch(path):
+            number, unit = int(match[1]), match[3]
+            if number >= len(folders) or (unit is not None and int(unit) >= len(folders[number].index)):
+                return None
+            if unit is not None:
+                return single_unit_page(folders, number, int(unit), choice, links)
+            return units_page(folders, number, choice, links) if match[2] else report_page(folders, number, links)
+        if self._compared is not None and (match := _COMPARISON_PAGE.fullmatch(path)):
+            pairs, pair, kind, place = self._compared.pairs, int(match[1]), match[2], match[3]
+            if pair >= len(pairs) or (place is not None and int(place) >= len(pairs[pair])):
+                return None
+            if place is not None:
+                return change_page(folders, self._compared, pair, kind, int(place), links)
+            return changes_page(folders, self._compared, pair, kind, choice.page, links)
         return None
 
 

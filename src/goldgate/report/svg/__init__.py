@@ -384,16 +384,11 @@ def _largest(drawn: CountPicture) -> CountPicture:
         f"Shown: {len(rows)} of {len(drawn.rows)} rows and {len(columns)} of {len(drawn.columns)} columns, those with "
         f"most; {left_out} of {sum(by_row)} lie outside."
     )
-    return CountPicture(
-        drawn.kind,
-        drawn.title,
-        drawn.row_title,
-        drawn.column_title,
-        tuple(drawn.rows[r] for r in rows),
-        tuple(drawn.columns[c] for c in columns),
-        tuple(tuple(drawn.counts[r][c] for c in columns) for r in rows),
-        drawn.about,
-        (*drawn.notes, note),
+    return drawn._replace(
+        rows=tuple(drawn.rows[r] for r in rows),
+        columns=tuple(drawn.columns[c] for c in columns),
+        counts=tuple(tuple(drawn.counts[r][c] for c in columns) for r in rows),
+        notes=(*drawn.notes, note),
     )
 
 

@@ -110,6 +110,7 @@ def _fit(text: str, room: float, size: float, cut: Callable[[str, int], str]) ->
     return fitted
 
 
+@lru_cache(maxsize=4096)
 def _letter(letter: str) -> int:
     if letter in _WIDTHS:
         return _WIDTHS[letter]
