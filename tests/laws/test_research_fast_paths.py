@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
-from unicodedata import category, normalize
 
 import orjson
 from hypothesis import example, given
@@ -14,7 +12,7 @@ from hypothesis import strategies as st
 from goldgate.files import parsing
 from goldgate.suites.research.run.evidence import next_piece
 from goldgate.suites.research.run.files import decode_each_line, fast_decode_lines, has_all_keys
-from goldgate.suites.research.text import _piled_marks, has_few_marks, has_piled_marks, sketch, sketch_of_all
+from goldgate.suites.research.text import _piled_marks, has_few_marks, has_piled_marks
 from tests.cases import cases
 from tests.examples import examples
 
@@ -105,23 +103,3 @@ def test_a_piece_ends_between_words(part: str, scraps: list[str]) -> None:
         if piece[-1:].isascii() and piece[-1:].isalnum() and following.isalnum():
             piece = piece.rpartition(" ")[0]
         assert next_piece(rest, text) == piece
-
-
-# --- texts together
-
-odd_texts = st.text(alphabet="aKw 1.…“—é\u0301\u3099\uff9e\u1161\u11a8한カ\u200d²\ufeff", max_size=6)
-
-
-@MANY
-@given(st.lists(odd_texts | hostile, max_size=6), st.sampled_from([1, 1, 30]))
-def test_a_sketch_of_all_texts_is_that_of_the_texts_as_one(texts: list[str], times: int) -> None:
-    assert sketch_of_all(texts * times) == sketch("".join(texts * times))
-
-
-def test_punctuation_joins_with_nothing_before_it() -> None:
-    """For every sign of punctuation, behind letters that much joins with."""
-    for code in range(sys.maxunicode + 1):
-        sign = chr(code)
-        if category(sign)[0] == "P":
-            for before in ("A", "e", "한", "カ", "\u1100", "a\u0301"):
-                assert normalize("NFKC", before + sign) == normalize("NFKC", before) + normalize("NFKC", sign)

@@ -209,12 +209,8 @@ class Companions(TrialMeasure):
         of_copies = RatioSums(-counts["copies"], aa=squares, ab=squares, bb=counts["squares_of_copies"])
         sums = pair_sums({(1, 1): completed, (0, 1): trials - completed}) + of_copies  # a run and its copies: one unit
         completion = Rate(completed, trials, "there are no trials", sums)
-        order = ("false_abstention_rate", "cited_golden_recall", "ledger_precision")
-        return {
-            **{name: rates[name] for name in order},
-            COMPLETION_METRIC: completion,
-            "uncited_evidence_rate": rates["uncited_evidence_rate"],
-        }
+        uncited = rates.pop("uncited_evidence_rate")  # the last in the report
+        return {**rates, COMPLETION_METRIC: completion, "uncited_evidence_rate": uncited}
 
 
 SUPPORT_METRIC = "claim_support_rate"

@@ -12,10 +12,8 @@ import re
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
-from operator import add
 from typing import Any, NamedTuple
 from unicodedata import category, combining, decomposition, is_normalized, normalize
 
@@ -115,32 +113,13 @@ def letters_of(text: str) -> bytes:
     return text.encode("utf-8", "replace").translate(_LOWER, _SIGNS_AND_DIGITS)
 
 
-def sketch_of_all(texts: Sequence[str]) -> tuple[int, ...]:
-    """How many letters the texts have, and how many of some of them: the same for any order of the texts.
+def sketch(text: str) -> tuple[int, ...]:
+    """How many letters a text has, and how many of some of them: the same for any order of its parts.
 
     Texts that differ are nearly always told apart, at a tiny part of what folding and comparing them takes.
     """
-    return fast_sketch(texts) or sketch("".join(texts))
-
-
-def sketch(text: str) -> tuple[int, ...]:
-    """The rule of `sketch_of_all`, for the texts as one."""
     plain = visible_text(text).encode("utf-8", "replace").translate(_LOWER, _SIGNS + _BEYOND_ASCII)
     return (len(plain), *map(plain.count, _RARE_LETTERS))
-
-
-def fast_sketch(texts: Sequence[str]) -> tuple[int, ...] | None:
-    """The sketch, with Unicode's rules only for the texts beyond ASCII; None where texts may join with each other.
-
-    A text that begins with ASCII or punctuation joins with nothing before it.
-    """
-    beyond_ascii = [text for text in texts if not text.isascii()]
-    if any(not text[0].isascii() and category(text[0])[0] != "P" for text in beyond_ascii):
-        return None
-    if not has_few_marks("".join(beyond_ascii)):
-        return None
-    plain = "".join([text for text in texts if text.isascii()])
-    return (*map(add, sketch(plain), sketch("".join(beyond_ascii))),)
 
 
 # Letters to Unicode, and nothing to a reader: the fillers of Hangul. And the empty pattern of Braille.

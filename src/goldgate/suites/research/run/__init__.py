@@ -48,7 +48,7 @@ from goldgate.suites.research.run.files import (
     read_run,
 )
 from goldgate.suites.research.run.log import STATUSES, EventLog, count_steps, parse_log
-from goldgate.suites.research.text import fold, sketch_of_all, visible_text
+from goldgate.suites.research.text import fold, sketch, visible_text
 
 _FIELD_SEPARATOR, _GROUP_SEPARATOR = "\x1f", "\x1e"
 _NON_WORD = re.compile(r"[\W_]+")
@@ -80,13 +80,13 @@ def fingerprints(run: JudgedRun) -> tuple[bytes, bytes]:
     """
     head, manifests = _head(run), run.steps.manifests
     verified = [claim.statement for claim in run.claims.read if claim.status == "verified"]
-    answer = _short_digest((head[:2], len(verified), sketch_of_all(verified)))
+    answer = _short_digest((head[:2], len(verified), sketch("".join(verified))))
     texts = [claim.statement for claim in run.claims.read if claim.status != "verified"] if run.claims.candidate else []
     for record in run.output.get("evidence") or ():
         if type(record) is dict and type(quote := record.get("quote")) is str:
             texts.append(quote)
     texts += [manifest["retrieval_query"] for manifest in manifests]
-    whole = _short_digest((answer, head, len(manifests), sketch_of_all(texts)))
+    whole = _short_digest((answer, head, len(manifests), sketch("".join(texts))))
     return answer if verified else whole, whole
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, cached_property
 from hashlib import sha256
 from itertools import accumulate
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.files import Artifact
@@ -62,8 +62,7 @@ _MIN_BUDGET, _MAX_BUDGET = 10_000_000, 20_000_000_000
 _MAX_LOCATED = 1_000_000  # characters in which offsets are looked for: each is folded up to twenty times, for a message
 _MAX_ID_CHARACTERS = 100  # of an id in a message; a hash with its prefix has 71
 
-_Arguments = ParamSpec("_Arguments")
-_Value = TypeVar("_Value")
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 class EvidenceCheck(NamedTuple):
@@ -88,19 +87,16 @@ def short_id(name: object) -> str:
     return text if len(text) <= _MAX_ID_CHARACTERS else f"{text[:_MAX_ID_CHARACTERS]}…"
 
 
-def _once(
-    method: Callable[Concatenate[Sources, _Arguments], _Value],
-) -> Callable[Concatenate[Sources, _Arguments], _Value]:
+def _once(method: _Method) -> _Method:
     """Remember what the method gives for its arguments: texts and ids can be long, and many records name them."""
 
-    def remembered(self: Sources, /, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Value:
+    def remembered(self: Sources, *args: str) -> Any:
         key = (method, *args)
         if key not in self._results:
-            self._results[key] = method(self, *args, **options)
-        result: _Value = self._results[key]
-        return result
+            self._results[key] = method(self, *args)
+        return self._results[key]
 
-    return remembered
+    return cast(_Method, remembered)
 
 
 class NamedText(NamedTuple):

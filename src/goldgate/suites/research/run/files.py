@@ -291,25 +291,17 @@ _COLON_AS_ESCAPE = b"\\u003"
 class BadLine(str):
     """Why a line of JSON Lines could not be decoded."""
 
-    __slots__ = ()
-
 
 class AmbiguousLine(BadLine):
     """Why a line can be read in two ways: a key is there twice, or may be, too deep to look."""
-
-    __slots__ = ()
 
 
 class UnreadRest(AmbiguousLine):
     """Why the rest of a file is not read."""
 
-    __slots__ = ()
-
 
 class TornLine(BadLine):
     """Why a last line without a line end could not be decoded: it was not written to its end."""
-
-    __slots__ = ()
 
 
 def decode_run_json(data: bytes) -> Any:
