@@ -14,6 +14,7 @@ from goldgate.core.gate import Gate, GateResult, Verdict
 from goldgate.core.metric import Rate
 from goldgate.errors import ConfigError, InputError
 from goldgate.runs.baseline import make_baseline
+from goldgate.suites.research.golden import Golden
 from goldgate.suites.research.measures import note_uniform_dilution
 from goldgate.suites.research.run import RunFacts, RunSettings, judge_run
 from goldgate.suites.research.suite import SUITE
@@ -229,7 +230,7 @@ def test_require_settings_reach_the_records(tmp_path: Path) -> None:
 @pytest.fixture
 def facts(tmp_path: Path) -> RunFacts:
     write_run(tmp_path)
-    result = judge_run(str(tmp_path), "run_r1", None, RunSettings())
+    result = judge_run(str(tmp_path), "run_r1", Golden([]), RunSettings())
     assert result.facts is not None
     return result.facts
 

@@ -17,6 +17,7 @@ from goldgate.files.reading import read_text_file
 from goldgate.suites.research.contracts import GoldenQuery
 from goldgate.suites.research.golden import (
     GOLDEN_KIND,
+    Golden,
     load_corpus,
     match_key,
     nearly_equal,
@@ -170,7 +171,7 @@ def validate_run(path: str, settings: RunSettings) -> RunValidation:
         code = "run.not_a_directory" if os.path.exists(path) else "run.missing"
         raise InputError(code, "there is no such run directory", place=Place(path), expected="a run directory")
     root, name = os.path.split(os.path.realpath(path))
-    result = judge_run(root, name, None, settings)
+    result = judge_run(root, name, Golden([]), settings)
     if result.facts is None:
         raise InputError(
             "run.no_files",

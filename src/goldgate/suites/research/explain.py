@@ -86,7 +86,7 @@ class RunView:
 _manifest_fits = type_test(Manifest)
 
 
-def load_run_view(root: str, name: str, golden: Golden | None, settings: RunSettings) -> RunView | None:
+def load_run_view(root: str, name: str, golden: Golden, settings: RunSettings) -> RunView | None:
     """The run in a folder under `root`, a real path; None if there is none."""
     files = read_run(root, name, settings.limits)
     if files is None:
@@ -108,18 +108,14 @@ class RunInputs:
     """Looks up the query (`golden`) and the files (`outputs`, a RunView) of a run; changed files are left out."""
 
     def __init__(
-        self,
-        listing: OutputsListing | None,
-        golden: Golden | None,
-        settings: RunSettings,
-        labels: LabelBook | None = None,
+        self, listing: OutputsListing, golden: Golden, settings: RunSettings, labels: LabelBook | None
     ) -> None:
         self._listing = listing
         self._labels = labels
         self._golden = golden
         self._settings = settings
-        self._folders = {escape_name(entry.name): entry for entry in listing.directories} if listing else {}
-        self._queries = {limit_length(query.objective): query for query in golden.queries} if golden else {}
+        self._folders = {escape_name(entry.name): entry for entry in listing.directories}
+        self._queries = {limit_length(query.objective): query for query in golden.queries}
 
     def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
         trial = cast(TrialRecord, record)
@@ -133,15 +129,13 @@ class RunInputs:
         if record["run"] is None:
             return self._queries.get(record["objective"])
         number = record.get("query")
-        if self._golden is not None and type(number) is int and number < len(self._golden.queries):
-            return self._golden.queries[number]
-        return None
+        return self._golden.queries[number] if type(number) is int and number < len(self._golden.queries) else None
 
     def _run(self, record: TrialRecord) -> RunView | None:
         if record["run"] is None:
             return None
         entry = self._folders.get(record["run"])
-        if self._listing is None or entry is None or entry.refused is not None or not record.get("sha256"):
+        if entry is None or entry.refused is not None or not record.get("sha256"):
             return None
         run = load_run_view(self._listing.root, entry.name, self._golden, self._settings)
         return run if run is not None and run.judged.facts.digest.hex() == record["sha256"] else None
@@ -151,8 +145,8 @@ class RunInputs:
 def open_run_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[RunInputs]:
     """The inputs that are named. Without the plan or the corpus, evidence may be checked otherwise than it was."""
     golden, outputs, corpus = (next(iter(inputs.get(name) or ()), None) for name in ("golden", "outputs", "corpus"))
-    queries = None if golden is None else load_golden(golden)
-    anchors = (queries.anchors if queries else frozenset()) | (load_corpus(corpus).hashes if corpus else frozenset())
+    queries = Golden([]) if golden is None else load_golden(golden)
+    anchors = queries.anchors | (load_corpus(corpus).hashes if corpus else frozenset())
     settings = run_settings(plan or Plan(ResearchSettings()), anchors)
     with ExitStack() as stack:
         book = None
@@ -160,7 +154,8 @@ def open_run_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[RunInputs]:
             located = open_labels(inputs["labels"])
             stack.callback(located.store.close)
             book = read_labels(located, plan.settings.labels if plan is not None else {}, "research")
-        yield RunInputs(None if outputs is None else list_outputs(outputs), queries, settings, book)
+        listing = OutputsListing("", [], []) if outputs is None else list_outputs(outputs)
+        yield RunInputs(listing, queries, settings, book)
 
 
 QUOTE_MARK = "quote"

@@ -93,6 +93,7 @@ def load_golden(path: str | Path) -> Golden:
     merged, contradictions, findings = _merge_queries(parsed, PurePath(file).name)
     if parsed.problems or contradictions:
         raise GoldenError(file, [*parsed.problems, *contradictions])
+    hashes = [text for query in parsed.queries.values() for text in query.get("artifact_hashes", ())]
     return Golden(
         merged,
         parsed.pins,
@@ -101,7 +102,7 @@ def load_golden(path: str | Path) -> Golden:
         str(path) if is_url(path) else os.path.abspath(path),
         PurePath(file).name,
         {match_key(query.objective): number for number, query in enumerate(merged)},
-        frozenset(filter(None, map(sha256_of, parsed.hashes))),
+        frozenset(filter(None, map(sha256_of, hashes))),
     )
 
 
@@ -112,7 +113,6 @@ class ParsedGolden:
     queries: dict[str, GoldenQuery]
     pins: dict[str, str]
     problems: list[Problem]
-    hashes: list[str]  # of artifacts, as they are written
 
 
 def parse_golden(text: str, file: str) -> ParsedGolden:
@@ -136,8 +136,7 @@ def parse_golden(text: str, file: str) -> ParsedGolden:
     numbered = enumerate(queries if isinstance(queries, list) else ())
     right = {f"{start}/{number}": query for number, query in numbered if type_test(GoldenQuery)(query)}
     wrong += _invisible_texts(right)
-    hashes = [written for query in right.values() for written in query.get("artifact_hashes", ())]
-    return ParsedGolden(right, pins, wrong, hashes)
+    return ParsedGolden(right, pins, wrong)
 
 
 def match_key(objective: str) -> str:

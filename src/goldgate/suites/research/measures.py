@@ -320,17 +320,16 @@ def fail_uneven_queries(results: list[GateResult], trials: Iterable[Trial]) -> l
     A trial that is missing has no claims and no steps: without this, more runs of the easy queries, or copies of them,
     would raise both rates. Each query weighs the same here, whatever the number of its runs.
     """
-    asked = [*trials]
-    judged = []
+    trials, overruled_results = [*trials], []
     for result in results:
         name, gate = result.metric, result.gate
         if result.verdict is Verdict.PASS and name in _RATES_OVER_PARTS:
-            rate = _even_rate(asked, name)
+            rate = _even_rate(trials, name)
             by_value = check_gate(name, Gate(gate.min, gate.max, gate.equals), rate) if rate.denominator else result
             if by_value.verdict is Verdict.FAIL:
                 result = overruled(result, f"with the same weight for every query {by_value.reason}")
-        judged.append(result)
-    return judged
+        overruled_results.append(result)
+    return overruled_results
 
 
 def _even_rate(trials: Iterable[Trial], name: str) -> Rate:

@@ -216,10 +216,10 @@ def _merge_clones(
     digests = contents([run.name for run in collected.runs if candidates[run.suspect] > 1])
     originals: dict[bytes, str] = {}
     answers: dict[bytes, str] = {}
-    kept: list[RunFacts] = []
+    remaining: list[RunFacts] = []
     for run in collected.runs:
         content = digests.get(run.name)
-        if content is not None and content.content:
+        if content is not None:
             original = originals.setdefault(content.content, run.name)
             if original != run.name:
                 message = f"the same as {original} but for ids and times: {_ONE_RUN}"
@@ -231,8 +231,8 @@ def _merge_clones(
                 message = f"the verified claims and their quotes are those of {alike}, word for word; the rest differs"
                 finding = Finding("alike_runs", "warning", f"{run.name}/{OUTPUT}", None, "/claims", message)
                 findings[run.name].append(finding)
-        kept.append(run)
-    collected.runs = kept
+        remaining.append(run)
+    collected.runs = remaining
 
 
 def _set_required_trials(
@@ -380,15 +380,17 @@ class ResearchOutcome(Outcome):
         collected, measures = self._collected, self._measures
         uneven = any(len({*n.values()}) > 1 for n in (collected.trials, collected.trials_with_copies))
         strangers = collected.trials.total() < len(collected.runs)
-        for condition, counted in copy_readings(collected, measures).items():
-            every = [*iter_trials(collected, self._golden, counted)] if collected.copies or strangers or uneven else []
-            asked = [trial for trial in every if trial.query is not None]
+        for condition, copy_metrics in copy_readings(collected, measures).items():
+            every = (
+                [*iter_trials(collected, self._golden, copy_metrics)] if collected.copies or strangers or uneven else []
+            )
+            of_queries = [trial for trial in every if trial.query is not None]
             if collected.copies:
                 gates = require_pass_also(gates, trial_metrics(every, measures), condition)
             if strangers:  # anyone can add runs with a thousand claims about nothing in question
-                gates = require_pass_also(gates, trial_metrics(asked, measures), "without the runs of no query")
+                gates = require_pass_also(gates, trial_metrics(of_queries, measures), "without the runs of no query")
             if uneven:
-                gates = fail_uneven_queries(gates, asked)
+                gates = fail_uneven_queries(gates, of_queries)
         gates = [_fail_torn_logs(_add_merged_value(gate, collected.merged_metrics), tally) for gate in gates]
         return fail_unknown_claims(gates, collected.runs)
 

@@ -340,7 +340,8 @@ def _read_contents(
     entries = [entry for entry in listing.directories if escape_name(entry.name) in alike]
     again = ResearchWork(work.root, work.golden, work.settings, with_content=True)
     results = (result for shard in engine.map(again.score, run_shards(entries)) for result in shard)
-    return {result.name: result.facts.content for result in results if result.facts is not None}
+    contents = {result.name: result.facts and result.facts.content for result in results}
+    return {name: content for name, content in contents.items() if content is not None}
 
 
 def _limit_bytes(results: Iterable[RunResult], megabytes: Decimal, outputs: str) -> Iterator[RunResult]:

@@ -79,9 +79,11 @@ def fingerprints(run: JudgedRun) -> tuple[bytes, bytes]:
     has one fingerprint.
     """
     head, manifests = _head(run), run.steps.manifests
-    verified = [claim.statement for claim in run.claims.read if claim.status == "verified"]
+    verified = [claim.statement for claim in run.claims.entries if claim.status == "verified"]
     answer = _short_digest((head[:2], len(verified), sketch("".join(verified))))
-    texts = [claim.statement for claim in run.claims.read if claim.status != "verified"] if run.claims.candidate else []
+    texts = (
+        [claim.statement for claim in run.claims.entries if claim.status != "verified"] if run.claims.candidate else []
+    )
     for record in run.output.get("evidence") or ():
         if type(record) is dict and type(quote := record.get("quote")) is str:
             texts.append(quote)
@@ -95,7 +97,7 @@ def content_of(run: JudgedRun, files: RunFiles) -> ContentDigests:
     head, required = _head(run), run.query.required if run.query is not None else frozenset()
     filed = dict(_record_contents(run.output, run.sources, required))
     claims: dict[str, list[str]] = {status: [] for status in STATUSES}
-    for claim in run.claims.read:
+    for claim in run.claims.entries:
         quotes = sorted(filed.get(name, "") for name in claim.cited)
         claims[claim.status].append(_FIELD_SEPARATOR.join((_plain_text(claim.statement), *quotes)))
     answer = [*map(str, head[:2]), _GROUP_SEPARATOR, *sorted(claims["verified"])]
@@ -107,7 +109,7 @@ def content_of(run: JudgedRun, files: RunFiles) -> ContentDigests:
         map(_manifest_content, run.steps.manifests),
     ):
         content += [_GROUP_SEPARATOR, *group]
-    if not (run.claims.read or len(run.ledger)):
+    if not (run.claims.entries or len(run.ledger)):
         content += [_GROUP_SEPARATOR, *_all_recorded(run.output, files)]
     return ContentDigests(_digest(answer) if claims["verified"] else b"", _digest(content))
 
@@ -208,7 +210,6 @@ def _claim_ids(run: JudgedRun, name: str) -> ClaimIds:
 
 NO_QUERY = -1
 _MAX_PROBLEMS = 1_000  # that are looked for in the claims, the evidence and the steps of one output
-_NO_CONTENT = ContentDigests(b"", b"")
 _STOP_REASONS: dict[str | None, str] = {reason: reason for reason in get_args(StopReason)}  # one text for all runs
 
 _output_fits = type_test(ResearchOutput)
@@ -266,8 +267,8 @@ class RunFacts(NamedTuple):
     digest: bytes  # of names and bytes
     suspect: bytes  # runs with the same may be clones; empty if the run is broken
     fingerprint: bytes  # of answer and path
-    content: ContentDigests  # empty unless it was asked for
-    claim_ids: ClaimIds | None = None  # None unless they were asked for
+    content: ContentDigests | None  # None unless it was asked for
+    claim_ids: ClaimIds | None = None  # the same
 
 
 class JudgedFiles(NamedTuple):
@@ -290,7 +291,7 @@ class RunResult(NamedTuple):
 def judge_run(
     root: str,
     name: str,
-    golden: Golden | None,
+    golden: Golden,
     settings: RunSettings,
     *,
     refused: str | None = None,
@@ -312,7 +313,7 @@ def judge_run(
 
 
 def judge_files(
-    folder: str, files: RunFiles, golden: Golden | None, settings: RunSettings, *, with_content: bool = False
+    folder: str, files: RunFiles, golden: Golden, settings: RunSettings, *, with_content: bool = False
 ) -> JudgedFiles:
     """Judge the files of a run."""
     findings = RunFindings(folder)
@@ -327,7 +328,7 @@ class _Judge:
     """The steps from bytes to counts, sharing what was read."""
 
     def __init__(
-        self, name: str, files: RunFiles, golden: Golden | None, settings: RunSettings, findings: RunFindings
+        self, name: str, files: RunFiles, golden: Golden, settings: RunSettings, findings: RunFindings
     ) -> None:
         self.name = name
         self.files = files
@@ -350,7 +351,7 @@ class _Judge:
         if output:
             self._check_pins(output)
         objective, number = self._task(output.get("objective"), [*log.objectives] if log is not None else [])
-        query = self.golden.queries[number] if self.golden is not None and number != NO_QUERY else None
+        query = self.golden.queries[number] if number != NO_QUERY else None
         stop_reason = self._stop_reason(output.get("stop_reason"), log, query)
         sources = read_sources(files, settings.anchors, findings) if output else Sources({})
         ledger = check_ledger(output, sources, settings.demands, findings) if output else Ledger()
@@ -399,7 +400,7 @@ class _Judge:
             digest=files.digest,
             suspect=suspect,
             fingerprint=fingerprint,
-            content=content_of(run, files) if comparable and with_content else _NO_CONTENT,
+            content=content_of(run, files) if comparable and with_content else None,
             claim_ids=_claim_ids(run, self.name) if self.settings.with_claim_ids else None,
         )
 
@@ -490,7 +491,7 @@ class _Judge:
         return next(iter(worse or reasons), None)
 
     def _check_pins(self, output: dict[str, Any]) -> None:
-        for name, pinned in self.golden.pins.items() if self.golden is not None else ():
+        for name, pinned in self.golden.pins.items():
             recorded = output.get(name)
             if recorded != pinned:
                 words = "records none" if recorded is None else f"records {recorded!r}"
@@ -499,9 +500,7 @@ class _Judge:
 
     def _query(self, objective: str | None) -> int:
         """The number of the golden query with this objective."""
-        if objective is None or self.golden is None:
-            return NO_QUERY
-        return self.golden.by_objective.get(match_key(objective), NO_QUERY)
+        return NO_QUERY if objective is None else self.golden.by_objective.get(match_key(objective), NO_QUERY)
 
     def _break(self, code: str, message: str, pointer: str = "") -> None:
         self.broken = self.broken or code
@@ -520,11 +519,11 @@ def _readable_output(value: Any) -> dict[str, Any]:
     """As much of a malformed output as still counts: its claims stay in the denominator."""
     if type(value) is not dict:
         return {}
-    kept = dict(value)
+    output = dict(value)
     for name in ("claims", "evidence", "steps"):
-        if type(kept.get(name)) is not list:
-            kept[name] = []
+        if type(output.get(name)) is not list:
+            output[name] = []
     for name in ("run_id", "objective", "stop_reason"):
-        if type(kept.get(name)) is not str or not kept[name].strip():
-            kept[name] = None
-    return kept
+        if type(output.get(name)) is not str or not output[name].strip():
+            output[name] = None
+    return output

@@ -201,7 +201,7 @@ class Claims:
     unreadable: int = 0
     cited: set[str] = field(default_factory=set)  # by claims that are not retracted
     cited_by_verified: set[str] = field(default_factory=set)
-    read: list[CountedClaim] = field(default_factory=list)
+    entries: list[CountedClaim] = field(default_factory=list)
     covered_numbers: list[int] = field(default_factory=list)  # places of the covered claims in the output
 
 
@@ -220,7 +220,7 @@ def check_claims(entries: list[Any], log: EventLog | None, ledger: Ledger, findi
             claims.verified += 1
             continue
         statement, cited = claim.get("statement"), cited_ids(claim)
-        claims.read.append(CountedClaim(statement if type(statement) is str else "", status, cited))
+        claims.entries.append(CountedClaim(statement if type(statement) is str else "", status, cited))
         if name in conflicting and (conflicting[name] or status == "verified"):
             claims.verified += 1  # uncovered, whatever this copy of it says
             continue
@@ -323,7 +323,7 @@ def _add_unlisted(claims: Claims, names: set[str | None], log: EventLog | None, 
 def _note_repetition(claims: Claims, ledger: Ledger, findings: RunFindings) -> None:
     """Claims that are one claim many times over, and a claim that cites the whole ledger: shown, not judged."""
     records = len(ledger)
-    for claim in claims.read:
+    for claim in claims.entries:
         if len(claim.cited) < MANY_RECORDS:
             continue
         cited = sum(identity in ledger.valid or identity in ledger.failed for identity in claim.cited)
@@ -332,7 +332,7 @@ def _note_repetition(claims: Claims, ledger: Ledger, findings: RunFindings) -> N
             findings.add("claim_cites_all", "warning", OUTPUT, message, "/claims")
     if claims.verified < _MANY_CLAIMS:
         return
-    stated = [claim.statement for claim in claims.read if claim.status == "verified"]
+    stated = [claim.statement for claim in claims.entries if claim.status == "verified"]
     count = max(Counter(map(letters_of, stated)).values(), default=0)  # numbers do not tell statements apart
     if count >= _MANY_CLAIMS and count * 2 > claims.verified:
         message = f"{count} of {claims.verified} verified claims state the same, but for numbers and punctuation"
@@ -386,7 +386,7 @@ def note_empty_claims(run: JudgedRun, findings: RunFindings) -> int:
     empty, valid = run.ledger.empty, run.ledger.valid
     asked = question_words(run.objective or "")
     reasons: Counter[str] = Counter()
-    for claim in run.claims.read:
+    for claim in run.claims.entries:
         records = [identity for identity in claim.cited if identity in valid] if claim.status == "verified" else []
         if not records:
             continue
