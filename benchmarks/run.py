@@ -22,7 +22,7 @@ from slow_ways import slow_ways_only
 
 from goldgate.core.tally import Tally
 from goldgate.pipeline import CountShard
-from goldgate.readers.join import open_joined
+from goldgate.readers.joined_suite import open_joined
 from goldgate.suites.extraction.events.event_schema import load_event_schema
 from goldgate.suites.extraction.source import ExtractionWork
 from goldgate.suites.extraction.suite import SUITE

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 from goldgate.cli.main import goldgate
 from goldgate.cli.prepare import check_command
-from goldgate.readers.gold_check import GoldCheck, check_gold_files
-from goldgate.readers.gold_files import GoldOpener
+from goldgate.readers.gold_files import GoldCheck, GoldOpener, check_gold_files
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.gold_commands import EventCheck
 

@@ -20,7 +20,7 @@ import goldgate
 import goldgate.readers.layouts
 from goldgate.cli.main import goldgate as command
 from goldgate.errors import GoldgateError, InputError, MachineError
-from goldgate.readers.layouts import FILE_LAYOUTS, RECORD_LAYOUTS, inspect_log
+from goldgate.readers.layouts import FILE_LAYOUTS, RECORD_LAYOUTS, harnesses
 from goldgate.readers.layouts.layout import OWN_FIELDS, FileLayout, RecordLayout
 from tests.cases import cases
 from tests.unit.readers.test_dialects import damages
@@ -406,7 +406,7 @@ def test_an_error_in_a_converted_record_has_its_line(gold: Path, tmp_path: Path)
 )
 def test_no_damage_to_a_record_raises_anything_but_an_error_of_its_own(record: Json) -> None:
     readers = [layout.answer for layout in RECORD_LAYOUTS if layout.recognizes(record)] or [
-        lambda each: inspect_log.read_sample(each, OWN_FIELDS)
+        lambda each: harnesses.read_sample(each, OWN_FIELDS)
     ]
     for damaged in damages(record):
         if isinstance(damaged, dict):

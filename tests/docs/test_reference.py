@@ -69,7 +69,9 @@ def test_what_can_stand_out_is_documented() -> None:
     in_research = listed("research.md", "### What stands out")
     missing = (everywhere | remark_codes(EXTRACTION)) - in_extraction
     assert missing == set(), "add a row for each to What stands out in docs/metrics.md"
-    of_labels = remark_codes(SOURCE / "readers" / "labels.py") | remark_codes(SOURCE / "stats" / "label_counts.py")
+    of_labels = remark_codes(SOURCE / "readers" / "label_checks.py") | remark_codes(
+        SOURCE / "stats" / "label_counts.py"
+    )
     assert {"trusted_sampling", "uneven_judge"} <= of_labels
     of_research = remark_codes(RESEARCH) | of_labels | {*ALARMS}
     assert of_research == in_research, (

@@ -12,7 +12,7 @@ import pytest
 
 import goldgate
 from goldgate.errors import InputError
-from goldgate.readers.join import SHARD_SAMPLES
+from goldgate.readers.joined_suite import SHARD_SAMPLES
 
 SAMPLES = SHARD_SAMPLES * 2 + 1
 SCHEMA = {"event_types": {"T": {"roles": ["R"]}}}

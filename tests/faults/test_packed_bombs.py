@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.readers.id_index import index_files
-from goldgate.readers.layouts import parquet
+from goldgate.readers.join import index_files
+from goldgate.readers.layouts import tables
 from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.readers.records import LIMIT_VARIABLE, iterate_records, open_records
 from goldgate.suites.research.imports import import_runs
@@ -152,7 +152,7 @@ def test_tables_are_the_same_however_they_are_encoded(tmp_path: Path) -> None:
     ):
         write_table(pyarrow.Table.from_pylist(rows), tmp_path / "rows.parquet", **settings)
         file = open_records(tmp_path / "rows.parquet", "predictions")
-        answers = [answer.content for _, answer in parquet.parquet_answers(file, FieldPaths()) if answer is not None]
+        answers = [answer.content for _, answer in tables.parquet_answers(file, FieldPaths()) if answer is not None]
         assert answers == [{"response": row["response"], "events": row["events"]} for row in rows], settings
         file.close()
 

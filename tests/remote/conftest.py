@@ -15,7 +15,7 @@ from tests.remote.web import Site, serving
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    from goldgate.files.remote import connection
+    from goldgate.files import connection
 
     monkeypatch.setattr(connection, "PAUSE_SECONDS", 0.01)
 

@@ -6,7 +6,7 @@ import pytest
 from fsspec import AbstractFileSystem, register_implementation
 
 from goldgate.errors import ConfigError
-from goldgate.files.remote.connection import connect
+from goldgate.files.connection import connect
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from goldgate.errors import InputError
+from goldgate.files import remote
 from goldgate.files.reading import MAX_BYTES, read_text_file
-from goldgate.files.remote import remote_file
-from goldgate.files.remote import remote_file as open_remote
-from goldgate.files.remote.remote_file import open_remote as opened
+from goldgate.files.remote import open_remote as opened
 from tests.remote.web import ENDLESS, Site
 
 FEW = ENDLESS // 4  # bytes, of which most are in the buffers of the system
@@ -18,8 +17,7 @@ FEW = ENDLESS // 4  # bytes, of which most are in the buffers of the system
 
 @pytest.fixture
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (remote_file, open_remote):
-        monkeypatch.setattr(module, "PIECE", 64 << 10)
+    monkeypatch.setattr(remote, "PIECE", 64 << 10)
 
 
 def code_of(caught: pytest.ExceptionInfo[InputError]) -> str:

@@ -11,10 +11,9 @@ from fsspec import get_filesystem_class
 
 import goldgate
 from goldgate.errors import InputError
+from goldgate.files import connection, remote
 from goldgate.files.reading import RandomAccess
-from goldgate.files.remote import connection, remote_file, remote_folder
-from goldgate.files.remote import remote_file as open_remote
-from goldgate.files.remote.remote_file import open_remote as opened
+from goldgate.files.remote import open_remote as opened
 from tests.remote.web import Site, serving
 
 BUCKET = "lying"
@@ -24,8 +23,7 @@ SWAPPED = {"gold.jsonl": (b"value 7", b"value 8"), "predictions.jsonl": (b"anoth
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (remote_file, open_remote):
-        monkeypatch.setattr(module, "PIECE", PIECE)
+    monkeypatch.setattr(remote, "PIECE", PIECE)
 
 
 @pytest.fixture
@@ -92,10 +90,10 @@ def test_a_listing_that_begins_again_ends(store: Site, monkeypatch: pytest.Monke
         "<Contents><Key>runs/{}</Key><Size>1</Size></Contents></ListBucketResult>"
     )
     store.page = page.format("a").encode()
-    for most, found in ((remote_folder.MAX_ENTRIES, "again and again"), (0, "more than 0 files and folders")):
-        monkeypatch.setattr(remote_folder, "MAX_ENTRIES", most)
+    for most, found in ((remote.MAX_ENTRIES, "again and again"), (0, "more than 0 files and folders")):
+        monkeypatch.setattr(remote, "MAX_ENTRIES", most)
         with pytest.raises(InputError) as caught:
-            remote_folder.scan_remote(f"s3://{BUCKET}/runs", "outputs")
+            remote.scan_remote(f"s3://{BUCKET}/runs", "outputs")
         assert caught.value.code == "outputs.unreadable"
         assert found in str(caught.value.found)
     assert len(store.served) < 5

@@ -73,7 +73,7 @@ def test_an_error_is_written_there_as_to_a_disk(s3: Any) -> None:
 def test_an_earlier_report_is_gone_before_the_first_file_is_written(s3: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is there at every moment of the upload, as S3 itself tells it."""
     from goldgate.cli.out_folder import UploadedFolder
-    from goldgate.files.remote.remote_folder import RemoteFolder
+    from goldgate.files.remote import RemoteFolder
 
     for name in ("report.json", "samples.jsonl", "report.md"):
         s3.put_object(Bucket=BUCKET, Key=f"out/run-1/{name}", Body=b"old")

@@ -13,10 +13,9 @@ import pytest
 import goldgate
 from goldgate.core.evaluation import render_json
 from goldgate.errors import ConfigError, InputError
+from goldgate.files import connection, remote
 from goldgate.files.reading import RandomAccess
-from goldgate.files.remote import connection, remote_file
-from goldgate.files.remote import remote_file as open_remote
-from goldgate.files.remote.remote_file import open_remote as opened
+from goldgate.files.remote import open_remote as opened
 from tests.remote.web import SECRET, Site
 
 PIECE = 64 << 10
@@ -24,9 +23,8 @@ PIECE = 64 << 10
 
 @pytest.fixture
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (remote_file, open_remote):
-        monkeypatch.setattr(module, "PIECE", PIECE)
-    monkeypatch.setattr(remote_file, "NEAR", 100)
+    monkeypatch.setattr(remote, "PIECE", PIECE)
+    monkeypatch.setattr(remote, "NEAR", 100)
 
 
 def judge(gold: str, predictions: str, schema: str, protocol: str, workers: int = 1) -> bytes:

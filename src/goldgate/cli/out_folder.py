@@ -225,7 +225,7 @@ class UploadedFolder(OutFolder):
         self, url: str, inputs: Iterable[str], records: str = SAMPLES, names: Sequence[str] = REPORT_FILES
     ) -> None:
         _check_remote_inputs(url, inputs, (records, *names, writing.LOCK_FILE))
-        from goldgate.files.remote.remote_folder import RemoteFolder
+        from goldgate.files.remote import RemoteFolder
 
         self._remote = RemoteFolder(url)
         try:

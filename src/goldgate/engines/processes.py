@@ -30,7 +30,7 @@ from goldgate.core.process import ENDING_SIGNALS, Promise, block_signals, infreq
 from goldgate.engines import start_worker
 from goldgate.engines.parts import SpooledParts
 from goldgate.errors import InternalError, MachineError
-from goldgate.files.remote.remote_file import RemoteFile
+from goldgate.files.remote import RemoteFile
 
 S = TypeVar("S")
 R = TypeVar("R")

@@ -139,7 +139,7 @@ def read_bytes(path: str | Path, kind: str, display_name: str | None = None, mos
 
 
 def _read_url(url: str, kind: str, most: int) -> bytes:
-    from goldgate.files.remote.remote_file import open_remote  # which needs this module
+    from goldgate.files.remote import open_remote  # which needs this module
 
     with closing(open_remote(url, kind, most)) as file:
         with file.stream() as stream:

@@ -29,9 +29,7 @@ _MAX_OWNER_LENGTH = 200  # characters of what the file says
 _MAX_LOCK_BYTES = 1_000  # bytes that one of our own may have
 _LOCK_CONTENT = re.compile(rb"(?:[0-9]+ on [^\n]*\n?)?")  # or empty, where the disk was full or the process killed
 _TRIES = 100  # each failed one means that another run has just begun or ended
-NO_LOCK_ERRORS = frozenset(
-    {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
-)  # a file system that knows none
+NO_LOCK_ERRORS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}  # of a file system without locks
 
 
 class FolderLock:
@@ -153,20 +151,19 @@ def atomic_file(
         raise write_failure(name, problem, advice) from None
 
 
-def write_file(path: str, content: bytes, option: str, *, make_folder: bool = True) -> None:
+def write_file(path: str, content: bytes, option: str) -> None:
     """Write a file that was named by an option, in one go."""
-    write_parts(path, (content,), option, make_folder=make_folder)
+    write_parts(path, (content,), option)
 
 
-def write_parts(path: str, parts: Iterable[bytes], option: str, *, make_folder: bool = True) -> None:
+def write_parts(path: str, parts: Iterable[bytes], option: str) -> None:
     """Write a file that was named by an option, from parts of its content."""
     if is_url(path):
-        from goldgate.files.remote.remote_folder import write_object  # only where it is needed
+        from goldgate.files.remote import write_object  # only where it is needed
 
         write_object(path, b"".join(parts), option)
         return
-    advice = f"choose a file for {option} that can be written to"
-    with atomic_file(path, advice, make_folder=make_folder) as stream:
+    with atomic_file(path, f"choose a file for {option} that can be written to") as stream:
         stream.writelines(parts)
 
 

@@ -21,7 +21,7 @@ import orjson
 from goldgate.core.finding import limit_length, record_id
 from goldgate.core.page import count_text
 from goldgate.errors import ConfigError, InputError, Place, describe_value
-from goldgate.readers.guess import describe_keys
+from goldgate.readers.guess import EXPECTED_ID, describe_keys, field_error
 from goldgate.readers.records import RecordStore, open_records
 from goldgate.readers.stored_result import require_type
 from goldgate.shape import AtLeast
@@ -54,15 +54,14 @@ def item_key(item: Item, kind: str = "an item") -> ItemKey:
     """The key of an item, or of what a label is for; a wrong id or question is an InputError that names the field."""
     identity, question = record_id(item), item.get("question")
     if identity is None:
-        expected = "a string that is not empty, or an integer"
-        error = _field_error("bad_id", f"{kind} needs an id", "id", expected, item.get("id"))
+        error = field_error("items.bad_id", f"{kind} needs an id", "id", EXPECTED_ID, item.get("id"))
         if "id" not in item:
             error.found = describe_keys(item)
         raise error
     if question is None:
         return ItemKey(identity)
     if type(question) is not str or not question:
-        raise _field_error("bad_question", "a question is named by a string", "question", "a string", question)
+        raise field_error("items.bad_question", "a question is named by a string", "question", "a string", question)
     return ItemKey(identity, question)
 
 
@@ -382,11 +381,11 @@ def new_item_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
     """The key of an item; the header of a draw, and a key that is taken, are InputErrors."""
     if _HEADER_KEY in record:
         message, expected = "this is a draw, not the items", "the file that `goldgate sample --from` was given"
-        raise _field_error("is_a_draw", message, _HEADER_KEY, expected, record[_HEADER_KEY])
+        raise field_error("items.is_a_draw", message, _HEADER_KEY, expected, record[_HEADER_KEY])
     key = item_key(record)
     if key in taken:
         message, expected = "two items have the same id and question", "each id once for each question"
-        raise _field_error("duplicate_id", message, "id", expected, key.id)
+        raise field_error("items.duplicate_id", message, "id", expected, key.id)
     return key
 
 
@@ -422,7 +421,7 @@ def _field_stratum(key: ItemKey, item: Item, name: str) -> str:
     if value is None or isinstance(value, (str, bool, int)):
         return "none" if value is None else value if isinstance(value, str) else orjson.dumps(value).decode()
     message = f"the item {key.id} cannot be put into a stratum by this field"
-    raise _field_error("bad_stratum", message, name, "a text, a whole number, true or false", value)
+    raise field_error("items.bad_stratum", message, name, "a text, a whole number, true or false", value)
 
 
 def judge_strata(path: str) -> dict[ItemKey, str]:
@@ -452,10 +451,6 @@ def label_stratum(label: object) -> str:
     if isinstance(label, (bool, int, float)) and 0 <= label <= 1:
         return str(int(label)) if label in (0, 1) else "below 0.5" if label < 0.5 else "from 0.5"
     return NO_LABEL
-
-
-def _field_error(code: str, message: str, name: str, expected: str, found: object) -> InputError:
-    return InputError(f"items.{code}", message, place=Place(field=name), expected=expected, found=describe_value(found))
 
 
 def first_ids(keys: Iterable[ItemKey]) -> str:

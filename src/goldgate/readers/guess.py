@@ -6,12 +6,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.dialects import all_dialects, nearest_dialect_advice
 
 MAX_LISTED_KEYS = 8
+EXPECTED_ID = "a string that is not empty, or an integer"
 
 # What people call an id, without case, blanks, `-` and `_`; the likeliest first.
 _ID_NAMES = (
@@ -65,49 +66,40 @@ _TOP_KEY = re.compile(rb'^[ \t]{1,4}"(\w+)"\s*:', re.MULTILINE)
 _YAML = re.compile(rb"(?:- )?[\w-]+:(?:\s|\Z)|---\s*\Z")
 
 
-class IdProblem(NamedTuple):
-    """What is wrong with a record's id, in the words of an error."""
-
-    expected: str
-    found: str
-    advice: str | None
+def field_error(
+    code: str, message: str, field: str, expected: str, found: object, advice: str | None = None
+) -> InputError:
+    """The error for a value under a field of a record, which gets its file and line where it is read."""
+    place = Place(field=field)
+    return InputError(code, message, place=place, expected=expected, found=describe_value(found), advice=advice)
 
 
 def bad_id_error(record: object, kind: str, place: Place) -> InputError:
-    """The error for a record of that kind without an id."""
-    problem = id_problem(record, kind)
-    return InputError(
-        f"{kind}.bad_id",
-        f"a {kind} record needs an id",
-        place=place,
-        expected=problem.expected,
-        found=problem.found,
-        advice=problem.advice,
-    )
-
-
-def id_problem(record: object, kind: str = "gold") -> IdProblem:
-    """Why a record has no id that can be used, and what its author may have meant."""
+    """The error for a record of that kind without an id that can be used, and what its author may have meant."""
+    error = InputError(f"{kind}.bad_id", f"a {kind} record needs an id", place=place, expected=EXPECTED_ID)
     if not isinstance(record, Mapping):
-        return IdProblem("an object with an id", describe_value(record), None)
-    expected = "a string that is not empty, or an integer"
-    if "id" in record:
+        error.expected, error.found = "an object with an id", describe_value(record)
+    elif "id" in record:
         is_table = len(record) > 1 and all(isinstance(value, (Mapping, list)) for value in record.values())
-        advice = f"this seems to be a table by columns: {_AS_RECORDS}" if is_table else _bad_id_advice(record["id"])
-        return IdProblem(expected, describe_value(record["id"]), advice)
-    if kind == "gold" and not {"events", "value"} & record.keys():  # with them, our own form is meant
-        expected += f"; or a record of a published format: {', '.join(dialect.name for dialect in all_dialects())}"
-    return IdProblem(expected, f"no id; {describe_keys(record)}", _missing_id_advice(record, kind))
+        error.found = describe_value(record["id"])
+        error.advice = (
+            f"this seems to be a table by columns: {_AS_RECORDS}" if is_table else _bad_id_advice(record["id"])
+        )
+    else:
+        if kind == "gold" and not {"events", "value"} & record.keys():  # with them, our own form is meant
+            names = ", ".join(dialect.name for dialect in all_dialects())
+            error.expected = f"{EXPECTED_ID}; or a record of a published format: {names}"
+        error.found, error.advice = f"no id; {describe_keys(record)}", _missing_id_advice(record, kind)
+    return error
 
 
 def _missing_id_advice(record: Mapping[str, Any], kind: str) -> str | None:
     """What may be meant by a record without an id."""
-    advice = unread_layout_advice(record)
+    unread = unread_layout_advice(record)
     wrapped = next((key for key, value in record.items() if _is_records(value)), None)
-    if advice is None and wrapped is not None:
+    if unread is None and wrapped is not None:
         return f"the records seem to be under {wrapped}: jq -c '.{wrapped}[]' takes them out"
-    if advice is None and kind == "gold":
-        advice = nearest_dialect_advice(record)
+    advice = unread or (nearest_dialect_advice(record) if kind == "gold" else None)
     if advice is not None:
         return advice
     if "event_type" in record:

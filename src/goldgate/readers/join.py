@@ -1,74 +1,222 @@
-"""Gold and predictions joined by id, in any order, and cut into shards.
+"""Record files indexed by id, and the indexes of gold and predictions joined.
 
-The join compares hashes of ids, one bucket of hashes after the other; reading a pair compares the ids themselves.
-A shard names records by location, so a worker process reads only what it scores.
+The index has the id, location and length of each record, in 24 bytes. Workers read the files once. An id is kept as a
+64-bit hash with a secret of the run in it: two ids with the same hash are an accident that the next run does not have
+and that no author of a file can prepare. The join compares hashes, one bucket of them after the other; reading a pair
+compares the ids themselves.
 """
 
 from __future__ import annotations
 
+import os
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import partial
-from itertools import accumulate, takewhile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import islice
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from goldgate.core.process import Promise, start_background_thread
-from goldgate.core.suite import Inputs, Mapper
+from goldgate.core.finding import record_id
+from goldgate.core.suite import Mapper
 from goldgate.engines import SerialEngine
-from goldgate.errors import InputError, InternalError, describe_value
-from goldgate.files.reading import RandomAccess
+from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.guess import endpoint_id_advice, swapped_advice, unread_layout_advice
-from goldgate.readers.id_index import (
-    BUCKETS,
-    Bucket,
-    IdIndex,
-    Opener,
-    bucket_entries,
-    index_files,
-    index_stores,
-    open_store,
-    total_bytes,
+from goldgate.readers.records import (
+    OFFSET_BITS,
+    LocatedRecord,
+    RecordFile,
+    RecordStore,
+    decode_record,
+    iterate_records,
+    leading_id,
+    open_records,
 )
-from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, open_records, require_unchanged_files
 
-if TYPE_CHECKING:
-    from goldgate.core.contracts import FileDigest
+BUCKETS = 64  # by the first bits of the hash: a join needs a dictionary for one bucket at a time
+PIECE_BYTES = 4 << 20  # held in memory, twice, while it is read
+_HASH_BYTES = 8
+_SECRET_BYTES = 16
+_SMALLEST_PIECE = 1 << 20  # less is read faster than it is given away
+_PIECES_A_WORKER = 4
 
-JOINED_KINDS = ("gold", "predictions")
-_RECHECK_SECONDS = 10.0  # for which a store elsewhere need not be asked again
-
-
-class JoinedInputs:
-    """Indexes of open files. What was changed since they were opened is left out: it was not scored."""
-
-    def __init__(self, indexes: Mapping[str, IdIndex]) -> None:
-        self._indexes = indexes
-
-    def for_unit(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        inputs: dict[str, Any] = {}
-        for name, index in self._indexes.items():
-            try:
-                value = index.find(str(record["id"]))
-                index.store.require_unchanged(_RECHECK_SECONDS)  # after reading: what was read is what was there before
-            except InputError:
-                continue
-            if value is not None:
-                inputs[name] = value
-        return inputs
+Opener = Callable[[str | Path, str], RecordFile]  # a file by its path and kind
+Bucket = list[tuple[int, bytes, "array[int]"]]  # of each piece: its first position, hashes, and positions after that
 
 
-@contextmanager
-def open_joined_inputs(inputs: Inputs, opener: Opener = open_records) -> Iterator[JoinedInputs]:
-    """The files that are named of gold and predictions, opened and indexed."""
-    with ExitStack() as stack:
-        indexes: dict[str, IdIndex] = {}
-        for name in JOINED_KINDS:
-            if inputs.get(name):
-                indexes[name] = index_files(inputs[name], name, opener)
-                stack.callback(indexes[name].store.close)
-        yield JoinedInputs(indexes)
+class FilePiece(NamedTuple):
+    """The lines of a file that begin between two of its bytes, or all records of an array."""
+
+    store: int
+    file: int
+    begin: int = 0
+    end: int = 0
+
+
+class PieceIndex(NamedTuple):
+    """The records of a piece in their order; for each bucket, the hashes of ids and the positions of their records."""
+
+    locations: array[int]
+    lengths: array[int]
+    buckets: list[tuple[bytes, array[int]]]
+
+
+class IndexPiece:
+    """Notes the records of a piece; one without an id is an error with its line. It can be sent to a worker."""
+
+    def __init__(self, stores: Sequence[RecordStore], secret: bytes) -> None:
+        self.stores = stores
+        self.secret = secret
+
+    def __call__(self, piece: FilePiece) -> PieceIndex:
+        file, base = self.stores[piece.store].files[piece.file], piece.file << OFFSET_BITS
+        locations, lengths = array("Q"), array("Q")
+        buckets = [(bytearray(), array("I")) for _ in range(BUCKETS)]
+        for position, (offset, data) in enumerate(iterate_records(file, piece.begin, piece.end)):
+            identity = leading_id(data)
+            if identity is None:
+                identity = decode_record(file, offset, data).require_id().encode()
+            locations.append(base + offset)
+            lengths.append(len(data))
+            hashed = _id_hash(identity, self.secret)
+            hashes, positions = buckets[_bucket_number(hashed)]
+            hashes += hashed
+            positions.append(position)
+        return PieceIndex(locations, lengths, [(bytes(hashes), positions) for hashes, positions in buckets])
+
+
+def _id_hash(identity: bytes, secret: bytes) -> bytes:
+    return blake2b(secret + identity, digest_size=_HASH_BYTES).digest()
+
+
+def _bucket_number(hashed: bytes) -> int:
+    return hashed[0] * BUCKETS // 256
+
+
+class IdIndex:
+    """Where each record of some files is, and the hash of its id."""
+
+    def __init__(self, store: RecordStore, secret: bytes) -> None:
+        self.store = store
+        self.secret = secret
+        self.locations = array("Q")
+        self.lengths = array("I")
+        self.pieces: list[tuple[int, list[tuple[bytes, array[int]]]]] = []  # the first position of each, its buckets
+
+    def __len__(self) -> int:
+        return len(self.locations)
+
+    def add(self, file: RecordFile, piece: PieceIndex) -> None:
+        """The next piece of a file."""
+        file.records += len(piece.locations)
+        self.pieces.append((len(self), piece.buckets))
+        self.locations.extend(piece.locations)
+        if max(piece.lengths, default=0) >> 32:  # a record of 4 GiB
+            self.lengths = array("Q", self.lengths)
+        self.lengths.extend(array(self.lengths.typecode, piece.lengths))
+
+    def data(self, position: int) -> bytes:
+        """The bytes of a record."""
+        return self.store.read(self.locations[position], self.lengths[position])
+
+    def record(self, position: int) -> LocatedRecord:
+        return self.store.decode(self.locations[position], self.data(position))
+
+    def find(self, identity: str) -> dict[str, Any] | None:
+        """The record with this id, the first if there are several; None if there is none."""
+        for position in self.positions(identity):
+            value = self.record(position).value
+            if record_id(value) == identity:
+                return value
+        return None
+
+    def positions(self, identity: str) -> list[int]:
+        """The positions of all records with this id, in order, and rarely of others with the same hash."""
+        hashed = _id_hash(identity.encode(), self.secret)
+        matches = []
+        for first, hashes, positions in self.bucket(_bucket_number(hashed)):
+            at = hashes.find(hashed)
+            while at >= 0:
+                if at % _HASH_BYTES == 0:
+                    matches.append(first + positions[at // _HASH_BYTES])
+                at = hashes.find(hashed, at + 1)
+        return matches
+
+    def bucket(self, number: int) -> Bucket:
+        """The ids whose hashes are in a bucket."""
+        return [(first, *buckets[number]) for first, buckets in self.pieces if buckets[number][0]]
+
+
+def bucket_entries(bucket: Bucket) -> tuple[array[int], list[int]]:
+    """The hashes of a bucket as numbers, and the positions of their records."""
+    keys = array("Q")
+    positions: list[int] = []
+    for first, hashes, in_piece in bucket:
+        keys.frombytes(hashes)
+        positions += map(first.__add__, in_piece)
+    return keys, positions
+
+
+def index_files(paths: Sequence[str | Path], kind: str, opener: Opener = open_records) -> IdIndex:
+    """Read the files once and note where the records are."""
+    store = open_store(paths, kind, opener)
+    try:
+        return index_stores([store])[0]
+    except BaseException:
+        store.close()
+        raise
+
+
+def open_store(paths: Sequence[str | Path], kind: str, opener: Opener = open_records) -> RecordStore:
+    """The files, ready to be read; nothing of them is known yet."""
+    store = RecordStore([])
+    try:
+        for path in paths:
+            store.files.append(opener(path, kind))
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def index_stores(stores: Sequence[RecordStore], engine: Mapper | None = None) -> list[IdIndex]:
+    """Read the files of each store once and note where the records are; gold without any is an error."""
+    mapper, secret = engine or SerialEngine(), os.urandom(_SECRET_BYTES)
+    share = sum(map(total_bytes, stores)) // (mapper.workers * _PIECES_A_WORKER)
+    cut = [[*_cut_store(store, number, share)] for number, store in enumerate(stores)]
+    piece_indexes = mapper.map(IndexPiece(stores, secret), [piece for of_store in cut for piece in of_store])
+    indexes = []
+    for file in (file for store in stores for file in store.files):
+        file.records = 0
+    for store, of_store in zip(stores, cut, strict=True):
+        index = IdIndex(store, secret)
+        for piece, piece_index in zip(of_store, islice(piece_indexes, len(of_store)), strict=True):
+            index.add(store.files[piece.file], piece_index)
+        if not len(index) and any(file.kind == "gold" for file in store.files):
+            raise InputError(
+                "gold.empty",
+                "there are no gold records",
+                place=Place(", ".join(file.name for file in store.files)),
+                expected="at least one record",
+                advice="did the export that wrote the file fail?",
+            )
+        indexes.append(index)
+    return indexes
+
+
+def total_bytes(store: RecordStore) -> int:
+    """What there is to read in a store."""
+    return sum(file.plain.size() for file in store.files)
+
+
+def _cut_store(store: RecordStore, number: int, share: int) -> Iterator[FilePiece]:
+    """The files in pieces of about `share` bytes, which keep all workers busy. Arrays are not cut."""
+    length = min(PIECE_BYTES, max(_SMALLEST_PIECE, share))
+    for place, file in enumerate(store.files):
+        if file.is_array:
+            yield FilePiece(number, place)
+        else:
+            for begin in range(file.start, file.plain.size(), length):
+                yield FilePiece(number, place, begin, begin + length)
 
 
 NO_PREDICTION = -1
@@ -171,151 +319,3 @@ def _duplicate_id_error(kind: str, index: IdIndex, second: int) -> InputError:
         expected="every id once",
         found=f"{describe_value(identity)}, already at {earlier}",
     )
-
-
-SHARD_SAMPLES = 1_000
-SMALLEST_SHARD = 50
-SHARD_BYTES = 4 << 20  # a shard is held in memory: a record larger than this is one of its own
-WORTH_BYTES = 128 << 20  # less is searched for ids before the first worker has started
-FILES_PER_WORKER = 4  # files of one size, more or less: all workers are done with them at about the same time
-SHARDS_PER_SHARE = 3  # shards that a worker's part of the rest is cut into
-
-
-class PairShard(NamedTuple):
-    """Where the gold and the predictions of some samples are; a prediction of length 0 is not there."""
-
-    gold_locations: array[int]
-    gold_lengths: array[int]
-    predicted_locations: array[int]
-    predicted_lengths: array[int]
-
-
-RecordPair = tuple[str, LocatedRecord, LocatedRecord | None]  # an id, its gold record, and its prediction if any
-
-
-class PairReader:
-    """Reads the pairs of a shard; a mistake in a record is an error with its line. It can be sent to a worker."""
-
-    def __init__(self, gold: RecordStore, predictions: RecordStore) -> None:
-        self.gold = gold
-        self.predictions = predictions
-
-    def pairs(self, shard: PairShard) -> Iterator[RecordPair]:
-        lines = self.gold.read_many(shard.gold_locations, shard.gold_lengths)
-        answers = self.predictions.read_many(shard.predicted_locations, shard.predicted_lengths)
-        for at, line, predicted_at, answer in zip(
-            shard.gold_locations, lines, shard.predicted_locations, answers, strict=True
-        ):
-            gold = self.gold.decode(at, line)
-            identity = gold.require_one_id()
-            prediction = self.predictions.decode(predicted_at, answer) if answer else None
-            if prediction is not None and prediction.require_one_id() != identity:
-                raise InternalError("internal.hash_collision", "two ids have the same hash; run the command again")
-            yield identity, gold, prediction
-
-
-class JoinedFiles:
-    """Open files of gold and predictions, and which records belong together."""
-
-    def __init__(
-        self, gold: IdIndex, predictions: IdIndex, hashes: Promise[list[str]], engine: Mapper | None = None
-    ) -> None:
-        self._gold = gold
-        self._predictions = predictions
-        self._partners = join_indexes(gold, predictions, engine)
-        self._hashes = hashes
-        self._workers = engine.workers if engine is not None else 1
-        self.reader = PairReader(gold.store, predictions.store)
-
-    def __len__(self) -> int:
-        return len(self._gold)
-
-    def shards(self) -> Iterator[PairShard]:
-        """All samples in the order of the gold, cut into pieces by number of samples and by bytes.
-
-        Towards the end the pieces become smaller, so that all workers are done at about the same time.
-        """
-        begin = 0
-        while begin < len(self):
-            share = (len(self) - begin) // (self._workers * SHARDS_PER_SHARE) if self._workers > 1 else SHARD_SAMPLES
-            shard = self._shard(begin, min(SHARD_SAMPLES, max(share, SMALLEST_SHARD)))
-            begin += len(shard.gold_locations)
-            yield shard
-
-    def _shard(self, begin: int, samples: int) -> PairShard:
-        """A shard of at most `samples` samples; fewer if they have too many bytes, but at least one."""
-        gold, partners = self._gold, self._partners[begin : begin + samples]
-        locations, lengths = self._predictions.locations, self._predictions.lengths
-        shard = PairShard(
-            gold.locations[begin : begin + samples],
-            gold.lengths[begin : begin + samples],
-            array("Q", [0 if partner == NO_PREDICTION else locations[partner] for partner in partners]),
-            array(lengths.typecode, [0 if partner == NO_PREDICTION else lengths[partner] for partner in partners]),
-        )
-        if sum(shard.gold_lengths) + sum(shard.predicted_lengths) <= SHARD_BYTES:
-            return shard
-        sizes = accumulate(map(int.__add__, shard.gold_lengths, shard.predicted_lengths))
-        fitting = sum(1 for _ in takewhile(SHARD_BYTES.__ge__, sizes))
-        return PairShard(*(column[: fitting or 1] for column in shard))
-
-    def lookup(self) -> JoinedInputs:
-        """The records of a sample, by its id."""
-        return JoinedInputs({"gold": self._gold, "predictions": self._predictions})
-
-    def forms(self) -> dict[str, str]:
-        """In which forms other programs wrote the files, by kind; a kind of which all are ours is left out."""
-        stores = {"dialect": self._gold.store, "layout": self._predictions.store}
-        forms = {kind: {file.form for file in store.files if file.form is not None} for kind, store in stores.items()}
-        return {kind: "+".join(sorted(names)) for kind, names in forms.items() if names}
-
-    def digests(self) -> dict[str, list[FileDigest]]:
-        """What a report says of the files, sorted: in what order they were named changes nothing."""
-        stores = {"gold": self._gold.store, "predictions": self._predictions.store}
-        hashes = iter(self._hashes.result())
-        return {
-            kind: sorted(map(_file_digest, store.files, hashes), key=lambda digest: (*digest.values(),))
-            for kind, store in stores.items()
-        }
-
-
-def _file_digest(file: RecordFile, sha256: str) -> FileDigest:
-    digest: FileDigest = {"sha256": sha256, "samples": file.records}
-    return digest if file.form is None else {**digest, "form": file.form}
-
-
-@contextmanager
-def open_joined(
-    gold: Sequence[str | Path],
-    predictions: Sequence[str | Path],
-    opener: Opener = open_records,
-    engine: Mapper | None = None,
-) -> Iterator[JoinedFiles]:
-    """The files, opened, hashed and joined. What was hashed is what is read inside, or it is an error."""
-    with ExitStack() as stack:
-        stores: list[RecordStore] = []
-        for paths, kind in ((gold, "gold"), (predictions, "predictions")):
-            stores.append(open_store(paths, kind, opener))
-            stack.callback(stores[-1].close)
-        worth = engine if sum(map(total_bytes, stores)) >= WORTH_BYTES else None
-        with require_unchanged_files(stores):
-            hashes = _start_hashing(stores, worth)
-            gold_index, predicted_index = index_stores(stores, worth)
-            yield JoinedFiles(gold_index, predicted_index, hashes, engine)
-
-
-def _start_hashing(stores: Sequence[RecordStore], engine: Mapper | None) -> Promise[list[str]]:
-    """The digests of all files: made beside everything else, or, where all workers get files enough, by them."""
-    hashes: Promise[list[str]] = Promise()
-    files = [file.stored for store in stores for file in store.files]
-    if engine is None or len(files) < engine.workers * FILES_PER_WORKER:
-        start_background_thread(  # takes no turn from the rest
-            lambda: hashes.keep(lambda: [digest for store in stores for digest in store.sha256s()])
-        )
-    else:
-        digests = [*engine.map(partial(_file_sha256, files), range(len(files)))]
-        hashes.keep(lambda: digests)
-    return hashes
-
-
-def _file_sha256(files: Sequence[RandomAccess], number: int) -> str:
-    return files[number].sha256()

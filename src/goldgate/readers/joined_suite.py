@@ -1,15 +1,23 @@
-"""The base of suites that join gold and predictions by id: such a suite defines how a pair is compared."""
+"""Gold and predictions joined by id, in any order, and the base of suites that compare such pairs.
+
+The pairs are cut into shards. A shard names records by location, so a worker process reads only what it scores. A suite
+defines how a pair is compared.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict
-from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from functools import partial
+from itertools import accumulate, islice, takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from goldgate.core.finding import missing_answers_remarks, same_files_remarks
+from goldgate.core.process import Promise, start_background_thread
 from goldgate.core.suite import (
     BATCH_SIZE,
     GOLD,
@@ -25,14 +33,212 @@ from goldgate.core.suite import (
     Work,
 )
 from goldgate.core.unit_page import InputLookup
-from goldgate.errors import InputError, Place
-from goldgate.readers.id_index import Opener
-from goldgate.readers.join import JoinedFiles, PairReader, PairShard, RecordPair, open_joined, open_joined_inputs
-from goldgate.readers.records import LocatedRecord, open_records, record_group
+from goldgate.errors import InputError, InternalError, Place
+from goldgate.files.reading import RandomAccess
+from goldgate.readers.join import (
+    NO_PREDICTION,
+    IdIndex,
+    Opener,
+    index_files,
+    index_stores,
+    join_indexes,
+    open_store,
+    total_bytes,
+)
+from goldgate.readers.records import (
+    LocatedRecord,
+    RecordFile,
+    RecordStore,
+    open_records,
+    record_group,
+    require_unchanged_files,
+)
 from goldgate.shape.validation import problems, type_test
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import FileDigest, StandsOut, SuiteReport
+
+JOINED_KINDS = ("gold", "predictions")
+_RECHECK_SECONDS = 10.0  # for which a store elsewhere need not be asked again
+
+
+class JoinedInputs:
+    """Indexes of open files. What was changed since they were opened is left out: it was not scored."""
+
+    def __init__(self, indexes: Mapping[str, IdIndex]) -> None:
+        self._indexes = indexes
+
+    def for_unit(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        inputs: dict[str, Any] = {}
+        for name, index in self._indexes.items():
+            try:
+                value = index.find(str(record["id"]))
+                index.store.require_unchanged(_RECHECK_SECONDS)  # after reading: what was read is what was there before
+            except InputError:
+                continue
+            if value is not None:
+                inputs[name] = value
+        return inputs
+
+
+@contextmanager
+def open_joined_inputs(inputs: Inputs, opener: Opener = open_records) -> Iterator[JoinedInputs]:
+    """The files that are named of gold and predictions, opened and indexed."""
+    with ExitStack() as stack:
+        indexes: dict[str, IdIndex] = {}
+        for name in JOINED_KINDS:
+            if inputs.get(name):
+                indexes[name] = index_files(inputs[name], name, opener)
+                stack.callback(indexes[name].store.close)
+        yield JoinedInputs(indexes)
+
+
+SHARD_SAMPLES = 1_000
+SMALLEST_SHARD = 50
+SHARD_BYTES = 4 << 20  # a shard is held in memory: a record larger than this is one of its own
+WORTH_BYTES = 128 << 20  # less is searched for ids before the first worker has started
+FILES_PER_WORKER = 4  # files of one size, more or less: all workers are done with them at about the same time
+SHARDS_PER_SHARE = 3  # shards that a worker's part of the rest is cut into
+
+
+class PairShard(NamedTuple):
+    """Where the gold and the predictions of some samples are; a prediction of length 0 is not there."""
+
+    gold_locations: array[int]
+    gold_lengths: array[int]
+    predicted_locations: array[int]
+    predicted_lengths: array[int]
+
+
+RecordPair = tuple[str, LocatedRecord, LocatedRecord | None]  # an id, its gold record, and its prediction if any
+
+
+class PairReader:
+    """Reads the pairs of a shard; a mistake in a record is an error with its line. It can be sent to a worker."""
+
+    def __init__(self, gold: RecordStore, predictions: RecordStore) -> None:
+        self.gold = gold
+        self.predictions = predictions
+
+    def pairs(self, shard: PairShard) -> Iterator[RecordPair]:
+        lines = self.gold.read_many(shard.gold_locations, shard.gold_lengths)
+        answers = self.predictions.read_many(shard.predicted_locations, shard.predicted_lengths)
+        for at, line, predicted_at, answer in zip(
+            shard.gold_locations, lines, shard.predicted_locations, answers, strict=True
+        ):
+            gold = self.gold.decode(at, line)
+            identity = gold.require_one_id()
+            prediction = self.predictions.decode(predicted_at, answer) if answer else None
+            if prediction is not None and prediction.require_one_id() != identity:
+                raise InternalError("internal.hash_collision", "two ids have the same hash; run the command again")
+            yield identity, gold, prediction
+
+
+class JoinedFiles:
+    """Open files of gold and predictions, and which records belong together."""
+
+    def __init__(
+        self, gold: IdIndex, predictions: IdIndex, hashes: Promise[list[str]], engine: Mapper | None = None
+    ) -> None:
+        self._gold = gold
+        self._predictions = predictions
+        self._partners = join_indexes(gold, predictions, engine)
+        self._hashes = hashes
+        self._workers = engine.workers if engine is not None else 1
+        self.reader = PairReader(gold.store, predictions.store)
+
+    def __len__(self) -> int:
+        return len(self._gold)
+
+    def shards(self) -> Iterator[PairShard]:
+        """All samples in the order of the gold, cut into pieces by number of samples and by bytes.
+
+        Towards the end the pieces become smaller, so that all workers are done at about the same time.
+        """
+        begin = 0
+        while begin < len(self):
+            share = (len(self) - begin) // (self._workers * SHARDS_PER_SHARE) if self._workers > 1 else SHARD_SAMPLES
+            shard = self._shard(begin, min(SHARD_SAMPLES, max(share, SMALLEST_SHARD)))
+            begin += len(shard.gold_locations)
+            yield shard
+
+    def _shard(self, begin: int, samples: int) -> PairShard:
+        """A shard of at most `samples` samples; fewer if they have too many bytes, but at least one."""
+        gold, partners = self._gold, self._partners[begin : begin + samples]
+        locations, lengths = self._predictions.locations, self._predictions.lengths
+        shard = PairShard(
+            gold.locations[begin : begin + samples],
+            gold.lengths[begin : begin + samples],
+            array("Q", [0 if partner == NO_PREDICTION else locations[partner] for partner in partners]),
+            array(lengths.typecode, [0 if partner == NO_PREDICTION else lengths[partner] for partner in partners]),
+        )
+        if sum(shard.gold_lengths) + sum(shard.predicted_lengths) <= SHARD_BYTES:
+            return shard
+        sizes = accumulate(map(int.__add__, shard.gold_lengths, shard.predicted_lengths))
+        fitting = sum(1 for _ in takewhile(SHARD_BYTES.__ge__, sizes))
+        return PairShard(*(column[: fitting or 1] for column in shard))
+
+    def lookup(self) -> JoinedInputs:
+        """The records of a sample, by its id."""
+        return JoinedInputs({"gold": self._gold, "predictions": self._predictions})
+
+    def forms(self) -> dict[str, str]:
+        """In which forms other programs wrote the files, by kind; a kind of which all are ours is left out."""
+        stores = {"dialect": self._gold.store, "layout": self._predictions.store}
+        forms = {kind: {file.form for file in store.files if file.form is not None} for kind, store in stores.items()}
+        return {kind: "+".join(sorted(names)) for kind, names in forms.items() if names}
+
+    def digests(self) -> dict[str, list[FileDigest]]:
+        """What a report says of the files, sorted: in what order they were named changes nothing."""
+        stores = {"gold": self._gold.store, "predictions": self._predictions.store}
+        hashes = iter(self._hashes.result())
+        return {
+            kind: sorted(map(_file_digest, store.files, hashes), key=lambda digest: (*digest.values(),))
+            for kind, store in stores.items()
+        }
+
+
+def _file_digest(file: RecordFile, sha256: str) -> FileDigest:
+    digest: FileDigest = {"sha256": sha256, "samples": file.records}
+    return digest if file.form is None else {**digest, "form": file.form}
+
+
+@contextmanager
+def open_joined(
+    gold: Sequence[str | Path],
+    predictions: Sequence[str | Path],
+    opener: Opener = open_records,
+    engine: Mapper | None = None,
+) -> Iterator[JoinedFiles]:
+    """The files, opened, hashed and joined. What was hashed is what is read inside, or it is an error."""
+    with ExitStack() as stack:
+        stores: list[RecordStore] = []
+        for paths, kind in ((gold, "gold"), (predictions, "predictions")):
+            stores.append(open_store(paths, kind, opener))
+            stack.callback(stores[-1].close)
+        worth = engine if sum(map(total_bytes, stores)) >= WORTH_BYTES else None
+        with require_unchanged_files(stores):
+            hashes = _start_hashing(stores, worth)
+            gold_index, predicted_index = index_stores(stores, worth)
+            yield JoinedFiles(gold_index, predicted_index, hashes, engine)
+
+
+def _start_hashing(stores: Sequence[RecordStore], engine: Mapper | None) -> Promise[list[str]]:
+    """The digests of all files: made beside everything else, or, where all workers get files enough, by them."""
+    hashes: Promise[list[str]] = Promise()
+    files = [file.stored for store in stores for file in store.files]
+    if engine is None or len(files) < engine.workers * FILES_PER_WORKER:
+        start_background_thread(  # takes no turn from the rest
+            lambda: hashes.keep(lambda: [digest for store in stores for digest in store.sha256s()])
+        )
+    else:
+        digests = [*engine.map(partial(_file_sha256, files), range(len(files)))]
+        hashes.keep(lambda: digests)
+    return hashes
+
+
+def _file_sha256(files: Sequence[RandomAccess], number: int) -> str:
+    return files[number].sha256()
 
 
 class JoinedWork(Work[PairShard, Facts]):

@@ -3,41 +3,26 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
-from goldgate.core.contracts import StandsOut
-from goldgate.core.finding import remark
-from goldgate.core.page import count_text
 from goldgate.errors import ConfigError, InputError, Place, as_yaml, describe_value, did_you_mean
 from goldgate.files.parsing import decode_strictly
-from goldgate.readers.draw import DEFAULT_QUESTION, Digests, Draw, ItemKey, first_ids, is_draw_header, item_key
-from goldgate.readers.guess import describe_keys, likely_id_key, unread_layout_advice
-from goldgate.readers.id_index import open_store
-from goldgate.readers.layouts.table import TABLE, cell_value, label_rows
+from goldgate.readers.draw import DEFAULT_QUESTION, ItemKey, is_draw_header, item_key
+from goldgate.readers.guess import describe_keys, field_error, likely_id_key, unread_layout_advice
+from goldgate.readers.join import open_store
+from goldgate.readers.layouts.tables import TABLE, cell_value, label_rows
 from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, decode_record, open_records, record_group
 
 UNSURE: Literal["unsure"] = "unsure"
 HUMAN, JUDGE = "human", "judge"
 ITEM_SHA256, DRAWN = "item_sha256", "drawn"  # what was shown, and the size of the draw, in a label
 _MAX_NAMED = 3
-_NAME_KEYS = (
-    "annotator",
-    "labeler",
-    "labeller",
-    "rater",
-    "reviewer",
-    "author",
-    "user",
-    "completed_by",
-    "model",
-    "name",
-)
+_NAME_KEYS = "annotator labeler labeller rater reviewer author user completed_by model name".split()
 _SHA256 = re.compile("[0-9a-f]{64}")
 _KEYS = ("id", "question", "label", "by", "kind", "group", "judge_seen", ITEM_SHA256, DRAWN)
 _QUOTED_KEY = re.compile(f'"(?:{"|".join(_KEYS)})"'.encode())
@@ -83,12 +68,12 @@ def _mean(labels: Iterable[Label]) -> Fraction | None:
     return sum(numbers, Fraction(0)) / len(numbers) if numbers else None
 
 
+@dataclass(slots=True)
 class LocatedRecords:
     """Where the records about each item are in their files; a record is read again when it is asked for."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self.store = store
-        self._places: dict[ItemKey, list[tuple[RecordFile, int, int]]] = {}
+    store: RecordStore
+    _places: dict[ItemKey, list[tuple[RecordFile, int, int]]] = field(default_factory=dict)
 
     def __contains__(self, key: ItemKey) -> bool:
         return key in self._places
@@ -183,7 +168,7 @@ def read_labels(
                     book.left_out.add(name)
                     continue
             label = _parse_label(record, kind, numbers, section)
-            _add_label(book, key, kind, NamedLabel(name, label))
+            _add_label(book, key, kind, name, label)
             if label is None and record.value.get("label") is not None:
                 book.unread += 1
                 text = describe_value(record.value["label"])
@@ -241,31 +226,18 @@ def _kind(record: dict[str, Any]) -> Literal["human", "judge"]:
     if record.get("kind") == JUDGE:
         return "judge"
     message, expected = "a label needs its kind: of a person or of a judge", '"human" or "judge"'
-    error = _wrong("bad_kind", message, "kind", expected, record.get("kind"))
-    error.advice = "write human where a person gave the label, and judge where a model did"
-    raise _with_keys(error, record, "kind")
+    advice = "write human where a person gave the label, and judge where a model did"
+    raise _unusable("labels.bad_kind", message, "kind", expected, record.get("kind"), record, advice)
 
 
 def _name(record: dict[str, Any]) -> str:
     name = record.get("by")
     if type(name) is str and name:
         return name
-    error = _wrong("bad_by", "a label needs the name of who gave it", "by", "a string that is not empty", name)
     other = next((key for key in _NAME_KEYS if key in record), None)
-    error.advice = (
-        "write any text that tells people apart" if other is None else f"is it {other}? then rename that to by"
-    )
-    raise _with_keys(error, record, "by")
-
-
-def _with_keys(error: InputError, record: dict[str, Any], key: str) -> InputError:
-    """The error for a label that lacks a key: what it has, and what it may be instead."""
-    if key not in record:
-        error.found = describe_keys(record)
-        if "label" not in record:
-            keys = "a label has the keys id, label, by and kind; goldgate label and goldgate judge make them of items"
-            error.advice = unread_layout_advice(record) or keys
-    return error
+    advice = "write any text that tells people apart" if other is None else f"is it {other}? then rename that to by"
+    message, expected = "a label needs the name of who gave it", "a string that is not empty"
+    raise _unusable("labels.bad_by", message, "by", expected, name, record, advice)
 
 
 def _parse_label(record: LocatedRecord, kind: str, words: Mapping[str, Fraction], section: str) -> Label:
@@ -284,9 +256,8 @@ def _parse_label(record: LocatedRecord, kind: str, words: Mapping[str, Fraction]
         return None
     word_list = "".join(f"{word}, " for word in words) or "a word that the protocol lists, "
     expected = f'true, false, a number from 0 to 1, {word_list}or "{UNSURE}"'
-    error = _wrong("bad_label", "this label of a person cannot be read", "label", expected, label)
-    error.advice = _label_advice(label, words, section)
-    raise _with_keys(error, record.value, "label")
+    message, advice = "this label of a person cannot be read", _label_advice(label, words, section)
+    raise _unusable("labels.bad_label", message, "label", expected, label, record.value, advice)
 
 
 def _label_advice(label: object, words: Mapping[str, Fraction], section: str) -> str | None:
@@ -302,19 +273,19 @@ def _label_advice(label: object, words: Mapping[str, Fraction], section: str) ->
     return None
 
 
-def _add_label(book: LabelBook, key: ItemKey, kind: str, named: NamedLabel) -> None:
+def _add_label(book: LabelBook, key: ItemKey, kind: str, name: str, label: Label) -> None:
     item = book.items.setdefault(key, ItemLabels())
     labels, names = (item.people, book.people) if kind == HUMAN else (item.judges, book.judges)
-    names.add(named.by)
-    if named.by not in labels:
-        labels[named.by] = named.label
-    elif labels[named.by] != named.label:
+    names.add(name)
+    first = labels.setdefault(name, label)
+    if first != label:
+        first_text, text = (str(float(each)) if isinstance(each, Fraction) else str(each) for each in (first, label))
         raise InputError(
             "labels.two_labels",
-            f"{named.by} gave this item two different labels",
+            f"{name} gave this item two different labels",
             place=Place(field="label"),
             expected="one label for each id, question and name",
-            found=f"{key.id}: {_describe(labels[named.by])} and {_describe(named.label)}",
+            found=f"{key.id}: {first_text} and {text}",
             advice="keep the one that counts",
         )
 
@@ -322,7 +293,9 @@ def _add_label(book: LabelBook, key: ItemKey, kind: str, named: NamedLabel) -> N
 def _add_group(item: ItemLabels, record: dict[str, Any]) -> None:
     group = record_group(record)
     if group is not None and item.group not in (None, group):
-        raise _wrong("two_groups", "two labels name different groups of this item", "group", str(item.group), group)
+        raise field_error(
+            "labels.two_groups", "two labels name different groups of this item", "group", str(item.group), group
+        )
     item.group = item.group or group
 
 
@@ -332,7 +305,9 @@ def _add_shown(book: LabelBook, key: ItemKey, kind: str, record: dict[str, Any])
     if digest is None:
         book.undigested[kind] += 1
     elif type(digest) is not str or _SHA256.fullmatch(digest) is None:
-        raise _wrong("bad_item_sha256", "this is not the digest of an item", ITEM_SHA256, "64 hex digits", digest)
+        raise field_error(
+            "labels.bad_item_sha256", "this is not the digest of an item", ITEM_SHA256, "64 hex digits", digest
+        )
     elif item.item_sha256 not in (None, digest):
         raise InputError(
             "labels.two_items",
@@ -344,20 +319,23 @@ def _add_shown(book: LabelBook, key: ItemKey, kind: str, record: dict[str, Any])
         )
     item.item_sha256 = item.item_sha256 or digest
     if drawn is not None and (type(drawn) is not int or drawn < 1):
-        raise _wrong("bad_drawn", "this is not the size of a draw", DRAWN, "a whole number from 1", drawn)
+        raise field_error("labels.bad_drawn", "this is not the size of a draw", DRAWN, "a whole number from 1", drawn)
     if kind == HUMAN and (digest is not None or drawn is not None):
         book.sizes[drawn] += 1
         item.drawn = drawn if item.drawn is None else min(item.drawn, drawn or item.drawn)
 
 
-def _describe(label: Label) -> str:
-    return str(float(label)) if isinstance(label, Fraction) else str(label)
-
-
-def _wrong(code: str, message: str, field_name: str, expected: str, found: object) -> InputError:
-    return InputError(
-        f"labels.{code}", message, place=Place(field=field_name), expected=expected, found=describe_value(found)
-    )
+def _unusable(
+    code: str, message: str, name: str, expected: str, found: object, record: Mapping[str, Any], advice: str | None
+) -> InputError:
+    """The error for a label without a field, or with another value there: what it has, and what it may be instead."""
+    error = field_error(code, message, name, expected, found, advice)
+    if name not in record:
+        error.found = describe_keys(record)
+        if "label" not in record:
+            keys = "a label has the keys id, label, by and kind; goldgate label and goldgate judge make them of items"
+            error.advice = unread_layout_advice(record) or keys
+    return error
 
 
 def human_numbers(labels: Iterable[ItemLabels]) -> Iterator[Fraction]:
@@ -366,224 +344,6 @@ def human_numbers(labels: Iterable[ItemLabels]) -> Iterator[Fraction]:
         if item.human is not None:
             yield item.human
             yield from (label for label in item.people.values() if isinstance(label, Fraction))
-
-
-def require_groups(book: LabelBook, groups: Mapping[ItemKey, str | None]) -> None:
-    """A label that names another group than its item is an error: no digest holds the groups of items."""
-    others = [key for key, group in groups.items() if key in book.items and book.items[key].group not in (None, group)]
-    if others:
-        first = min(others)
-        record = next(each for each in book.located.located(first) if each.value.get("group") is not None)
-        raise InputError(
-            "labels.other_group",
-            "labels were given to items of other groups than these, under the same ids",
-            place=record.place("group"),
-            expected=f"{first.id} in {groups[first] or 'no group'}, as in the items",
-            found=f"{count_text(len(others), 'item')} in another group: {first_ids(others)}",
-            advice="give the items with the groups that they had when they were labelled",
-        )
-
-
-def require_drawn(draw: Draw, book: LabelBook, population: Collection[ItemKey]) -> None:
-    """A label of a person for an item that was not drawn is an error."""
-    undrawn = [key for key in book.labelled if key not in draw.items and key in population]
-    if undrawn:
-        raise InputError(
-            "labels.not_drawn",
-            "people labelled items that were not drawn",
-            place=Place(file_names(book.located)),
-            expected=f"labels for the {len(draw.items)} drawn items only",
-            found=f"{count_text(len(undrawn), 'other item')}: {first_ids(undrawn)}",
-            advice="leave them out, or draw more: a larger `goldgate sample --n` begins with the same items",
-        )
-
-
-def require_shown(book: LabelBook, digests: Digests) -> None:
-    """A label that was given to something else than what the item shows is an error."""
-    others = {key: digests[key] for key, labels in book.items.items() if labels.item_sha256 and key in digests}
-    others = {key: digest for key, digest in others.items() if book.items[key].item_sha256 != digest}
-    if others:
-        first = min(others)
-        records = [*book.located.located(first)]
-        record = next(each for each in records if each.value.get(ITEM_SHA256) not in (None, others[first]))
-        raise InputError(
-            "labels.other_item",
-            "labels were given to other items than these, under the same ids",
-            place=record.place(ITEM_SHA256),
-            expected=f"{others[first]}: what {first.id} shows now",
-            found=f"{count_text(len(others), 'item')} that showed something else: {first_ids(others)}",
-            advice="these items need labels of their own: goldgate label for people, goldgate judge for a judge",
-        )
-
-
-Sampling = Literal["drawn", "complete", "trusted"]
-
-
-def find_sampling(
-    book: LabelBook, draw: Draw | None, population: Collection[ItemKey], setting: str, section: str
-) -> Sampling:
-    """How the labelled items were chosen; an InputError where that is not known.
-
-    `setting` is `sampling` in a section of the protocol.
-    """
-    if draw is not None:
-        return "drawn"
-    labelled = sum(key in population for key in book.labelled)
-    if labelled in (0, len(population)):
-        return "complete"
-    if setting == "trusted":
-        return "trusted"
-    raise InputError(
-        "labels.not_a_draw",
-        "people labelled some of the items, and nothing says that these are a random sample",
-        place=Place(file_names(book.located)),
-        expected="--draw FILE: what `goldgate sample` drew",
-        found=f"labels for {labelled} of {len(population)} items",
-        advice=f"add --draw FILE; if they are a random sample that something else drew, put {section}: "
-        "{sampling: trusted} in the protocol, which the report says",
-    )
-
-
-class LabelDraws(TypedDict):
-    """Labels of people that were not given under this draw, and whether the judge does as well on later ones.
-
-    `compared` items have labels of people and judge, who agree on `agreed` of them: `first` are items of the smallest
-    draw that labels name, `later` those that only a larger one has.
-    """
-
-    sizes: list[int]  # of the draws that labels name
-    other_labels: int  # labels that name another size than the draw's, or none
-    first_agreed: int
-    first_compared: int
-    later_agreed: int
-    later_compared: int
-
-
-def find_label_draws(
-    book: LabelBook, draw: Draw | None, items: int, agreed: Mapping[ItemKey, bool]
-) -> LabelDraws | None:
-    """The labels of other draws; None where there are none. `agreed`: the items that have both labels.
-
-    Without a draw, labels may name none, or one of all `items`.
-    """
-    usual: set[int | None] = {items, None} if draw is None else {draw.header["n"]}
-    if {*book.sizes} <= usual:
-        return None
-    sizes = sorted(size for size in book.sizes if size is not None)
-    first = {key: is_agreed for key, is_agreed in agreed.items() if sizes and book.items[key].drawn == sizes[0]}
-    later = {key: is_agreed for key, is_agreed in agreed.items() if (book.items[key].drawn or 0) > (sizes or [0])[0]}
-    return {
-        "sizes": sizes,
-        "other_labels": book.sizes.total() - sum(book.sizes[size] for size in usual),
-        "first_agreed": sum(first.values()),
-        "first_compared": len(first),
-        "later_agreed": sum(later.values()),
-        "later_compared": len(later),
-    }
-
-
-def sampling_remarks(
-    book: LabelBook, draw: Draw | None, sampling: Sampling, draws: LabelDraws | None
-) -> Iterator[StandsOut]:
-    """What stands out in how items were chosen and shown."""
-    if sampling == "trusted":
-        yield remark(
-            "trusted_sampling",
-            "the labelled items were not drawn by goldgate sample: who chose them may have chosen the result",
-        )
-    if draw is not None and draw.header["draw"] > 1:
-        number = draw.header["draw"]
-        yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
-    if draws is not None:
-        yield _other_sizes(draws, None if draw is None else draw.header["n"])
-    if book.undigested:
-        people, judge = book.undigested[HUMAN], book.undigested[JUDGE]
-        message = (
-            f"{count_text(people, 'label')} of people and {judge} of judges do not say what was shown: whether an "
-            "item was changed since is not known"
-        )
-        yield remark("unknown_items", message, people=people, judges=judge)
-
-
-def _other_sizes(draws: LabelDraws, n: int | None) -> StandsOut:
-    """`n`: the size of the draw; None without one."""
-    names = [str(size) for size in draws["sizes"] if size != n]
-    sizes = first_names(names) or "no size"
-    labels = count_text(draws["other_labels"], "label")
-    if n is None:
-        message = (
-            f"{labels} of people given under a draw (size: {sizes}), and no --draw says what was drawn: items may have "
-            "been left out when their labels were known"
-        )
-    else:
-        message = (
-            f"{labels} of people not given under this draw of {n} items (named: {sizes}): labelling was stopped, "
-            "or the draw made larger, when the result could be known"
-        )
-    numbers = {name: value for name, value in draws.items() if isinstance(value, int)}
-    if draws["first_compared"] and draws["later_compared"]:
-        message += (
-            f"; judge and people agree on {draws['first_agreed']}/{draws['first_compared']} items of the smallest "
-            f"draw, and on {draws['later_agreed']}/{draws['later_compared']} later ones"
-        )
-    return remark("other_draw_size", message, **numbers)
-
-
-def people_remarks(book: LabelBook, labels: Collection[ItemLabels], noun: str) -> Iterator[StandsOut]:
-    """What stands out in who labelled; `labels` are those of everything that is judged, each of it a `noun`."""
-    if book.judge_seen:
-        changed = count_text(book.judge_seen, "label")
-        message = f"{changed} changed by people after they had seen the judge's"
-        yield remark("judge_seen", message, labels=book.judge_seen)
-    judges = {*map(fold_name, book.judges)}
-    both = sorted(name for name in book.people if fold_name(name) in judges)
-    if both:
-        yield remark("same_name", f"{first_names(both)}: labels as a person and as a judge", names=len(both))
-    if all(item.human is None for item in labels):
-        return
-    folded = Counter(map(fold_name, book.people))
-    alike = sorted(name for name in book.people if folded[fold_name(name)] > 1)
-    if alike:
-        yield remark("alike_names", f"{first_names([*map(repr, alike)])}: are they one person?", names=len(alike))
-    overruled = sum(item.human is not None and UNSURE in item.people.values() for item in labels)
-    if overruled:
-        message = f"{count_text(overruled, noun)} that one person was unsure of, counted with the label of another"
-        yield remark("unsure_overruled", message, items=overruled)
-    advice = f"have a second person label a fifth of the {noun}s, to see whether people agree"
-    if len(book.people) == 1:
-        yield remark("one_person", f"one person gave every label: {advice}", people=1)
-    elif all(len(item.people) < 2 for item in labels):
-        yield remark("labelled_once", f"no {noun} has labels of two people: {advice}", people=len(book.people))
-
-
-def judge_remarks(book: LabelBook, draw: Draw | None, missing: int, noun: str) -> Iterator[StandsOut]:
-    """What stands out in the labels of judges; they gave no label to as many as are `missing`, each of it a `noun`."""
-    if missing:
-        message = f"{count_text(missing, noun)} without a label of the judge, counted as one half"
-        if book.unread:
-            unread = count_text(book.unread, "label")
-            message += f": {unread} neither from 0 to 1 nor a word of the protocol, such as {book.unread_example}"
-        yield remark("no_judge_label", message, items=missing)
-    if book.judges and draw is not None and draw.header["labels_sha256"] and not judge_is_older(book, draw):
-        yield remark("other_judge_labels", "the draw names the judge's labels, and they are not among these files")
-
-
-def judge_is_older(book: LabelBook, draw: Draw | None) -> bool:
-    """Whether the draw names the digest of one of the label files."""
-    digest = None if draw is None else draw.header["labels_sha256"]
-    return digest is not None and digest in book.located.store.sha256s()
-
-
-def fold_name(name: str) -> str:
-    """A name without what one does not see, or not at once: case, blanks, and characters without a width."""
-    folded = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(character for character in folded if character.isalnum()) or folded
-
-
-def first_names(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-    return ", ".join(names[:_MAX_NAMED]) + more
 
 
 class LabelDigest(TypedDict):

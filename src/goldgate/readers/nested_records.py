@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-import orjson
-
 from goldgate.files.reading import BLOCK
 from goldgate.readers.dialects import all_dialects
 from goldgate.readers.guess import RESPONSE_NAMES, likely_id_key
@@ -25,6 +23,7 @@ from goldgate.readers.records import (
     decode_value,
     scan_tokens,
     too_large_error,
+    with_leading_id,
 )
 
 # Lists of records are under these names, whatever else there is beside them.
@@ -229,8 +228,7 @@ def _read(file: RecordFile, part: _Part) -> bytes:
 def _record_line(kind: str, key: bytes | None, value: Any, data: bytes) -> bytes:
     if key is None or (isinstance(value, dict) and "id" in value):
         return data
-    head = b'{"id":' + orjson.dumps(decode_json(key))
-    if isinstance(value, dict):
-        return head + b"," + data[1:].lstrip() if value else head + b"}"
-    name = b"events" if isinstance(value, list) or kind != "predictions" else b"response"
-    return head + b',"' + name + b'":' + data + b"}"
+    if not isinstance(value, dict):
+        name = b"events" if isinstance(value, list) or kind != "predictions" else b"response"
+        data = b'{"' + name + b'":' + data + b"}"
+    return with_leading_id(data, decode_json(key))

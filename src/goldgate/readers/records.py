@@ -24,7 +24,7 @@ from goldgate.core.finding import record_id
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import STANDARD_INPUT, STANDARD_INPUT_NAME, is_url, open_standard_input
 from goldgate.files.reading import BLOCK, RandomAccess, copy_to_temporary, open_local, read_failure
-from goldgate.readers.guess import bad_id_error, binary_advice, binary_format, guess_format
+from goldgate.readers.guess import EXPECTED_ID, bad_id_error, binary_advice, binary_format, field_error, guess_format
 
 if TYPE_CHECKING:
     from goldgate.readers.gold_files import GoldProblem
@@ -429,7 +429,7 @@ def _open_stored(path: str | Path, kind: str) -> RandomAccess:
         if str(path) == STANDARD_INPUT:
             return copy_to_temporary(STANDARD_INPUT_NAME, kind, open_standard_input(kind).read)
         if is_url(path):
-            from goldgate.files.remote.remote_file import open_remote
+            from goldgate.files.remote import open_remote
 
             return open_remote(str(path), kind)
         file = open_local(path, kind)
@@ -571,6 +571,13 @@ def copy_records(file: RecordFile, records: Iterator[tuple[int, bytes]], form: s
     return RecordFile(file.stored, plain, form=form)
 
 
+def with_leading_id(data: bytes, identity: object) -> bytes:
+    """An object in JSON on one line, with this id at its head and everything else as it is written."""
+    inner = data.strip().translate(LINE_ENDS_TO_BLANKS)[1:].lstrip()  # a line end in JSON is outside of strings
+    head = b'{"id":' + orjson.dumps(identity)
+    return head + inner if inner.startswith(b"}") else head + b"," + inner
+
+
 def record_group(record: Mapping[str, Any]) -> str | None:
     """What a record belongs to, an integer as its digits; None if it stands by itself."""
     group = record.get("group")
@@ -578,10 +585,5 @@ def record_group(record: Mapping[str, Any]) -> str | None:
         return group
     if type(group) is int:
         return str(group)
-    raise InputError(
-        "gold.wrong_type",
-        "a group is named by a string",
-        place=Place(field="group"),
-        expected="a string that is not empty, or an integer, or none at all",
-        found=describe_value(group),
-    )
+    message, expected = "a group is named by a string", f"{EXPECTED_ID}, or none at all"
+    raise field_error("gold.wrong_type", message, "group", expected, group)

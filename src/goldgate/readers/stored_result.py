@@ -91,9 +91,8 @@ def describe_path(path: str) -> PathContent:
     results = [name for name in inside if os.path.isfile(os.path.join(path, name, REPORT))]
     if results:
         more = f" and {len(results) - _MAX_LISTED_RESULTS} more" if len(results) > _MAX_LISTED_RESULTS else ""
-        return PathContent(
-            f"a folder that holds {', '.join(results[:_MAX_LISTED_RESULTS])}{more}", f"name those: {path.rstrip('/')}/*"
-        )
+        names = ", ".join(results[:_MAX_LISTED_RESULTS])
+        return PathContent(f"a folder that holds {names}{more}", f"name those: {path.rstrip('/')}/*")
     return PathContent("a folder without it" if inside else "an empty folder", _SCORE)
 
 
@@ -353,7 +352,11 @@ def _contradictions(report: SuiteReport) -> Iterator[Problem]:
         if gate["verdict"] not in allowed:
             expected = f"{' or '.join(allowed)}, as the bounds and the measured value give"
             yield Problem(f"{pointer}/verdict", expected, gate["verdict"])
-    status = overall_verdict([_stored_result(gate) for gate in report["gates"]])
+    verdicts = [
+        GateResult(gate["metric"], _stored_gate(gate), Count(None), Verdict(gate["verdict"]), gate["reason"])
+        for gate in report["gates"]
+    ]
+    status = overall_verdict(verdicts)
     if report["status"] != status:
         yield Problem("/status", f"{status}, as the verdicts and severities of its gates give", report["status"])
 
@@ -386,12 +389,6 @@ def _stored_gate(entry: GateValue) -> Gate:
 def _bound(entry: GateValue, name: str) -> Decimal | None:
     bound = entry.get(name)
     return None if bound is None else parse_bound(bound)
-
-
-def _stored_result(entry: GateValue) -> GateResult:
-    """The verdict of a gate as it is stored, without what it measured."""
-    verdict = Verdict(entry["verdict"])
-    return GateResult(entry["metric"], _stored_gate(entry), Count(None), verdict, entry["reason"])
 
 
 def _allowed_verdicts(entry: GateValue) -> tuple[str, ...]:

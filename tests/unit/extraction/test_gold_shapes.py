@@ -10,8 +10,7 @@ import pytest
 
 import goldgate
 from goldgate.errors import InputError
-from goldgate.readers.gold_check import GoldCheck, check_gold_files
-from goldgate.readers.gold_files import GoldOpener
+from goldgate.readers.gold_files import GoldCheck, GoldOpener, check_gold_files
 from goldgate.rewards import event_reward
 from goldgate.suites.extraction.events.event_schema import EventSchema, parse_event_schema
 from goldgate.suites.extraction.gold_commands import EventCheck, convert_gold, derive_event_schema

@@ -10,7 +10,7 @@ import pytest
 
 from goldgate.errors import ConfigError
 from goldgate.files.address import check_url, has_query, hide_secrets, is_url, normalize_url, public_url
-from goldgate.files.remote.connection import Failure, failure_kind, read_error
+from goldgate.files.connection import Failure, failure_kind, read_error
 from tests.cases import cases
 
 

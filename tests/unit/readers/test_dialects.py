@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import goldgate.readers.dialects
-from goldgate.errors import ConfigError, InputError
+from goldgate.errors import ConfigError, InputError, Place
 from goldgate.readers.dialects import (
     DIALECTS,
     OWN_FORM,
@@ -25,7 +25,7 @@ from goldgate.readers.dialects import (
 )
 from goldgate.readers.dialects.dialect import Dialect, align_tokens, join_tokens
 from goldgate.readers.gold_files import GoldOpener
-from goldgate.readers.guess import id_problem
+from goldgate.readers.guess import bad_id_error
 from goldgate.readers.records import RecordFile, decode_json, iterate_records
 from goldgate.suites.extraction.records import parse_gold
 from tests.cases import cases
@@ -175,8 +175,8 @@ def test_what_an_unknown_record_lacks_is_said() -> None:
     )
     assert nearest_dialect_advice({"sentence": "x", "label": "y"}) is None
     assert nearest_dialect_advice({"id": "a", "text": "x", "events": "none"}) is None
-    problem = id_problem({"doc_key": "a", "sentences": [], "evt_triggers": []})
-    assert "wikievents, rams, maven-arg" in problem.expected
+    problem = bad_id_error({"doc_key": "a", "sentences": [], "evt_triggers": []}, "gold", Place())
+    assert "wikievents, rams, maven-arg" in str(problem.expected)
     assert "gold_evt_links" in str(problem.advice)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from goldgate.engines import start_engine
-from goldgate.readers import join
-from goldgate.readers.join import open_joined
+from goldgate.readers import joined_suite
+from goldgate.readers.joined_suite import open_joined
 
 
 @pytest.mark.parametrize("files", [1, 3, 9])
@@ -19,7 +19,10 @@ def test_digests_are_the_same_made_by_workers(tmp_path: Path, monkeypatch: pytes
         paths[-1].write_bytes(b'{"id": "%d"}\n' % number)
     with open_joined(paths, paths) as one:
         expected = one.digests()
-    monkeypatch.setattr(join, "WORTH_BYTES", 0)
-    with start_engine(2, "goldgate.readers.join") as engine, open_joined(paths, paths, engine=engine) as several:
+    monkeypatch.setattr(joined_suite, "WORTH_BYTES", 0)
+    with (
+        start_engine(2, "goldgate.readers.joined_suite") as engine,
+        open_joined(paths, paths, engine=engine) as several,
+    ):
         assert several.digests() == expected
     assert [digest["samples"] for digest in expected["gold"]] == [1] * files

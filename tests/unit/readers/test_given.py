@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from goldgate.errors import InputError
-from goldgate.readers.join import open_joined, open_joined_inputs
+from goldgate.readers.joined_suite import open_joined, open_joined_inputs
 
 
 def lines(*records: dict[str, Any]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from goldgate.readers.join import SHARD_BYTES, SHARD_SAMPLES, PairShard, open_joined
+from goldgate.readers.joined_suite import SHARD_BYTES, SHARD_SAMPLES, PairShard, open_joined
 
 KILOBYTE = 1 << 10
 

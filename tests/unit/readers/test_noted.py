@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from goldgate.engines import Engine, start_engine
 from goldgate.errors import InputError
-from goldgate.readers.id_index import FilePiece, IndexPiece, PieceIndex, index_files, index_stores, open_store
-from goldgate.readers.join import join_indexes
+from goldgate.readers.join import FilePiece, IndexPiece, PieceIndex, index_files, index_stores, join_indexes, open_store
 from goldgate.readers.records import RecordStore, iterate_records
 
 LINES = st.sampled_from([b'{"id": "a"}', b'{"id": 7, "events": []}', b"", b" \t", b"\r", b'{"events": [], "id": "b"}'])
@@ -43,14 +42,17 @@ def test_a_file_has_the_same_records_wherever_it_is_cut(
         expected = [*iterate_records(store.files[0])]
         assert [place for noted in found for place in noted.locations] == [offset for offset, _ in expected]
         assert [length for noted in found for length in noted.lengths] == [len(line) for _, line in expected]
-        assert all(sorted(noted.ids.order) == [*range(len(noted.locations))] for noted in found)
+        for noted in found:
+            positions = sorted(position for _, positions in noted.buckets for position in positions)
+            assert positions == [*range(len(noted.locations))]
         assert sorted(_hashes(found)) == sorted(_hashes([note(FilePiece(0, 0, start, len(content)))]))
     finally:
         store.close()
 
 
 def _hashes(found: list[PieceIndex]) -> list[bytes]:
-    return [noted.ids.hashes[at : at + 8] for noted in found for at in range(0, len(noted.ids.hashes), 8)]
+    buckets = [hashes for noted in found for hashes, _ in noted.buckets]
+    return [hashes[at : at + 8] for hashes in buckets for at in range(0, len(hashes), 8)]
 
 
 def gold_lines(number: int = 30_000) -> list[str]:
@@ -116,7 +118,7 @@ def test_records_are_joined_and_found_over_pieces(tmp_path: Path) -> None:
     stores = [open_store([gold], "gold"), open_store([predictions], "predictions")]
     with start_engine(2, "goldgate.readers.join") as engine:
         indexes = index_stores(stores, engine)
-        assert len(indexes[0].runs) > 1
+        assert len(indexes[0].pieces) > 1
         assert [*join_indexes(indexes[0], indexes[1], engine)] == [-1, *range(len(lines) - 2, -1, -1)]
     assert indexes[0].find("id-29999") == json.loads(lines[-1])
     assert indexes[1].find("id-0") is None
@@ -126,6 +128,6 @@ def test_records_are_joined_and_found_over_pieces(tmp_path: Path) -> None:
 
 def test_array_is_one_piece(tmp_path: Path) -> None:
     index = index_files([write(tmp_path / "gold.json", ["[", ",\n".join(gold_lines(100)), "]"])], "gold")
-    assert (len(index), len(index.runs)) == (100, 1)
+    assert (len(index), len(index.pieces)) == (100, 1)
     assert index.store.files[0].records == 100
     index.store.close()

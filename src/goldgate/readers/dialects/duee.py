@@ -25,20 +25,15 @@ def _convert(record: Any) -> JsonObject:
 
 def _event(event: Any) -> Any:
     """An event with the offsets of its trigger and arguments; what is not as it should be stays as it is."""
-    if not isinstance(event, dict):
-        return event
     converted = _with_offsets(event, "trigger", "trigger_start_index")
-    arguments = event.get("arguments")
-    if isinstance(arguments, list):
-        converted["arguments"] = [_argument(argument) for argument in arguments]
+    if isinstance(converted, dict) and isinstance(arguments := converted.get("arguments"), list):
+        converted["arguments"] = [_with_offsets(each, "argument", "argument_start_index") for each in arguments]
     return converted
 
 
-def _argument(argument: Any) -> Any:
-    return _with_offsets(argument, "argument", "argument_start_index") if isinstance(argument, dict) else argument
-
-
-def _with_offsets(part: dict[str, Any], name: str, start_name: str) -> JsonObject:
+def _with_offsets(part: Any, name: str, start_name: str) -> Any:
+    if not isinstance(part, dict):
+        return part
     converted = dict(part)
     start, text = converted.get(start_name), converted.get(name)
     if type(start) is int and start >= 0 and isinstance(text, str) and text and converted.get("start") is None:

@@ -8,18 +8,18 @@ from functools import cache
 from typing import Any
 
 from goldgate.core.plugins import load_plugins
-from goldgate.readers.layouts import chat, dataset_order, inspect_log, parquet, table, textee
+from goldgate.readers.layouts import chat, harnesses, tables
 from goldgate.readers.layouts.layout import ANSWER_NAMES, FileLayout, RecordLayout
 from goldgate.readers.records import RecordFile
 
 RECORD_LAYOUTS: tuple[RecordLayout, ...] = (
     chat.OPENAI_BATCH,
-    dataset_order.LLAMA_FACTORY,
-    dataset_order.LM_EVAL,
-    textee.TEXTEE,
+    harnesses.LLAMA_FACTORY,
+    harnesses.LM_EVAL,
+    harnesses.TEXTEE,
     chat.CHAT,
 )
-FILE_LAYOUTS: tuple[FileLayout, ...] = (parquet.PARQUET, table.TABLE, inspect_log.INSPECT)
+FILE_LAYOUTS: tuple[FileLayout, ...] = (tables.PARQUET, tables.TABLE, harnesses.INSPECT)
 
 
 # Beside an answer in our own form, each of these layouts with records that may have it has one of these keys.

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from goldgate.core.finding import record_id
-from goldgate.errors import InputError, Place, describe_value, did_you_mean
+from goldgate.errors import InputError, MachineError, Place, describe_value, did_you_mean
 from goldgate.files.reading import BLOCK
-from goldgate.readers.guess import list_keys, no_answer_error
+from goldgate.readers.guess import EXPECTED_ID, field_error, list_keys, no_answer_error
 from goldgate.readers.records import RecordFile
 
 _HEAD = 4096  # bytes
@@ -86,13 +86,8 @@ def id_at(record: Mapping[str, Any], path: str) -> str:
     value = value_at(record, path)
     identity = record_id({"id": value})
     if identity is None:
-        raise InputError(
-            "predictions.bad_id",
-            "this prediction cannot be joined",
-            place=Place(field=path),
-            expected="an id: a string that is not empty, or an integer",
-            found=describe_value(value),
-        )
+        message, expected = "this prediction cannot be joined", f"an id: {EXPECTED_ID}"
+        raise field_error("predictions.bad_id", message, path, expected, value)
     return identity
 
 
@@ -138,11 +133,16 @@ def has_path(record: Mapping[str, Any], path: str) -> bool:
 
 def not_generated_error(path: str, found: object) -> InputError:
     """The error for a record of another kind of task, in which no model wrote anything."""
-    return InputError(
-        "predictions.not_generated",
-        "this record has no text that a model wrote",
-        place=Place(field=path),
-        expected="a generated answer",
-        found=describe_value(found),
-        advice="was this a task of another kind, such as multiple choice or embeddings?",
+    message = "this record has no text that a model wrote"
+    advice = "was this a task of another kind, such as multiple choice or embeddings?"
+    return field_error("predictions.not_generated", message, path, "a generated answer", found, advice)
+
+
+def missing_package_error(file: RecordFile, content: str, package: str, instead: str = "") -> MachineError:
+    """The error for a file that cannot be read without a package that goldgate does not need otherwise."""
+    return MachineError(
+        "machine.missing_package",
+        f"this {content}, and the package {package} is not installed",
+        place=Place(file.name),
+        advice=f"pip install {package}{instead}",
     )

@@ -19,9 +19,16 @@ from goldgate.core.suite import CheckResult, Options
 from goldgate.core.value_text import Haystack, normalize
 from goldgate.errors import InputError, Place, describe_value, did_you_mean
 from goldgate.readers.dialects import OWN_FORM
-from goldgate.readers.gold_check import RecordCheck, check_gold_files
-from goldgate.readers.gold_files import GoldOpener, GoldProblem, load_clusters, offset_flaws, record_flaws
-from goldgate.readers.id_index import open_store
+from goldgate.readers.gold_files import (
+    GoldOpener,
+    GoldProblem,
+    RecordCheck,
+    check_gold_files,
+    load_clusters,
+    offset_flaws,
+    record_flaws,
+)
+from goldgate.readers.join import open_store
 from goldgate.readers.records import LocatedRecord, RecordStore, require_unchanged_files
 from goldgate.report.escape import losses_text
 from goldgate.suites.extraction.events import Span, is_span, stated_offsets, value_as_written

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from goldgate.core.finding import Finding
 from goldgate.core.suite import Inputs, Mapper, Plan, single_input
 from goldgate.core.unit_page import InputLookup, SharedInputLookup
-from goldgate.readers.join import PairReader, open_joined_inputs
-from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
+from goldgate.readers.joined_suite import JoinedSource, JoinedWork, PairReader, open_joined_inputs, open_pairs
 from goldgate.readers.pair_files import pair_opener
 from goldgate.readers.records import LocatedRecord
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema

@@ -24,8 +24,7 @@ from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_sch
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.generation.prompt import Example, Template, find_template, prompt_messages, require_room
 from goldgate.readers.gold_files import GoldOpener, require_stored_gold
-from goldgate.readers.id_index import IdIndex, index_files
-from goldgate.readers.join import join_indexes
+from goldgate.readers.join import IdIndex, index_files, join_indexes
 from goldgate.readers.records import LINE_ENDS_TO_BLANKS, read_records
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note, load_event_schema

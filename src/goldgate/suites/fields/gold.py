@@ -20,10 +20,9 @@ from goldgate.errors import InputError, Place, describe_value
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_text_file
 from goldgate.readers.dialects import OWN_FORM
-from goldgate.readers.gold_check import RecordCheck, check_gold_files
-from goldgate.readers.gold_files import GoldOpener, GoldProblem
-from goldgate.readers.id_index import open_store
-from goldgate.readers.layouts.parquet import parquet_rows
+from goldgate.readers.gold_files import GoldOpener, GoldProblem, RecordCheck, check_gold_files
+from goldgate.readers.join import open_store
+from goldgate.readers.layouts.tables import parquet_rows
 from goldgate.readers.records import open_records, require_unchanged_files
 from goldgate.report.escape import losses_text
 from goldgate.suites.fields.comparators import NumberComparator, leaf_text, read_number

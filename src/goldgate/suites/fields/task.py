@@ -23,8 +23,7 @@ from goldgate.errors import InputError, Place
 from goldgate.generation.prompt import Template, find_template, prompt_messages, require_room
 from goldgate.readers.dialects import OWN_FORM
 from goldgate.readers.gold_files import GoldOpener, require_stored_gold
-from goldgate.readers.id_index import IdIndex, index_files
-from goldgate.readers.join import join_indexes
+from goldgate.readers.join import IdIndex, index_files, join_indexes
 from goldgate.readers.records import LINE_ENDS_TO_BLANKS
 from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.schema import EXTENSION, KEEP_SCHEMA, FieldSchema

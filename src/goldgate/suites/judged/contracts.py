@@ -4,7 +4,8 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from goldgate.core.contracts import CountedRecord, ErrorReport, EstimateValue, RateValue, SuiteReport
 from goldgate.readers.draw import DrawHeader
-from goldgate.readers.labels import LabelDigest, LabelDraws
+from goldgate.readers.label_checks import LabelDraws
+from goldgate.readers.labels import LabelDigest
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 

@@ -16,8 +16,7 @@ from goldgate.core.page import count_text
 from goldgate.core.suite import Outcome
 from goldgate.core.tally import Tally
 from goldgate.readers.draw import Draw, item_sha256
-from goldgate.readers.labels import (
-    ItemLabels,
+from goldgate.readers.label_checks import (
     Sampling,
     find_label_draws,
     first_names,
@@ -26,6 +25,7 @@ from goldgate.readers.labels import (
     people_remarks,
     sampling_remarks,
 )
+from goldgate.readers.labels import ItemLabels
 from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
 from goldgate.stats.distributions import t_tail
 from goldgate.stats.interval import GROUP, metric_with_interval

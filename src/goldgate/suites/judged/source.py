@@ -26,6 +26,12 @@ from goldgate.readers.draw import (
     load_draw,
     new_item_key,
 )
+from goldgate.readers.label_checks import (
+    find_sampling,
+    require_drawn,
+    require_groups,
+    require_shown,
+)
 from goldgate.readers.labels import (
     ItemLabels,
     LabelBook,
@@ -33,13 +39,9 @@ from goldgate.readers.labels import (
     NamedLabel,
     file_digests,
     file_names,
-    find_sampling,
     human_numbers,
     open_labels,
     read_labels,
-    require_drawn,
-    require_groups,
-    require_shown,
 )
 from goldgate.readers.records import record_group, require_unchanged_files
 from goldgate.stats.label_counts import HALF, Steps, Stretch, find_steps, find_stretch

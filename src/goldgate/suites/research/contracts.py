@@ -16,7 +16,8 @@ from goldgate.core.contracts import (
     SuiteReport,
 )
 from goldgate.readers.draw import DrawHeader
-from goldgate.readers.labels import LabelDigest, LabelDraws
+from goldgate.readers.label_checks import LabelDraws
+from goldgate.readers.labels import LabelDigest
 from goldgate.shape import AtLeast, Matching, NotEmpty
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.

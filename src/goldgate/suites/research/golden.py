@@ -21,7 +21,7 @@ from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import is_url, public_url, resolved_path
 from goldgate.files.parsing import decode_strictly
 from goldgate.files.reading import read_failure, read_text_file
-from goldgate.files.remote.remote_file import open_remote
+from goldgate.files.remote import open_remote
 from goldgate.readers.records import bounded_lines
 from goldgate.shape.validation import problems, type_test
 from goldgate.suites.research.contracts import GoldenFile, GoldenQuery, Pins, Queries

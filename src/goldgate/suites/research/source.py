@@ -13,7 +13,7 @@ from goldgate.core.unit_page import InputLookup
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.address import is_url, resolved_path
 from goldgate.files.reading import is_outside
-from goldgate.files.remote.remote_folder import scan_remote
+from goldgate.files.remote import scan_remote
 from goldgate.files.writing import escape_name
 from goldgate.readers.stored_result import describe_path
 from goldgate.suites.research.golden import Corpus, Golden, check_corpus_apart, load_corpus, load_golden

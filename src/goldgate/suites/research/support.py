@@ -18,24 +18,26 @@ from goldgate.core.suite import Inputs, Plan
 from goldgate.core.sums import Counts
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.readers.draw import Digests, Draw, ItemKey, StoredDraw, first_ids, load_draw
+from goldgate.readers.label_checks import (
+    LabelDraws,
+    Sampling,
+    find_label_draws,
+    find_sampling,
+    judge_remarks,
+    people_remarks,
+    require_drawn,
+    require_shown,
+    sampling_remarks,
+)
 from goldgate.readers.labels import (
     ItemLabels,
     LabelBook,
     LabelDigest,
-    LabelDraws,
-    Sampling,
     file_digests,
     file_names,
-    find_label_draws,
-    find_sampling,
     human_numbers,
-    judge_remarks,
     open_labels,
-    people_remarks,
     read_labels,
-    require_drawn,
-    require_shown,
-    sampling_remarks,
 )
 from goldgate.readers.records import require_unchanged_files
 from goldgate.stats.corrected_rate import LEAST_LABELS

@@ -18,7 +18,7 @@ from orjson import JSONDecodeError, dumps, loads
 from goldgate.files import parsing
 from goldgate.files.address import is_url
 from goldgate.files.reading import is_outside
-from goldgate.files.remote.remote_folder import RemoteEntry, scan_remote
+from goldgate.files.remote import RemoteEntry, scan_remote
 from goldgate.files.writing import escape_name
 from goldgate.readers.records import decode_json as decode_slowly
 from goldgate.suites.research.contracts import RUN_LIES_DEEPER

@@ -1,4 +1,7 @@
-"""Connections to what URLs name, through fsspec: time limits, retries, and errors in goldgate's words.
+"""Requests to what URLs name, through fsspec: time limits, retries, versions, and errors in goldgate's words.
+
+A store says which version of a file it has: its size, and its ETag or the time of its last change. Web servers and S3
+say it with every range, and an answer from another version is an error.
 
 Credentials are found by fsspec's libraries in the environment of this process; none is taken from anywhere else,
 and none is kept. What is printed of a library's message has no query of a URL in it, and no value of an
@@ -11,7 +14,7 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
@@ -199,44 +202,25 @@ def connect(url: str) -> Connection:
         # Not `url_to_fs`, which takes every :: for a chain: names of objects and addresses have them too.
         url = scheme + url[len(scheme_of(url)) :]
         filesystem, path = kind(**kind._get_kwargs_from_urls(url), **_options(scheme)), kind._strip_protocol(url)
-    except ImportError as problem:
-        raise (
-            missing_extra(extra, public) if scheme in EXTRAS else _no_library_error(scheme, public, problem)
-        ) from None
     except Exception as problem:  # some ask a server already, some want settings that no URL holds
-        raise (
-            _unknown_scheme_error(scheme, public) if kind is None else _unusable_url_error(scheme, public, problem)
-        ) from None
+        if isinstance(problem, ImportError) and scheme in EXTRAS:
+            raise missing_extra(extra, public) from None
+        raise _connection_error(scheme, Place(public), problem, is_known=kind is not None) from None
     return Connection(filesystem, path, scheme)
 
 
-def _no_library_error(scheme: str, public: str, problem: ImportError) -> ConfigError:
-    return ConfigError(
-        "url.no_library",
-        f"the library that reads {scheme}:// URLs is not installed",
-        place=Place(public),
-        found=library_message(problem),
-        advice="install it; no extra of goldgate includes it",
-    )
-
-
-def _unknown_scheme_error(scheme: str, public: str) -> ConfigError:
-    return ConfigError(
-        "url.unknown_kind",
-        f"{scheme}:// URLs are not supported",
-        place=Place(public),
-        expected=", ".join(f"{each}://" for each in EXTRAS),
-    )
-
-
-def _unusable_url_error(scheme: str, public: str, problem: Exception) -> ConfigError:
-    return ConfigError(
-        "url.unusable",
-        f"this {scheme}:// URL cannot be opened",
-        place=Place(public),
-        found=library_message(problem),
-        advice="copy the file to this machine, and name its path",
-    )
+def _connection_error(scheme: str, place: Place, problem: Exception, *, is_known: bool) -> ConfigError:
+    """The error for a kind of URL whose library is not installed, for an unknown one, and for an unusable URL."""
+    found = library_message(problem)
+    if isinstance(problem, ImportError):
+        message = f"the library that reads {scheme}:// URLs is not installed"
+        advice = "install it; no extra of goldgate includes it"
+        return ConfigError("url.no_library", message, place=place, found=found, advice=advice)
+    if not is_known:
+        expected = ", ".join(f"{each}://" for each in EXTRAS)
+        return ConfigError("url.unknown_kind", f"{scheme}:// URLs are not supported", place=place, expected=expected)
+    message, advice = f"this {scheme}:// URL cannot be opened", "copy the file to this machine, and name its path"
+    return ConfigError("url.unusable", message, place=place, found=found, advice=advice)
 
 
 def run_coroutine(place: Connection, work: Coroutine[Any, Any, T], seconds: float) -> T:
@@ -300,3 +284,178 @@ def _options(scheme: str) -> dict[str, Any]:
         waits = {"connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS}
         return {"config_kwargs": {**waits, "retries": {"max_attempts": 0}}}
     return {}
+
+
+# What stores note of an object, under their own words. Any that changes means another object.
+_MARKS = (
+    "ETag etag generation VersionId version_id LastModified Last-Modified last_modified updated mtime created "
+    "Content-MD5 Digest blob_id"
+).split()
+
+
+class FileVersion(NamedTuple):
+    """What a store says of an object."""
+
+    size: int
+    marks: tuple[tuple[str, str], ...]
+
+
+def current_version(place: Connection) -> FileVersion:
+    """What the store says of it now; the library's exception if it cannot be asked."""
+    return version_of(fetch_info(place))
+
+
+def fetch_info(place: Connection) -> dict[str, Any]:
+    """What the store says of a file or folder now, in the words of its library."""
+    place.filesystem.invalidate_cache()
+    info: dict[str, Any] = call_method(place, "info", transfer_seconds(0), place.path)
+    return info
+
+
+def version_of(info: Mapping[str, Any]) -> FileVersion:
+    """The version that a store reports; a size of -1 is unknown."""
+    marks = tuple((mark, str(info[mark])) for mark in _MARKS if info.get(mark) is not None)
+    size = info.get("size")
+    return FileVersion(-1 if size is None else int(size), marks)
+
+
+_CHUNK = 1 << 20
+_OK, _PART = 200, 206
+
+
+class WrongPartError(Exception):
+    """The server gave all of a file for a part of it, or another part."""
+
+
+class OtherVersionError(Exception):
+    """The server answered with another version of the file than the one that was opened."""
+
+
+class NoFileError(Exception):
+    """The server answered with a status that comes with no file: 204, 304."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"the server answered {status}")
+
+
+def read_complete(place: Connection, marks: Mapping[str, str], size: int) -> bytes:
+    """The whole file of `size` bytes, or one byte more of a larger one; an error if it changed since it was opened."""
+    return run_coroutine(place, _read(place, marks, None, size), transfer_seconds(size))
+
+
+def read_parts(
+    place: Connection, marks: Mapping[str, str], spans: Sequence[tuple[int, int]], at_once: int
+) -> list[bytes]:
+    """The bytes from each begin to each end, or one byte more where more came; WrongPartError for others.
+
+    OtherVersionError where an answer does not have the marks that the file had when it was opened.
+    """
+    read = _read_object if place.is_s3 else _read
+
+    async def all_parts() -> list[bytes]:
+        places = asyncio.Semaphore(at_once)
+
+        async def part(begin: int, end: int) -> bytes:
+            async with places:
+                return await read(place, marks, (begin, end), end - begin)
+
+        tasks = [asyncio.ensure_future(part(*span)) for span in spans]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:  # after an error the others are useless
+                task.cancel()
+
+    return run_coroutine(place, all_parts(), transfer_seconds(sum(end - begin for begin, end in spans)))
+
+
+class WebStream:
+    """The bytes of a file in order, up to a limit and one byte more, which tells that there are more."""
+
+    def __init__(self, place: Connection, marks: Mapping[str, str], most: float) -> None:
+        self._place = place
+        self._left = most + 1
+        self._began, self._bytes = time.monotonic(), 0
+        self._reply: Any = run_coroutine(place, _ask(place, marks, None), transfer_seconds(0))
+
+    def close(self) -> None:
+        self._place.filesystem.loop.call_soon_threadsafe(self._reply.close)
+
+    def read(self, length: int) -> bytes:
+        """At most `length` bytes; none at the end."""
+        length = int(min(length, self._left))
+        if not length:
+            return b""
+        seconds = transfer_seconds(self._bytes) - (time.monotonic() - self._began)
+        data: bytes = run_coroutine(self._place, self._reply.content.read(length), max(0.0, seconds))
+        self._bytes += len(data)
+        self._left -= len(data)
+        return data
+
+
+async def _read(place: Connection, marks: Mapping[str, str], span: tuple[int, int] | None, most: int) -> bytes:
+    async with await _ask(place, marks, span) as reply:
+        return await _at_most(reply.content.iter_chunked(_CHUNK), most)
+
+
+async def _read_object(place: Connection, marks: Mapping[str, str], span: tuple[int, int], most: int) -> bytes:
+    """A part of an object in S3. s3fs tries a request again, but not one whose answer breaks off."""
+    bucket, key, _ = place.filesystem.split_path(place.path)
+    parameters = {"Range": f"bytes={span[0]}-{span[1] - 1}"} if span[0] < span[1] else {}
+    if marks.get("ETag"):
+        parameters["IfMatch"] = marks["ETag"]
+    for number in range(TRIES):
+        reply = await place.filesystem._call_s3("get_object", Bucket=bucket, Key=key, **parameters)
+        body = reply["Body"]
+        try:
+            _require_version(marks, {"ETag": reply.get("ETag") or ""})
+            return await _at_most(body.iter_chunks(_CHUNK), most)
+        except Exception as problem:
+            if number + 1 == TRIES or failure_kind(problem) is not Failure.UNREACHABLE:
+                raise
+        finally:
+            body.close()
+    raise AssertionError("unreachable")
+
+
+async def _at_most(chunks: AsyncIterator[bytes], most: int) -> bytes:
+    data = bytearray()
+    async for chunk in chunks:
+        data += chunk
+        if len(data) > most:
+            break
+    return bytes(data[: most + 1])
+
+
+def _require_version(marks: Mapping[str, str], headers: Mapping[str, str]) -> None:
+    """OtherVersionError for an answer of another file; servers that ignore If-Match are found out here."""
+    other_date = headers.get("Last-Modified", marks.get("Last-Modified")) != marks.get("Last-Modified")
+    if ("ETag" in marks and headers.get("ETag") != marks["ETag"]) or ("Last-Modified" in marks and other_date):
+        raise OtherVersionError
+
+
+def _headers(marks: Mapping[str, str]) -> dict[str, str]:
+    """Bytes as they are stored, and only of this very file where the server can tell."""
+    etag = marks.get("ETag", "W/")
+    return {"Accept-Encoding": "identity"} | ({} if etag.startswith("W/") else {"If-Match": etag})
+
+
+async def _ask(place: Connection, marks: Mapping[str, str], span: tuple[int, int] | None) -> Any:
+    """The server's answer, of which nothing is read yet."""
+    settings = dict(place.filesystem.kwargs)
+    asked = {**settings.pop("headers", {}), **_headers(marks)}
+    if span is not None:
+        asked["Range"] = f"bytes={span[0]}-{span[1] - 1}"
+    session = await place.filesystem.set_session()
+    reply = await session.get(place.filesystem.encode_url(place.path), headers=asked, **settings)
+    try:
+        reply.raise_for_status()
+        if reply.status not in (_OK, _PART):
+            raise NoFileError(reply.status)
+        if span is not None and not reply.headers.get("Content-Range", "").startswith(f"bytes {span[0]}-"):
+            raise WrongPartError
+        _require_version(marks, reply.headers)
+    except BaseException:
+        reply.close()
+        raise
+    return reply
