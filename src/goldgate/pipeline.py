@@ -221,7 +221,7 @@ class ShardResult(NamedTuple):
 
     total: Total
     records: Any
-    taken: list[SelectedUnit]  # for gates that compare with a stored run
+    selected: list[SelectedUnit]  # for gates that compare with a stored run
 
 
 class CountShard:
@@ -238,12 +238,12 @@ class CountShard:
     def __call__(self, task: tuple[Any, RecordWriter | None]) -> ShardResult:
         shard, writer = task
         lines: list[bytes] = []
-        taken: list[SelectedUnit] = []
+        selected: list[SelectedUnit] = []
         write = None if writer is None else lines.append
-        counter = UnitCounter(self.work, write, taken.append, self.select, self.weigh)
+        counter = UnitCounter(self.work, write, selected.append, self.select, self.weigh)
         with infrequent_gc():
             counter.count(self.work.grouped(shard))
-        return ShardResult(counter.total, None if writer is None else writer.put(b"".join(lines)), taken)
+        return ShardResult(counter.total, None if writer is None else writer.put(b"".join(lines)), selected)
 
 
 class ScoreShard:
@@ -295,7 +295,7 @@ def _count_all(
             parts.take(part.records)
         total += part.total
         if stored is not None:
-            stored.add(part.taken)
+            stored.add(part.selected)
         advance(part.total.units)
     return total
 

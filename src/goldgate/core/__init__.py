@@ -1,1 +1,1 @@
-"""What both suites share: tallies, metrics, gates, signatures."""
+"""What all suites share: counts and metrics, gates, findings, reports as pages, and the contract of a suite."""

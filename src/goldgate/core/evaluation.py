@@ -14,6 +14,7 @@ import orjson
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_text, parse_bound
 from goldgate.core.metric import (
     Count,
+    Metric,
     Metrics,
     NamedMetrics,
     Rate,
@@ -80,20 +81,7 @@ class BoundsCheck:
         return f"{result.metric} {value}{counts}{ends} {verb} {gate.bounds()}"
 
 
-def check_bounds(
-    metrics: Metrics, bounds: Mapping[str, MetricBound], intervals: Mapping[str, IntervalEnds]
-) -> BoundsCheck:
-    """Every bound compared with its metric."""
-    if not bounds:
-        raise TypeError(
-            "passes() needs a bound, such as strict_f1=0.45; `passed` says what the protocol's gates came to"
-        )
-    results = [check_gate(name, _bound_gate(name, bound, metrics), metrics[name]) for name, bound in bounds.items()]
-    return BoundsCheck(tuple(results), intervals)
-
-
-def _bound_gate(name: str, bound: MetricBound, metrics: Metrics) -> Gate:
-    metric = metrics[name]
+def _bound_gate(name: str, bound: MetricBound, metric: Metric) -> Gate:
     if isinstance(bound, Mapping):
         if not bound or not set(bound) <= {*_WORDS}:
             raise TypeError(f"{name}: a bound is {{'min': …}}, {{'max': …}} or {{'equals': …}}, not {dict(bound)!r}")
@@ -164,8 +152,14 @@ class Evaluation:
 
         A number alone is the least that is good enough. The comparison is exact, and an undefined metric does not pass.
         """
+        if not bounds:
+            raise TypeError(
+                "passes() needs a bound, such as strict_f1=0.45; `passed` says what the protocol's gates came to"
+            )
         intervals = {name: IntervalEnds(*ends) for name in bounds if (ends := self.interval(name)) is not None}
-        return check_bounds(self.metrics, bounds, intervals)
+        metrics = {name: self.metrics[name] for name in bounds}
+        gates = {name: _bound_gate(name, bound, metrics[name]) for name, bound in bounds.items()}
+        return BoundsCheck(tuple(check_gate(name, gate, metrics[name]) for name, gate in gates.items()), intervals)
 
     def interval(self, metric: str) -> tuple[float, float] | None:
         """The ends of a metric's 95 % interval; None where it has none (the report's `interval_reason` says why)."""

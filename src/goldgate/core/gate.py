@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
@@ -176,12 +176,12 @@ def not_evaluable_result(
 def overall_verdict(results: list[GateResult]) -> Verdict:
     """FAIL if a gate of severity `error` failed, INCONCLUSIVE if one is open that may not be; NO_GATES if there is
     none that could have failed."""
-    judged = [result for result in results if result.gate.severity == "error"]
-    if not judged:
+    deciding = [result for result in results if result.gate.severity == "error"]
+    if not deciding:
         return Verdict.NO_GATES
-    if any(result.verdict is Verdict.FAIL for result in judged):
+    if any(result.verdict is Verdict.FAIL for result in deciding):
         return Verdict.FAIL
-    open_gates = [result for result in judged if result.verdict is Verdict.INCONCLUSIVE]
+    open_gates = [result for result in deciding if result.verdict is Verdict.INCONCLUSIVE]
     return Verdict.INCONCLUSIVE if any(r.gate.on_inconclusive == "fail" for r in open_gates) else Verdict.PASS
 
 
@@ -276,11 +276,6 @@ def target_metric(gated: GateTarget, tally: Tally) -> Metric | Mean:
     # Which roles meet in a unit is not kept: of the macro average over them there is no interval.
     sums = gated.measure.means(tally)[gated.metric].sums if gated.averaged == 1 else None
     return exact_mean((rate for rate in rates if isinstance(rate, Rate)), sums)
-
-
-def is_known_part(gated: GateTarget, tally: Tally, declared: Collection[tuple[str, ...]]) -> bool:
-    """Whether the part was counted, or is one that the suite knows of."""
-    return not gated.part or gated.key in tally.tables or gated.part in declared
 
 
 def _quote_part(name: str) -> str:

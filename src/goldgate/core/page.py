@@ -335,8 +335,7 @@ class GateLine(NamedTuple):
         """Whether the reason is more than the value beside the bounds."""
         is_mean = self.measured.averaged is not None
         counts = str(self.measured) if is_mean else self.measured.counts or str(self.measured)
-        bounds = (("≥", self.gate.min), ("≤", self.gate.max), ("=", self.gate.equals))
-        plain = {f"{counts} is not {sign} {bound}" for sign, bound in bounds}
+        plain = {f"{counts} is not {sign} {bound}" for sign, bound in self.gate.value_bounds()}
         return self.reason != f"{counts} is {self.gate.bounds()}" and not plain.issuperset(self.reason.split("; "))
 
 

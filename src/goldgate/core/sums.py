@@ -240,12 +240,6 @@ class ProductSums:
         _add_numbers(self._matrix, other._matrix)
         return self
 
-    def __add__(self, other: ProductSums) -> ProductSums:
-        both = ProductSums()
-        both += self
-        both += other
-        return both
-
     def of(self, form: RatioForm) -> Products:
         """The products of one rate."""
         self._multiply()

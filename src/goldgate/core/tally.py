@@ -11,6 +11,7 @@ from goldgate.core.sums import Counts, ProductSums, RatioForm, UnitSums
 TableKey = tuple[str, ...]  # a table of counts: the measure's name, and the names of a part of it
 UnitCounts = dict[TableKey, Counts]  # what one unit counts, by table and by part of one
 Forms = Mapping[str, Mapping[str, RatioForm]]  # the rates of each table, by the table's name
+PairProducts = defaultdict[tuple[TableKey, TableKey], ProductSums]  # by two parts that stand in the same units
 
 MAX_KEPT = 512  # things that are kept
 
@@ -61,7 +62,7 @@ class Tally:
         self._forms: dict[str, Mapping[str, RatioForm]] = dict(forms or {})
         self._waiting: list[UnitCounts] = []
         self._tables: dict[TableKey, UnitSums] = {}
-        self._products: dict[tuple[TableKey, TableKey], ProductSums] = {}  # sums over units that have both parts
+        self._products: PairProducts = defaultdict(ProductSums)  # sums over units that have both parts
         self.is_crowded = False  # whether more parts met in a unit than are paired
         self.sketch = Sketch()  # a sample of texts that should differ in every unit
 
@@ -112,10 +113,7 @@ class Tally:
             return
         for (key, counts), (other, others) in combinations(sorted(parts), 2):
             if key[0] == other[0]:
-                products = self._products.get((key, other))
-                if products is None:
-                    products = self._products[key, other] = ProductSums()
-                products.add(counts, others, times)
+                self._products[key, other].add(counts, others, times)
 
     @property
     def tables(self) -> dict[TableKey, UnitSums]:
@@ -124,7 +122,7 @@ class Tally:
         return self._tables
 
     @property
-    def products(self) -> dict[tuple[TableKey, TableKey], ProductSums]:
+    def products(self) -> PairProducts:
         """Sums of products of parts that occur in the same unit."""
         self._count_waiting()
         return self._products
@@ -133,7 +131,7 @@ class Tally:
         self._count_waiting()
         return super().__getstate__()
 
-    def all_products(self, keys: Iterable[TableKey]) -> dict[tuple[TableKey, TableKey], ProductSums] | None:
+    def all_products(self, keys: Iterable[TableKey]) -> PairProducts | None:
         """The products of those tables that meet, in a unit or in a group; None where too many met in one."""
         ordered = sorted(keys)
         by_group: dict[str, dict[TableKey, Counts]] = {}
@@ -148,7 +146,7 @@ class Tally:
         products_by_pair, among = groups.products, {*ordered}
         for pair, products in self.products.items():
             if among.issuperset(pair):
-                products_by_pair[pair] = products_by_pair.get(pair, ProductSums()) + products
+                products_by_pair[pair] += products
         return products_by_pair
 
     @property
@@ -161,15 +159,10 @@ class Tally:
             self.counts[name] += count
         self._forms |= other._forms
         for key, table in other.tables.items():
-            own_table = self._tables.get(key)
-            if own_table is None:
-                own_table = self._tables[key] = UnitSums(table.forms)
+            own_table = self._table(key)
             own_table += table
         for pair, products in other._products.items():
-            mine = self._products.get(pair)
-            if mine is None:
-                mine = self._products[pair] = ProductSums()
-            mine += products
+            self._products[pair] += products
         self.sketch += other.sketch
         self.is_crowded |= other.is_crowded
         return self

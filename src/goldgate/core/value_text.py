@@ -10,8 +10,8 @@ import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import compress, pairwise
+from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any, Final, TypeVar
 from unicodedata import category, combining
 from unicodedata import normalize as unicode_normalize
@@ -273,17 +273,12 @@ _FORMS: Final = CharacterMemo(_normalized_character)
 class Haystack:
     """A text in which values are looked for; normalized at most once, and only if need be."""
 
-    __slots__ = ("_normalized", "text")
-
     def __init__(self, text: str) -> None:
         self.text = text
-        self._normalized: str | None = None
 
-    @property
+    @cached_property
     def normalized(self) -> str:
-        if self._normalized is None:
-            self._normalized = normalize(self.text)
-        return self._normalized
+        return normalize(self.text)
 
     def contains(self, value: str) -> bool:
         """Whether the normalized value is in the normalized text."""
@@ -483,11 +478,8 @@ def _align_characters(text: str) -> tuple[str, Sequence[int], None]:
     """The normalized text, and where the piece of each of its characters begins: here a character."""
     forms = {character: _ALIGNED[character] for character in set(text)}
     parts = [*map(forms.__getitem__, text)]
-    lengths = set(map(len, forms.values()))
-    if lengths <= {1}:
+    if set(map(len, forms.values())) <= {1}:
         return "".join(parts), range(len(text)), None
-    if lengths <= {0, 1}:  # blanks become nothing
-        return "".join(parts), array("q", compress(range(len(text)), parts)), None
     return "".join(parts), array("q", [at for at, part in enumerate(parts) for _ in part]), None
 
 
