@@ -46,11 +46,13 @@ class LabelChoice(NamedTuple):
     keys: tuple[str, ...]
 
 
-class PersonAnswer(NamedTuple):
-    """What a person said of an item."""
+class StoredLabel(NamedTuple):
+    """What a person said of an item, and the line of the file that has it."""
 
     label: object
-    note: str = ""
+    note: str
+    judge_seen: bool  # the label was changed after the judge's was shown
+    line: bytes
 
 
 class ItemView(NamedTuple):
@@ -61,7 +63,7 @@ class ItemView(NamedTuple):
     labelled: int  # items that have a label
     item: Mapping[str, Any]
     question: str  # its text; empty: made from what the item has
-    answer: PersonAnswer | None
+    answer: StoredLabel | None
     note: str  # in the form
     judge: tuple[str, ...]  # what judges say of it: empty until the item has a label
     saved: str  # what was saved last, in words

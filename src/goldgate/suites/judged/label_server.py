@@ -13,10 +13,11 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl
 
 import orjson
@@ -44,7 +45,7 @@ from goldgate.suites.judged.label_page import (
     REFERRER,
     ItemView,
     LabelChoice,
-    PersonAnswer,
+    StoredLabel,
     is_same_label,
     label_policy,
     render_done,
@@ -167,8 +168,9 @@ class LabelSite:
             return SiteResponse(BAD_REQUEST, self._item_page(place, note=note, problem=problem))
         if wish in values or answer is not None:
             label = values.get(wish, None if answer is None else answer.label)
+            is_changed = answer is not None and not is_same_label(answer.label, label)
             try:
-                self._give(key, PersonAnswer(label, note))
+                self._labels.give(key, self._record(key), label, note, judge_seen=is_changed and key in self._judge)
             except ConfigError as error:
                 problem = f"Not saved: {error.found or error.message}. {error.advice or ''}"
                 return SiteResponse(SERVER_ERROR, self._item_page(place, note=note, problem=problem))
@@ -181,16 +183,9 @@ class LabelSite:
             return redirect(f"/items/{place + 2}" if place + 1 < len(self._keys) else "/done")
         return self._to_next(place + 1, f"?saved={place + 1}")
 
-    def _give(self, key: ItemKey, label: PersonAnswer) -> None:
-        before = self._labels.get(key)
-        changed = before is not None and not is_same_label(before.label, label.label)
-        self._labels.give(key, self._record(key), label, judge_seen=changed and key in self._judge)
-
     def _to_next(self, place: int, query: str = "") -> SiteResponse:
         """Lead to the first item without a label from a place on, then from the beginning; else to the end."""
-        following = self._first_open(place)
-        if following is None:
-            following = self._first_open(0)
+        following = next((first for begin in (place, 0) if (first := self._first_open(begin)) is not None), None)
         return redirect("/done" if following is None else f"/items/{following + 1}{query}")
 
     def _first_open(self, begin: int) -> int | None:
@@ -230,8 +225,8 @@ class LabelSite:
 
     def _done_page(self) -> str:
         counts = dict.fromkeys([*(choice.word for choice in self._choices), UNSURE], 0)
-        for answer in self._labels.answers():
-            counts[self._word(answer.label)] += 1
+        for label in self._labels.labels():
+            counts[self._word(label)] += 1
         first = self._first_open(0)
         return render_done(len(self._keys), counts, None if first is None else first + 1, self._labels.path)
 
@@ -244,14 +239,6 @@ def _form_fields(body: bytes) -> dict[str, str]:
     except ValueError:
         return {}
     return dict(fields)
-
-
-class _StoredLabel(NamedTuple):
-    """A line of the file of labels, and what it says."""
-
-    line: bytes
-    answer: PersonAnswer
-    judge_seen: bool  # the label was changed after the judge's was shown
 
 
 class LabelFile:
@@ -282,39 +269,34 @@ class LabelFile:
     def __len__(self) -> int:
         return len(self._labels)
 
-    def get(self, key: ItemKey) -> PersonAnswer | None:
+    def get(self, key: ItemKey) -> StoredLabel | None:
         """The label of an item, if it has one."""
-        stored = self._labels.get(key)
-        return None if stored is None else stored.answer
+        return self._labels.get(key)
 
-    def answers(self) -> Iterable[PersonAnswer]:
-        """All labels."""
-        return (stored.answer for stored in self._labels.values())
+    def labels(self) -> Iterable[object]:
+        """All labels that were given."""
+        return (stored.label for stored in self._labels.values())
 
-    def give(self, key: ItemKey, item: Mapping[str, Any], answer: PersonAnswer, *, judge_seen: bool = False) -> None:
+    def give(self, key: ItemKey, item: Mapping[str, Any], label: object, note: str, *, judge_seen: bool) -> None:
         """Store a label in place of an earlier one; a ConfigError if it cannot be written, and then nothing changes."""
         before = self._labels.get(key)
-        if (
-            before is not None
-            and before.answer.note == answer.note
-            and is_same_label(before.answer.label, answer.label)
-        ):
+        if before is not None and before.note == note and is_same_label(before.label, label):
             return
-        seen = judge_seen or (before is not None and before.judge_seen)
-        group = record_group(item)
+        judge_seen = judge_seen or (before is not None and before.judge_seen)
         record = {
             "id": key.id,
-            "label": answer.label,
+            "label": label,
             "by": self.by,
             "kind": HUMAN,
-            **({} if group is None else {"group": group}),
-            **({} if item.get("question") is None else {"question": key.question}),
-            **({"note": answer.note} if answer.note else {}),
-            **({"judge_seen": True} if seen else {}),
+            "group": record_group(item),
+            "question": None if item.get("question") is None else key.question,
+            "note": note or None,
+            "judge_seen": judge_seen or None,
             ITEM_SHA256: item_sha256(item),
-            **({} if self._drawn is None else {DRAWN: self._drawn}),
+            DRAWN: self._drawn,
         }
-        labels = {**self._labels, key: _StoredLabel(orjson.dumps(record), answer, seen)}
+        line = orjson.dumps({name: value for name, value in record.items() if value is not None})
+        labels = {**self._labels, key: StoredLabel(label, note, judge_seen, line)}
         self._write(labels)
         self._labels = labels
 
@@ -322,7 +304,7 @@ class LabelFile:
         """Let other processes write the file."""
         self._lock.release()
 
-    def _write(self, labels: Mapping[ItemKey, _StoredLabel]) -> None:
+    def _write(self, labels: Mapping[ItemKey, StoredLabel]) -> None:
         with atomic_file(self._file, _OUT_ADVICE, durable=True) as stream:
             stream.writelines(stored.line + b"\n" for stored in labels.values())
 
@@ -365,12 +347,12 @@ def _lock(file: str, path: str) -> FolderLock:
 
 def _read_person(
     file: str, path: str, by: str | None, items: Mapping[ItemKey, Mapping[str, Any]], values: Sequence[str | bool]
-) -> dict[ItemKey, _StoredLabel]:
+) -> dict[ItemKey, StoredLabel]:
     """The labels of an earlier sitting; any that this one cannot go on with is an InputError with its line.
 
     A last line that was cut off, by whatever copied the file, is left out: its item is asked again.
     """
-    labels: dict[ItemKey, _StoredLabel] = {}
+    labels: dict[ItemKey, StoredLabel] = {}
     questions = _questions(items)
     try:
         with open(file, "rb") as stream:
@@ -413,7 +395,7 @@ def _parse_line(
     by: str | None,
     questions: Mapping[str, str],
     values: Sequence[str | bool],
-) -> tuple[ItemKey, _StoredLabel]:
+) -> tuple[ItemKey, StoredLabel]:
     """A line of a person's labels."""
     identity = record_id(record) if isinstance(record, dict) else None
     if identity is None or type(record.get("by")) is not str or not record["by"] or record.get("kind") != HUMAN:
@@ -446,12 +428,12 @@ def _parse_line(
     question = record.get("question")
     key = item_key(record if question is not None else {**record, "question": questions.get(identity)})
     note = record.get("note")
-    answer = PersonAnswer(record["label"], note if isinstance(note, str) else "")
-    return key, _StoredLabel(line, answer, record.get("judge_seen") is True)
+    note = note if isinstance(note, str) else ""
+    return key, StoredLabel(record["label"], note, record.get("judge_seen") is True, line)
 
 
 def _require_fitting(
-    key: ItemKey, stored: _StoredLabel, before: _StoredLabel | None, items: Mapping[ItemKey, object], place: Place
+    key: ItemKey, stored: StoredLabel, before: StoredLabel | None, items: Mapping[ItemKey, object], place: Place
 ) -> None:
     if key not in items:
         raise InputError(
@@ -462,12 +444,12 @@ def _require_fitting(
             found=describe_value(key.id),
             advice=f"give the items that the file was begun with, or {_OTHER_OUT}",
         )
-    if before is not None and not is_same_label(before.answer.label, stored.answer.label):
+    if before is not None and not is_same_label(before.label, stored.label):
         raise InputError(
             "label.two_labels",
             "this item has two different labels",
             place=place,
-            found=f"{key.id}: {before.answer.label} and {stored.answer.label}",
+            found=f"{key.id}: {before.label} and {stored.label}",
             advice="keep the one that counts",
         )
 
@@ -486,7 +468,7 @@ def _require_same_item(record: Mapping[str, Any], item: Mapping[str, Any], place
         )
 
 
-def _choose_name(labels: Mapping[ItemKey, _StoredLabel], by: str | None) -> str:
+def _choose_name(labels: Mapping[ItemKey, StoredLabel], by: str | None) -> str:
     if by is not None and by.strip():
         return by
     if labels:
@@ -543,7 +525,11 @@ def _open_items(path: str, store: RecordStore, question: str | None) -> ItemFile
         require_version(items.header, path)
         _require_draw(items.header, len(items), text_digest(question), Place(path))
     for key, item in items.items():
-        _group(key, item, path)
+        try:
+            record_group(item)
+        except InputError as error:
+            error.code, error.place = "items.wrong_type", Place(path, None, f"{key.id}.group")
+            raise
     return items
 
 
@@ -567,20 +553,11 @@ def _require_draw(header: Mapping[str, Any], count: int, question_sha256: str | 
         )
 
 
-def _group(key: ItemKey, item: Mapping[str, Any], path: str) -> str | None:
-    try:
-        return record_group(item)
-    except InputError as error:
-        error.code, error.place = "items.wrong_type", Place(path, None, f"{key.id}.group")
-        raise
-
-
 def _read_judges(path: str, items: Mapping[ItemKey, object]) -> dict[ItemKey, tuple[str, ...]]:
     """What judges say of each item, in words; labels of other items are passed over."""
     questions = _questions(items)
     words: dict[ItemKey, tuple[str, ...]] = {}
-    store = RecordStore([open_records(path, "labels")])
-    try:
+    with closing(RecordStore([open_records(path, "labels")])) as store:
         for located in store.records():
             record = located.value
             if record.get("kind") != JUDGE:
@@ -598,8 +575,6 @@ def _read_judges(path: str, items: Mapping[ItemKey, object]) -> dict[ItemKey, tu
                 key = ItemKey(identity, str(question))
                 if key in items:
                     words[key] = (*words.get(key, ()), _judge_words(record))
-    finally:
-        store.close()
     return words
 
 
