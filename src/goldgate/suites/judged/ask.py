@@ -1,7 +1,7 @@
-"""What a model is asked about each item as a judge, and how its answer becomes a label.
+"""What is asked about each item: of a model as a judge, how its answer becomes a label, and of people who label.
 
-An item goes into the prompt as JSON, between tags that do not occur in it: its texts are data and cannot leave their
-place. That keeps borders apart; it does not keep a model from believing what it reads.
+An item goes into a judge's prompt as JSON, between tags that do not occur in it: its texts are data and cannot leave
+their place. That keeps borders apart; it does not keep a model from believing what it reads.
 """
 
 from __future__ import annotations
@@ -9,29 +9,53 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
+from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
 
+from goldgate.core.finding import record_id
 from goldgate.core.suite import Options, Plan
 from goldgate.core.task import AnswerFormat, AnswerSchema, Question
-from goldgate.errors import ConfigError, InputError, Place
+from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.reading import read_text_file
 from goldgate.generation.prompt import PARTS, Parts, Template, find_template, prompt_messages, require_room
-from goldgate.readers.draw import ItemFile, ItemKey, item_sha256, open_items, shown_fields
+from goldgate.readers.draw import (
+    DEFAULT_QUESTION,
+    ItemFile,
+    ItemKey,
+    item_sha256,
+    open_items,
+    require_version,
+    shown_fields,
+)
+from goldgate.readers.labels import JUDGE, UNSURE
+from goldgate.readers.records import RecordStore, open_records, read_records, record_group
 from goldgate.response import DEFAULT_THOUGHT_TAGS, Status, read_answer
 from goldgate.response.parsed import JsonForm
-from goldgate.suites.judged.suite import TEMPLATES
+from goldgate.suites.judged.suite import TEMPLATES, JudgedSettings
 
 _OWN = {"question": False, "labels": False}
 JUDGE_PARTS: Parts = {"system": _OWN, "user": {"text": PARTS["user"]["text"], "tag": False, **_OWN}}
 MAX_REASON = 2_000  # characters of a reason that are kept
 _FORM = JsonForm(keys=frozenset({"label", "reason"}))
 _TRUE, _FALSE = frozenset({"true", "yes", "是", "1"}), frozenset({"false", "no", "否", "0"})
+
+
+class LabelChoice(NamedTuple):
+    """A label that can be given: the word on its button, what is stored, and its keys."""
+
+    word: str
+    value: str | bool
+    keys: tuple[str, ...]
+
+
+MAX_CHOICES = 9  # as many as there are keys for
+YES_AND_NO = (LabelChoice("yes", True, ("1", "y")), LabelChoice("no", False, ("2", "n")))
 
 
 class JudgeAnswer(NamedTuple):
@@ -191,3 +215,111 @@ def read_question(option: str | None) -> str | None:
 def text_digest(text: str | None) -> str | None:
     """The digest of a text; None for none."""
     return hashlib.sha256(text.encode()).hexdigest() if text else None
+
+
+def parse_choices(words: str | None, protocol: str | None) -> Sequence[LabelChoice]:
+    """The labels to choose from: words of the option or of the protocol, else yes and no."""
+    if words is None and protocol is None:
+        return YES_AND_NO
+    if words is not None:
+        names, source = [word.strip() for word in words.split(",")], "--labels"
+    else:
+        names, source = _protocol_words(str(protocol)), f"{protocol}: judged.labels"
+        if not names:
+            return YES_AND_NO
+    if not 2 <= len(names) <= MAX_CHOICES or len(set(names)) < len(names) or "" in names or UNSURE in names:
+        raise ConfigError(
+            "label.bad_words",
+            "these are not words to choose from",
+            place=Place(source),
+            expected=f"2 to {MAX_CHOICES} different words; `{UNSURE}` can always be chosen",
+            found=", ".join(names) or "no words",
+            advice='for example --labels "supported,unsupported"',
+        )
+    return [LabelChoice(name, name, (str(number),)) for number, name in enumerate(names, 1)]
+
+
+def _protocol_words(protocol: str) -> list[str]:
+    from goldgate.suites.plan import load_protocol
+
+    return [*load_protocol(protocol).protocol.section("judged", JudgedSettings).labels]
+
+
+def open_items_to_label(path: str, store: RecordStore, question: str | None) -> ItemFile:
+    """The items in their order; those of a draw without its header, which must fit to them and to the question."""
+    file = open_records(path, "items")
+    store.files.append(file)
+    for record in islice(read_records(file), 1):
+        if "goldgate_draw" in record.value:
+            file.stored.kind = "draw"
+    items = ItemFile(store)
+    if not items:
+        raise InputError("items.empty", "there are no items", place=Place(path), expected="at least one item")
+    if items.header is not None:
+        require_version(items.header, path)
+        _require_draw(items.header, len(items), text_digest(question), Place(path))
+    for key, item in items.items():
+        try:
+            record_group(item)
+        except InputError as error:
+            error.code, error.place = "items.wrong_type", Place(path, None, f"{key.id}.group")
+            raise
+    return items
+
+
+def _require_draw(header: Mapping[str, Any], count: int, question_sha256: str | None, place: Place) -> None:
+    if header.get("n") != count:
+        raise InputError(
+            "draw.cut_off",
+            "the draw does not have the items that its first line says",
+            place=place,
+            expected=f"{header.get('n')} items",
+            found=f"{count:,} items",
+            advice="draw again with `goldgate sample`, and keep the file as it is",
+        )
+    if header.get("question_sha256") not in (None, question_sha256):
+        raise InputError(
+            "draw.other_question",
+            "the items were drawn for another question",
+            place=place,
+            found="no question" if question_sha256 is None else "a question with another text",
+            advice="give the --question that `goldgate sample` was given",
+        )
+
+
+def read_judges(path: str, items: Mapping[ItemKey, object]) -> dict[ItemKey, tuple[str, ...]]:
+    """What judges say of each item, in words; labels of other items are passed over."""
+    questions = default_questions(items)
+    words: dict[ItemKey, tuple[str, ...]] = {}
+    with closing(RecordStore([open_records(path, "labels")])) as store:
+        for located in store.records():
+            record = located.value
+            if record.get("kind") != JUDGE:
+                raise InputError(
+                    "labels.not_judge",
+                    "this is not a label of a judge",
+                    place=located.place("kind"),
+                    expected='"judge"',
+                    found=describe_value(record.get("kind")),
+                    advice="--judge takes the labels that `goldgate judge` wrote",
+                )
+            identity = record_id(record)
+            question = record.get("question") or questions.get(identity or "")
+            if identity is not None and question is not None:
+                key = ItemKey(identity, str(question))
+                if key in items:
+                    words[key] = (*words.get(key, ()), _judge_words(record))
+    return words
+
+
+def default_questions(items: Iterable[ItemKey]) -> dict[str, str]:
+    """The question that is meant where a label names none: the default one, if the item has it."""
+    questions = {key.id: key.question for key in items}
+    return questions | {key.id: key.question for key in items if key.question == DEFAULT_QUESTION}
+
+
+def _judge_words(record: Mapping[str, Any]) -> str:
+    label = record.get("label")
+    text = label if isinstance(label, str) else "no label" if label is None else orjson.dumps(label).decode()
+    reason = record.get("reason")
+    return f"{text} ({reason})" if isinstance(reason, str) and reason.strip() else text

@@ -22,6 +22,7 @@ from goldgate.report.element import Content, Markup, element
 from goldgate.report.html import whole_page
 from goldgate.report.html.blocks import DisplayLimits, html_name, html_names, html_sentence
 from goldgate.report.html.units import unit_sections
+from goldgate.suites.judged.ask import LabelChoice
 from goldgate.viewer.pages import server_policy, viewer_style
 
 MAX_NOTE_CHARACTERS = 5_000
@@ -36,14 +37,6 @@ _MAX_COLLAPSED = 1_000_000  # characters of a text in which a quote is also look
 _MAX_QUOTE_CHARACTERS = 900  # of a quote in the list: a sentence of a page has 1,000
 _SHORT = 200  # characters of a value that fits on a line
 _HERE = Path(__file__).parent
-
-
-class LabelChoice(NamedTuple):
-    """A label that can be given: the word on its button, what is stored, and its keys."""
-
-    word: str
-    value: str | bool
-    keys: tuple[str, ...]
 
 
 class StoredLabel(NamedTuple):

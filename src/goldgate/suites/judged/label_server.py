@@ -12,9 +12,7 @@ import getpass
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
-from itertools import islice
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -27,24 +25,29 @@ from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value
 from goldgate.files.address import is_url
 from goldgate.files.writing import FolderLock, atomic_file, write_failure
-from goldgate.readers.draw import DEFAULT_QUESTION, ItemFile, ItemKey, item_key, item_sha256, require_version
+from goldgate.readers.draw import ItemFile, ItemKey, item_key, item_sha256
 from goldgate.readers.labels import DRAWN, HUMAN, ITEM_SHA256, JUDGE, UNSURE
 from goldgate.readers.records import (
     RecordStore,
     bounded_lines,
     decode_json,
-    open_records,
-    read_records,
     record_group,
 )
-from goldgate.suites.judged.ask import read_question, text_digest
+from goldgate.suites.judged.ask import (
+    YES_AND_NO,
+    LabelChoice,
+    default_questions,
+    open_items_to_label,
+    parse_choices,
+    read_judges,
+    read_question,
+)
 from goldgate.suites.judged.label_page import (
     BACK,
     MAX_NOTE_CHARACTERS,
     NEXT,
     REFERRER,
     ItemView,
-    LabelChoice,
     StoredLabel,
     is_same_label,
     label_policy,
@@ -64,8 +67,6 @@ from goldgate.viewer.server import (
     redirect,
 )
 
-MAX_CHOICES = 9  # as many as there are keys for
-_YES_AND_NO = (LabelChoice("yes", True, ("1", "y")), LabelChoice("no", False, ("2", "n")))
 _ITEM = re.compile(r"/items/([1-9][0-9]{0,9})")
 _SAVED = re.compile(r"saved=([1-9][0-9]{0,9})")
 _MAX_FIELDS = 10  # of a form
@@ -75,12 +76,12 @@ _OTHER_OUT = "choose another file for --out"
 
 def open_label_site(items: str, out: str, options: Options) -> LabelSite:
     """The site for these items and labels; a draw is recognized by its first line."""
-    choices = _parse_choices(options.get("labels"), options.get("protocol"))
+    choices = parse_choices(options.get("labels"), options.get("protocol"))
     question, judges = read_question(options.get("question")), options.get("judge")
     store = RecordStore([])
     try:
-        to_label = _open_items(items, store, question)
-        judge = {} if judges is None else _read_judges(judges, to_label)
+        to_label = open_items_to_label(items, store, question)
+        judge = {} if judges is None else read_judges(judges, to_label)
         drawn = None if to_label.header is None else to_label.header["n"]
         labels = LabelFile(out, options.get("by"), to_label, [choice.value for choice in choices], drawn)
     except BaseException:
@@ -118,7 +119,7 @@ class LabelSite:
             return progress
         labels, draw = shlex.quote(str(self._labels.path)), shlex.quote(self._items.name)
         command = f"goldgate judged --labels {labels} [JUDGE.jsonl] --items ITEMS.jsonl --draw {draw}"
-        if self._choices is _YES_AND_NO:
+        if self._choices is YES_AND_NO:
             return f"{progress}\nnext: {command}"
         words = ", ".join(f"{choice.word}: NUMBER" for choice in self._choices)
         return f"{progress}\nnext: {command} --protocol FILE, with judged: {{labels: {{{words}}}}} in it"
@@ -353,16 +354,17 @@ def _read_person(
     A last line that was cut off, by whatever copied the file, is left out: its item is asked again.
     """
     labels: dict[ItemKey, StoredLabel] = {}
-    questions = _questions(items)
+    questions = default_questions(items)
     try:
         with open(file, "rb") as stream:
             for number, line in enumerate(bounded_lines(stream, "label", path), 1):
-                record = _decode_line(line, Place(path, number))
+                place = Place(path, number)
+                record = _decode_line(line, place)
                 if record is None:
                     continue
-                key, stored = _parse_line(record, line.rstrip(b"\r\n"), Place(path, number), by, questions, values)
-                _require_fitting(key, stored, labels.get(key), items, Place(path, number))
-                _require_same_item(record, items[key], Place(path, number, ITEM_SHA256))
+                stored = _parse_line(record, line.rstrip(b"\r\n"), place, by, values)
+                key = _find_key(record, items, questions, place)
+                _require_fitting(record, stored, labels.get(key), items[key], place)
                 by = record["by"]
                 labels[key] = stored
     except FileNotFoundError:
@@ -393,9 +395,8 @@ def _parse_line(
     line: bytes,
     place: Place,
     by: str | None,
-    questions: Mapping[str, str],
     values: Sequence[str | bool],
-) -> tuple[ItemKey, StoredLabel]:
+) -> StoredLabel:
     """A line of a person's labels."""
     identity = record_id(record) if isinstance(record, dict) else None
     if identity is None or type(record.get("by")) is not str or not record["by"] or record.get("kind") != HUMAN:
@@ -425,16 +426,16 @@ def _parse_line(
             found=describe_value(record.get("label")),
             advice=f"give the --labels or the --protocol that the file was begun with, or {_OTHER_OUT}",
         )
-    question = record.get("question")
-    key = item_key(record if question is not None else {**record, "question": questions.get(identity)})
     note = record.get("note")
-    note = note if isinstance(note, str) else ""
-    return key, StoredLabel(record["label"], note, record.get("judge_seen") is True, line)
+    return StoredLabel(record["label"], note if isinstance(note, str) else "", record.get("judge_seen") is True, line)
 
 
-def _require_fitting(
-    key: ItemKey, stored: StoredLabel, before: StoredLabel | None, items: Mapping[ItemKey, object], place: Place
-) -> None:
+def _find_key(
+    record: Mapping[str, Any], items: Collection[ItemKey], questions: Mapping[str, str], place: Place
+) -> ItemKey:
+    """The key of the item that a label is of, which must be among the items."""
+    question = record.get("question")
+    key = item_key(record if question is not None else {**record, "question": questions.get(str(record_id(record)))})
     if key not in items:
         raise InputError(
             "label.other_items",
@@ -444,23 +445,26 @@ def _require_fitting(
             found=describe_value(key.id),
             advice=f"give the items that the file was begun with, or {_OTHER_OUT}",
         )
+    return key
+
+
+def _require_fitting(
+    record: Mapping[str, Any], stored: StoredLabel, before: StoredLabel | None, item: Mapping[str, Any], place: Place
+) -> None:
+    """Refuse a second label of an item, and one that was given when the item showed something else."""
     if before is not None and not is_same_label(before.label, stored.label):
         raise InputError(
             "label.two_labels",
             "this item has two different labels",
             place=place,
-            found=f"{key.id}: {before.label} and {stored.label}",
+            found=f"{record['id']}: {before.label} and {stored.label}",
             advice="keep the one that counts",
         )
-
-
-def _require_same_item(record: Mapping[str, Any], item: Mapping[str, Any], place: Place) -> None:
-    """Refuse a label that was given when the item showed something else."""
     if record.get(ITEM_SHA256) not in (None, digest := item_sha256(item)):
         raise InputError(
             "label.other_item",
             "the item was changed since it was labelled",
-            place=place,
+            place=place._replace(field=ITEM_SHA256),
             expected=f"{digest}: what {record['id']} shows now",
             found=str(record[ITEM_SHA256]),
             advice=f"give the items that the file was begun with, take the line out to label the item again, or "
@@ -480,112 +484,3 @@ def _choose_name(labels: Mapping[ItemKey, StoredLabel], by: str | None) -> str:
     if not name:
         raise ConfigError("label.no_name", "whose labels these are is not known", advice="give your name: --by NAME")
     return name
-
-
-def _parse_choices(words: str | None, protocol: str | None) -> Sequence[LabelChoice]:
-    """The labels to choose from: words of the option or of the protocol, else yes and no."""
-    if words is None and protocol is None:
-        return _YES_AND_NO
-    if words is not None:
-        names, source = [word.strip() for word in words.split(",")], "--labels"
-    else:
-        names, source = _protocol_words(str(protocol)), f"{protocol}: judged.labels"
-        if not names:
-            return _YES_AND_NO
-    if not 2 <= len(names) <= MAX_CHOICES or len(set(names)) < len(names) or "" in names or UNSURE in names:
-        raise ConfigError(
-            "label.bad_words",
-            "these are not words to choose from",
-            place=Place(source),
-            expected=f"2 to {MAX_CHOICES} different words; `{UNSURE}` can always be chosen",
-            found=", ".join(names) or "no words",
-            advice='for example --labels "supported,unsupported"',
-        )
-    return [LabelChoice(name, name, (str(number),)) for number, name in enumerate(names, 1)]
-
-
-def _protocol_words(protocol: str) -> list[str]:
-    from goldgate.suites.judged.suite import JudgedSettings
-    from goldgate.suites.plan import load_protocol
-
-    return [*load_protocol(protocol).protocol.section("judged", JudgedSettings).labels]
-
-
-def _open_items(path: str, store: RecordStore, question: str | None) -> ItemFile:
-    """The items in their order; those of a draw without its header, which must fit to them and to the question."""
-    file = open_records(path, "items")
-    store.files.append(file)
-    for record in islice(read_records(file), 1):
-        if "goldgate_draw" in record.value:
-            file.stored.kind = "draw"
-    items = ItemFile(store)
-    if not items:
-        raise InputError("items.empty", "there are no items", place=Place(path), expected="at least one item")
-    if items.header is not None:
-        require_version(items.header, path)
-        _require_draw(items.header, len(items), text_digest(question), Place(path))
-    for key, item in items.items():
-        try:
-            record_group(item)
-        except InputError as error:
-            error.code, error.place = "items.wrong_type", Place(path, None, f"{key.id}.group")
-            raise
-    return items
-
-
-def _require_draw(header: Mapping[str, Any], count: int, question_sha256: str | None, place: Place) -> None:
-    if header.get("n") != count:
-        raise InputError(
-            "draw.cut_off",
-            "the draw does not have the items that its first line says",
-            place=place,
-            expected=f"{header.get('n')} items",
-            found=f"{count:,} items",
-            advice="draw again with `goldgate sample`, and keep the file as it is",
-        )
-    if header.get("question_sha256") not in (None, question_sha256):
-        raise InputError(
-            "draw.other_question",
-            "the items were drawn for another question",
-            place=place,
-            found="no question" if question_sha256 is None else "a question with another text",
-            advice="give the --question that `goldgate sample` was given",
-        )
-
-
-def _read_judges(path: str, items: Mapping[ItemKey, object]) -> dict[ItemKey, tuple[str, ...]]:
-    """What judges say of each item, in words; labels of other items are passed over."""
-    questions = _questions(items)
-    words: dict[ItemKey, tuple[str, ...]] = {}
-    with closing(RecordStore([open_records(path, "labels")])) as store:
-        for located in store.records():
-            record = located.value
-            if record.get("kind") != JUDGE:
-                raise InputError(
-                    "labels.not_judge",
-                    "this is not a label of a judge",
-                    place=located.place("kind"),
-                    expected='"judge"',
-                    found=describe_value(record.get("kind")),
-                    advice="--judge takes the labels that `goldgate judge` wrote",
-                )
-            identity = record_id(record)
-            question = record.get("question") or questions.get(identity or "")
-            if identity is not None and question is not None:
-                key = ItemKey(identity, str(question))
-                if key in items:
-                    words[key] = (*words.get(key, ()), _judge_words(record))
-    return words
-
-
-def _questions(items: Iterable[ItemKey]) -> dict[str, str]:
-    """The question that is meant where a label names none: the default one, if the item has it."""
-    questions = {key.id: key.question for key in items}
-    return questions | {key.id: key.question for key in items if key.question == DEFAULT_QUESTION}
-
-
-def _judge_words(record: Mapping[str, Any]) -> str:
-    label = record.get("label")
-    text = label if isinstance(label, str) else "no label" if label is None else orjson.dumps(label).decode()
-    reason = record.get("reason")
-    return f"{text} ({reason})" if isinstance(reason, str) and reason.strip() else text
