@@ -21,7 +21,6 @@ from goldgate.suites.extraction.records import Gold
 from goldgate.suites.extraction.settings import ResponseSettings
 from goldgate.suites.extraction.task import (
     Documents,
-    ExamplePool,
     ExtractionTask,
     TaskOptions,
     load_task,
@@ -38,7 +37,7 @@ def task(document: Gold = DOCUMENT, **changes: Any) -> ExtractionTask:
     usual: dict[str, Any] = {
         "schema": parse_event_schema(SCHEMA),
         "template": load_template("en"),
-        "examples": dict.fromkeys((None, 7), ExamplePool((), 0)),
+        "examples": dict.fromkeys((None, 7), ()),
     }
     return ExtractionTask(cast("Documents", [document]), **{**usual, **changes})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -12,8 +13,18 @@ from hypothesis import strategies as st
 from goldgate.errors import ConfigError
 from goldgate.generation.checkpoint import checkpoint_hash
 from goldgate.generation.prompt import Example, enclose_document, fill_part, parse_template, prompt_messages
+from goldgate.suites.extraction.events import empty_events
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
-from goldgate.suites.extraction.task import BUILT_IN, load_examples, load_template, schema_values
+from goldgate.suites.extraction.records import Gold
+from goldgate.suites.extraction.task import (
+    BUILT_IN,
+    Documents,
+    ExtractionTask,
+    TaskOptions,
+    load_examples,
+    load_template,
+    schema_values,
+)
 from tests.cases import cases
 from tests.generation.conftest import SCHEMA
 
@@ -108,20 +119,28 @@ def test_examples_depend_on_the_seed_and_not_on_the_order(tmp_path: Path) -> Non
     forth, back = tmp_path / "forth.jsonl", tmp_path / "back.jsonl"
     forth.write_text("\n".join(lines))
     back.write_text("\n".join(reversed(lines)))
-    chosen = [example.text for example in load_examples(forth, 3, 1).without("")]
+    chosen = [example.text for example in load_examples(forth, 3, 1)[:3]]
     assert len(set(chosen)) == 3
-    assert [example.text for example in load_examples(back, 3, 1).without("")] == chosen
-    assert [example.text for example in load_examples(forth, 3, 2).without("")] != chosen
+    assert [example.text for example in load_examples(back, 3, 1)[:3]] == chosen
+    assert [example.text for example in load_examples(forth, 3, 2)[:3]] != chosen
 
 
 def test_the_document_asked_about_is_never_its_own_example(tmp_path: Path) -> None:
     train = tmp_path / "train.jsonl"
     train.write_text("\n".join(f'{{"id": "t{n}", "text": "text {n}", "events": []}}' for n in range(4)))
-    pool = load_examples(train, 3, 0)
-    first = pool.without("")[0].text
-    shown = [example.text for example in pool.without(first)]
-    assert first not in shown
+    examples = load_examples(train, 3, 0)
+    asked = examples[0].text
+    task = ExtractionTask(
+        cast("Documents", [Gold("d", asked, empty_events())]),
+        parse_event_schema(SCHEMA),
+        load_template("en"),
+        {None: examples},
+        options=TaskOptions((), few_shot=3),
+    )
+    *shown, question = [message.content for message in task.question(0, None).messages if message.role == "user"]
     assert len(shown) == 3
+    assert asked in question
+    assert not any(asked in content for content in shown)
 
 
 def test_too_few_examples_are_an_error(tmp_path: Path) -> None:

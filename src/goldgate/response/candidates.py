@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -162,7 +161,7 @@ class Candidate:
         self.understand(form)
 
 
-_FENCE = lazy_pattern(r"(?:`{3,}|~{3,})([^\s`~\[{｛［\"'“]*)")
+_FENCE = lazy_pattern(r"(?:```+|~~~+)([^\s`~\[{｛［\"'“]*)")
 _OPENING_FENCE = lazy_pattern(r"`{3,}\w*+[ \t]*+\n\s*+")
 _CODE_LANGUAGES = frozenset(
     "python py python3 javascript js typescript ts java c cpp c++ c# cs csharp go rust ruby php perl r sql "
@@ -257,7 +256,7 @@ def _segments(text: str) -> list[_Segment]:
     segments: list[_Segment] = []
     begin, language = 0, None  # language is None outside a fence
     quoted, counted = False, 0  # whether a quotation mark of the line is still open, up to where that was counted
-    for fence in _fences_in(text):
+    for fence in _FENCE.finditer(text):
         info = fence.group(1).lower()
         start, end = fence.span()
         line = text.rfind("\n", counted, start) + 1
@@ -274,18 +273,6 @@ def _segments(text: str) -> list[_Segment]:
     if begin < len(text):
         segments.append(_segment(begin, len(text), language))
     return segments
-
-
-def _fences_in(text: str) -> Iterator[re.Match[str]]:
-    if "~~~" in text:
-        yield from _FENCE.finditer(text)
-        return
-    at = text.find("```")
-    while at >= 0:
-        fence = _FENCE.match(text, at)
-        assert fence is not None  # the pattern begins with these marks
-        yield fence
-        at = text.find("```", fence.end())
 
 
 def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool, quoted: bool) -> bool:

@@ -1,6 +1,7 @@
 """What goes into the reader of responses and what comes out: the form of answers, and the result with its names.
 
-A result has the answer, its place, repairs and what was left out."""
+A result has the answer, its place, repairs and what was left out.
+"""
 
 from __future__ import annotations
 

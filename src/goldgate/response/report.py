@@ -1,6 +1,7 @@
 """How answers were read, for reports: rates and findings of all, and the page of one with its repairs marked.
 
-The rates say how many answers were read as they stand, after repairs, or not at all."""
+The rates say how many answers were read as they stand, after repairs, or not at all.
+"""
 
 from __future__ import annotations
 

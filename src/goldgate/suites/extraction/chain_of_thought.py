@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, over
 from goldgate.core.metric import Count, Metrics
@@ -28,8 +28,11 @@ from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import Events, Unit
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.relaxed_matching import common_prefix_length, common_suffix_length
-from goldgate.suites.extraction.records import Facts, ThoughtCheck
+from goldgate.suites.extraction.records import Facts
 from goldgate.suites.extraction.settings import CotSettings
+
+if TYPE_CHECKING:
+    from goldgate.suites.extraction.contracts import CotRecord
 
 MANY_LINES = 20_000  # values times lines, from which on looking for one role after the other takes too long
 
@@ -417,11 +420,14 @@ class ThoughtRates(RatioMeasure[Facts]):
         check = facts.thought
         if check is None:
             return None
-        if check.bucket != CHECKED:
-            return _NOT_CHECKED[check.bucket]
-        types, arguments = int(check.type_consistent), int(check.argument_consistent)
-        faithful = types & arguments & (not check.copied)
-        return types, arguments, faithful, int(check.copied), 1, 0, 0, 1
+        if check["bucket"] != CHECKED:
+            return _NOT_CHECKED[check["bucket"]]
+        types, arguments, copied = (
+            int(check["type_consistent"]),
+            int(check["argument_consistent"]),
+            int(check["copied"]),
+        )
+        return types, arguments, types & arguments & (not copied), copied, 1, 0, 0, 1
 
     def metrics(self, tally: Tally) -> Metrics:
         metrics = super().metrics(tally)
@@ -447,15 +453,16 @@ class ThoughtChecker:
             for name, word in zip(schema.event_types, folded, strict=True)
         ]
 
-    def check(self, facts: Facts) -> ThoughtCheck:
+    def check(self, facts: Facts) -> CotRecord:
+        """How the thought of a sample compares with its answer."""
         parsed = facts.parsed
         if parsed is None or parsed.status == Status.ERROR or parsed.thought_state == ThoughtState.UNCLOSED:
-            return ThoughtCheck(PARSE_FAIL)
+            return _check_record(PARSE_FAIL)
         thought = parsed.thought.strip()
         if not thought and not self.require_block:
             thought = parsed.preamble.strip()
         if not thought:
-            return ThoughtCheck(SKIPPED)
+            return _check_record(SKIPPED)
         affirmed = without_negations(facts.predicted, thought)
         folded = affirmed.casefold() if self.has_case else affirmed
         predicted = facts.predicted.units.keys()
@@ -467,7 +474,7 @@ class ThoughtChecker:
         source = "" if facts.text is None else facts.text.normalized
         missing = first_missing(facts.predicted, thought, self.strict, affirmed, source)
         copied = is_copied(facts.predicted, parsed.source, thought)
-        return ThoughtCheck(CHECKED, type_consistent, missing is None, mentioned, missing, copied)
+        return _check_record(CHECKED, type_consistent, missing is None, mentioned, missing, copied)
 
     def _is_mentioned(self, folded: str, name: str) -> bool:
         """Whether the name stands somewhere by itself: not inside a longer type's name, not inside a word."""
@@ -482,3 +489,22 @@ class ThoughtChecker:
                     return True
             at = folded.find(name, at + 1)
         return False
+
+
+def _check_record(
+    bucket: str,
+    type_consistent: bool = False,
+    argument_consistent: bool = False,
+    mentioned: list[str] | None = None,
+    missing: Unit | None = None,
+    copied: bool = False,
+) -> CotRecord:
+    """The check as it is stored; only the bucket where a thought was not checked."""
+    return {
+        "bucket": bucket,
+        "type_consistent": type_consistent,
+        "argument_consistent": argument_consistent,
+        "mentioned": mentioned,
+        "missing": missing,
+        "copied": copied,
+    }

@@ -1,7 +1,8 @@
 """A sample of a stored report, explained: its record, what it was made from, and its answer read once more.
 
 `sample_page` shows it with text, answer and errors; here are the sample itself, its summary in a list, its boundary
-errors for people to judge, and answers read without gold, for `goldgate read`."""
+errors for people to judge, and answers read without gold, for `goldgate read`.
+"""
 
 from __future__ import annotations
 

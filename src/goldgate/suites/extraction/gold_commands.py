@@ -1,6 +1,7 @@
 """What commands do with gold: check it against its text and event schema, convert it into our form, derive its schema.
 
-Of what `goldgate check` finds, an `error` makes scores wrong or stops an evaluation; a `note` may be meant."""
+Of what `goldgate check` finds, an `error` makes scores wrong or stops an evaluation; a `note` may be meant.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import orjson
 
@@ -262,19 +263,6 @@ def _summary(report: Mapping[str, Any]) -> str:
     return f"{read}; {count_text(report['errors'], 'error')}, {count_text(report['notes'], 'note')}"
 
 
-class LostPart(NamedTuple):
-    """A part of a record that could not be written as it was stored, and what became of it."""
-
-    file: str
-    line: int
-    field: str
-    message: str
-
-    @classmethod
-    def of(cls, file: str, line: int, flaw: GoldProblem) -> LostPart:
-        return cls(file, line, flaw.field or "", flaw.message)
-
-
 @dataclass(slots=True)
 class Conversion:
     """How much was converted, and from what."""
@@ -284,7 +272,7 @@ class Conversion:
     events: int = 0
     mentions: int = 0  # of events: each counts at least once
     arguments: int = 0
-    lost: list[LostPart] = field(default_factory=list)  # what is not written as it was stored
+    lost: list[str] = field(default_factory=list)  # lines on what is not written as it was stored
 
 
 def convert_gold(
@@ -345,19 +333,23 @@ def _gold(
     paths: Sequence[str | Path],
     opener: GoldOpener,
     schema: EventSchema | None,
-    lost: list[LostPart] | None,
+    lost: list[str] | None,
     *,
     with_ids: bool,
 ) -> Iterator[tuple[LocatedRecord, Gold]]:
     """Every record, as it is stored and parsed; what cannot be kept of it is noted in `lost`."""
     with closing(open_store(paths, "gold", opener)) as store, require_unchanged_files([store]):
         if lost is not None:
-            lost += [LostPart.of(file.name, *flaw) for file in store.files for flaw in file.flaws]
+            lost += [_loss(file.name, *flaw) for file in store.files for flaw in file.flaws]
         for record, gold in _parsed(store, schema, with_ids=with_ids):
             if lost is not None and record.file.form is None and not _is_kept(gold, record.data):
                 line = record.place().line or 1
-                lost += [LostPart.of(record.file.name, line, flaw) for flaw in record_flaws(record.data)]
+                lost += [_loss(record.file.name, line, flaw) for flaw in record_flaws(record.data)]
             yield record, gold
+
+
+def _loss(file: str, line: int, flaw: GoldProblem) -> str:
+    return f"{file}:{line}: {flaw.field or ''}: {flaw.message}"
 
 
 def _parsed(store: RecordStore, schema: EventSchema | None, *, with_ids: bool) -> Iterator[tuple[LocatedRecord, Gold]]:
@@ -391,8 +383,7 @@ def run_convert(paths: Sequence[str], out: IO[bytes], options: Options) -> tuple
         events += f" with {conversion.mentions} mentions"
     sizes = (count_text(conversion.records, "record"), events, count_text(conversion.arguments, "argument"))
     dialects = " and ".join(conversion.dialects) or OWN_FORM
-    lost = [f"{each.file}:{each.line}: {each.field}: {each.message}" for each in conversion.lost]
-    return f"{dialects}: {', '.join(sizes)}", losses_text("not written as stored", lost)
+    return f"{dialects}: {', '.join(sizes)}", losses_text("not written as stored", conversion.lost)
 
 
 def run_schema(paths: Sequence[str], options: Options) -> tuple[dict[str, Any], str]:

@@ -1,6 +1,7 @@
 """The measures of the extraction suite: matching, schema compliance, hallucination, errors, and hints at settings.
 
-Those of thoughts are in `chain_of_thought`, those of papers in `papers`."""
+Those of thoughts are in `chain_of_thought`, those of papers in `papers`.
+"""
 
 from __future__ import annotations
 
@@ -208,13 +209,20 @@ def _confusion_counts(counts: Mapping[str, int]) -> Iterator[tuple[list[str], in
 _ERROR_NAMES = tuple({mistake: f"mistake.{mistake}.{side}" for mistake in Mistake} for side in ("gold", "predicted"))
 
 
-class ErrorCounts:
-    """It has no metrics of its own; the report's `errors` and `confusions` are its counts."""
+class _TotalsOnly:
+    """It has no metrics of its own: parts of the report are made of its counts."""
 
     section = "main"
 
     def count(self, facts: Facts) -> UnitCounts:
         return {}
+
+    def metrics(self, tally: Tally) -> Metrics:
+        return {}
+
+
+class ErrorCounts(_TotalsOnly):
+    """The report's `errors` and `confusions`."""
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
         gold, answer = facts.sample.gold.events.units, facts.predicted.units
@@ -228,9 +236,6 @@ class ErrorCounts:
         if gold.keys() != answer.keys() and (bare_types := confused_bare_types(gold, answer)):
             names.append(_count_name(*bare_types))
         return count_names(names)
-
-    def metrics(self, tally: Tally) -> Metrics:
-        return {}
 
 
 Unsupported = Callable[[Events, Haystack], list[Value]]
@@ -461,20 +466,12 @@ def _list(words: list[str]) -> str:
     return orjson.dumps(words).decode().replace('","', '", "')
 
 
-class HintCounts:
-    """It has no metrics of its own; the report's `hints` and the shapes of the gold are made of its counts."""
-
-    section = "main"
+class HintCounts(_TotalsOnly):
+    """The report's `hints` and the shapes of the gold."""
 
     def __init__(self, settings: ResponseSettings) -> None:
         self.form = form_of(settings)
 
-    def count(self, facts: Facts) -> UnitCounts:
-        return {}
-
     def totals(self, facts: Facts) -> Mapping[str, int]:
         names, shapes = answer_hints(facts, self.form), facts.sample.gold.shapes
         return count_names([*names, *[f"gold_shape.{shape}" for shape in shapes]]) if names or shapes else NO_TOTALS
-
-    def metrics(self, tally: Tally) -> Metrics:
-        return {}

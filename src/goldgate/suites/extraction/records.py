@@ -2,7 +2,8 @@
 
 An error raised here has the field; the caller that read the record adds the file and the line. An answer may also come
 as chat messages, as reward functions get them. By the fingerprints of their texts copies of a document are found: they
-make every interval narrower than it is."""
+make every interval narrower than it is.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,6 @@ from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import (
     EventList,
     Events,
-    Unit,
     Value,
     Violation,
     ViolationPlace,
@@ -37,7 +37,7 @@ from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.match import NamedMistake, UnitMatches
 
 if TYPE_CHECKING:
-    from goldgate.suites.extraction.contracts import DistinctCounts
+    from goldgate.suites.extraction.contracts import CotRecord, DistinctCounts
 
 
 @dataclass(slots=True)
@@ -96,19 +96,7 @@ class Facts:
     text: Haystack | None = None  # None where there is no source text
     unsupported: Sequence[Value] = ()
     mistakes: Sequence[NamedMistake] = ()
-    thought: ThoughtCheck | None = None
-
-
-@dataclass(slots=True)
-class ThoughtCheck:
-    """How the thought of a sample compares with its answer; only `bucket` where it was not checked."""
-
-    bucket: str
-    type_consistent: bool = False
-    argument_consistent: bool = False
-    mentioned: list[str] | None = None
-    missing: Unit | None = None  # the first predicted argument that the thought does not have
-    copied: bool = False  # the thought repeats the answer
+    thought: CotRecord | None = None  # how the thought compares with the answer, where that is checked
 
 
 _UNIT_BITS = 32

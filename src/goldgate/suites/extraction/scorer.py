@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 def sample_record(facts: Facts) -> ComparedSample:
     """The record as plain values. `gold` and `predicted` are type → [role, argument] pairs."""
-    parsed, predicted, thought = facts.parsed, facts.predicted, facts.thought
+    parsed, predicted = facts.parsed, facts.predicted
     return {
         "id": facts.sample.gold.id,
         "parse": None if parsed is None else _parse_record(parsed),
@@ -68,16 +68,7 @@ def sample_record(facts: Facts) -> ComparedSample:
             "checked": count_distinct(predicted),
             "unsupported": [(*value.unit[:2], value.text) for value in facts.unsupported],
         },
-        "cot": None
-        if thought is None
-        else {
-            "bucket": thought.bucket,
-            "type_consistent": thought.type_consistent,
-            "argument_consistent": thought.argument_consistent,
-            "mentioned": thought.mentioned,
-            "missing": thought.missing,
-            "copied": thought.copied,
-        },
+        "cot": facts.thought,
     }
 
 

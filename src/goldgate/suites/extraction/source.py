@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from goldgate.core.finding import Finding
 from goldgate.core.suite import Inputs, Mapper, Plan, single_input
@@ -40,12 +40,8 @@ def page_inputs(settings: ExtractionSettings, schema: EventSchema | None) -> dic
     return {"protocol": make_reader(settings, schema)}
 
 
-class StoredPrediction(NamedTuple):
-    """A prediction: the raw response, or decoded events and the line that they were decoded from."""
-
-    response: str | None
-    events: list[object] | None
-    source: bytes
+# The raw response, or decoded events; and the line that they were decoded from.
+StoredPrediction = tuple[str | None, Any, bytes]
 
 
 class ExtractionWork(JoinedWork[Facts]):
@@ -63,13 +59,13 @@ class ExtractionWork(JoinedWork[Facts]):
         return parse_gold(record.value, identity, record.data, self.scorer.schema)
 
     def read_prediction(self, record: LocatedRecord) -> StoredPrediction:
-        return StoredPrediction(*parse_prediction(record.value), record.data)
+        return *parse_prediction(record.value), record.data
 
     def compare(self, identity: str, gold: Gold, prediction: StoredPrediction | None) -> Facts:
-        return self.scorer.facts(_sample(gold, prediction))
+        return self.compare_all([(identity, gold, prediction)])[0]
 
     def compare_all(self, samples: Sequence[tuple[str, Gold, StoredPrediction | None]]) -> list[Facts]:
-        return self.scorer.facts_of([_sample(gold, prediction) for _, gold, prediction in samples])
+        return self.scorer.facts_of([Sample(gold, *(prediction or ())) for _, gold, prediction in samples])
 
     def record(self, facts: Facts) -> ComparedSample:
         return sample_record(facts)
@@ -88,10 +84,6 @@ class ExtractionWork(JoinedWork[Facts]):
 
     def lookup(self, records: InputLookup) -> InputLookup:
         return SharedInputLookup(records, lambda: page_inputs(self.settings, self.scorer.schema))
-
-
-def _sample(gold: Gold, prediction: StoredPrediction | None) -> Sample:
-    return Sample(gold) if prediction is None else Sample(gold, *prediction)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """What the extraction suite asks a model: each gold document, with a prompt, the event schema and worked examples.
 
 The gold is checked once before anything is paid for, then read again document by document. Examples are chosen from a
-training file by a seed, never the document asked about."""
+training file by a seed, never the document asked about.
+"""
 
 from __future__ import annotations
 
@@ -51,22 +52,10 @@ def _json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-class ExamplePool:
-    """The training records that may be examples, best ranked first: one more than needed, to have a spare."""
-
-    def __init__(self, ranked: Sequence[Example], count: int) -> None:
-        self._ranked = list(ranked)
-        self._count = count
-
-    def without(self, text: str) -> list[Example]:
-        """The examples for a question about `text`; a training record with that very text is passed over."""
-        return [example for example in self._ranked if example.text != text][: self._count]
-
-
 def load_examples(
     path: str | Path, count: int, seed: int, dialect: str | None = None, schema: EventSchema | None = None
-) -> ExamplePool:
-    """Choose `count` records of a training file (in the form of gold); `schema` has the roles of flat events."""
+) -> list[Example]:
+    """Choose `count` records of a training file, and a spare one; `schema` has the roles of flat events."""
     best: dict[str, tuple[bytes, Example]] = {}  # by text, so that no text is an example twice
     with closing(GoldOpener(dialect)(path, "train")) as file:
         for record in read_records(file):
@@ -91,7 +80,7 @@ def load_examples(
             place=Place(str(path)),
             found=f"{len(ranked)} different texts",
         )
-    return ExamplePool(ranked, count)
+    return ranked
 
 
 def _example(gold: Gold) -> Example:
@@ -171,12 +160,12 @@ class TaskOptions:
 
 @dataclass(frozen=True)
 class ExtractionTask:
-    """Asks for the events of each document. `examples` are by seed."""
+    """Asks for the events of each document. `examples` are by seed: one more than needed, to have a spare."""
 
     documents: Documents
     schema: EventSchema
     template: Template
-    examples: Mapping[int | None, ExamplePool]
+    examples: Mapping[int | None, Sequence[Example]]
     train: str | None = None  # digest of the file that examples are taken from
     other_form: bool = False  # the protocol declares answers in another form than the event schema describes
     options: TaskOptions = TaskOptions(())
@@ -216,7 +205,8 @@ class ExtractionTask:
     def question(self, position: int, seed: int | None) -> Question:
         gold = self.documents[position]
         text = gold.text or ""
-        examples = self.examples[seed].without(text)
+        # A training record with that very text is passed over.
+        examples = [example for example in self.examples[seed] if example.text != text][: self.options.few_shot]
         return Question(gold.id, prompt_messages(self.template, self._schema_values, text, examples))
 
     def prediction(self, document_id: str, response: str) -> dict[str, Any]:
@@ -276,7 +266,8 @@ def load_task(
             advice="use --response-format text, json_object or auto, or a protocol without that form",
         )
     schema = _load_schema(options)
-    examples, digest = dict.fromkeys(seeds, ExamplePool((), 0)), None
+    examples: dict[int | None, Sequence[Example]] = dict.fromkeys(seeds, ())
+    digest = None
     if options.few_shot and options.train is not None:
         for seed in examples:
             examples[seed] = load_examples(options.train, options.few_shot, seed or 0, options.dialect, schema)

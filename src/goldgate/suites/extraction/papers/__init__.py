@@ -1,14 +1,14 @@
 """Numbers that papers report, beside the specification's: what a profile of the protocol adds to a report.
 
 TextEE (Huang et al., Findings of ACL 2024) counts triggers and arguments, identified and classified. Work on whole
-documents counts the arguments of assigned records: DuEE-Fin, and Doc2EDAG (Zheng et al., EMNLP 2019)."""
+documents counts the arguments of assigned records: DuEE-Fin, and Doc2EDAG (Zheng et al., EMNLP 2019).
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from goldgate.core.measure import UNITS_COLUMN, ColumnRatio, RatioMeasure, over, precision_recall_f1
 from goldgate.core.metric import Metrics
@@ -79,40 +79,28 @@ class TexteeRates(RatioMeasure[Facts]):
 def textee_counts(predicted: Sequence[PaperEvent], gold: Sequence[PaperEvent]) -> Counts:
     """What a sample counts, in the order of the columns."""
     by_offsets = all(mention.span is not None for event in (*predicted, *gold) for mention in _all_mentions(event))
-    ours, theirs = (_TexteeKeys.of(events, by_offsets) for events in (predicted, gold))
+    ours, theirs = (_textee_keys(events, by_offsets) for events in (predicted, gold))
     counts: list[int] = []
     for one, other in zip(ours, theirs, strict=True):
         counts += (len(one & other), len(one), len(other))
     return (*counts, int(by_offsets), int(not by_offsets), 1)
 
 
-class _TexteeKeys(NamedTuple):
+def _textee_keys(events: Sequence[PaperEvent], by_offsets: bool) -> tuple[Keys, ...]:
     """The keys of one side, family by family."""
-
-    ti: Keys
-    tc: Keys
-    ai: Keys
-    ac: Keys
-    ai_plus: Keys
-    ac_plus: Keys
-
-    @staticmethod
-    def of(events: Sequence[PaperEvent], by_offsets: bool) -> _TexteeKeys:
-        keys = _TexteeKeys(set(), set(), set(), set(), set(), set())
-        for event_type, triggers, *arguments in events:
-            places = [place for trigger in triggers if (place := _key_place(trigger, by_offsets))]
-            keys.ti.update((place,) for place in places)
-            keys.tc.update((place, event_type) for place in places)
-            at = places[0] if places else None  # what arguments are attached to: without a trigger, nothing
-            for role, mention in chain(*arguments):
-                argument = _key_place(mention, by_offsets)
-                if not argument:
-                    continue
-                keys.ai.add((event_type, argument))
-                keys.ac.add((event_type, argument, role))
-                keys.ai_plus.add((at, event_type, argument))
-                keys.ac_plus.add((at, event_type, argument, role))
-        return keys
+    ti, tc, ai, ac, ai_plus, ac_plus = families = tuple(Keys() for _ in FAMILIES)
+    for event_type, triggers, *arguments in events:
+        places = [place for trigger in triggers if (place := _key_place(trigger, by_offsets))]
+        ti.update((place,) for place in places)
+        tc.update((place, event_type) for place in places)
+        at = places[0] if places else None  # what arguments are attached to: without a trigger, nothing
+        for role, mention in chain(*arguments):
+            if argument := _key_place(mention, by_offsets):
+                ai.add((event_type, argument))
+                ac.add((event_type, argument, role))
+                ai_plus.add((at, event_type, argument))
+                ac_plus.add((at, event_type, argument, role))
+    return families
 
 
 def _key_place(mention: Mention, by_offsets: bool) -> tuple[int, ...] | str | None:
