@@ -181,12 +181,14 @@ _STRAY_CLOSER = lazy_pattern(r"\s*[\]}］｝]")
 _LONGEST_LINE = 400  # characters before an answer that are searched for a bracket that encloses it
 
 
-@dataclass(slots=True)
 class _Segment:
-    start: int
-    end: int
-    method: str
-    code: bool = False
+    """A fenced block, with its language, or what is between two; then the language is None."""
+
+    def __init__(self, start: int, end: int, language: str | None) -> None:
+        self.start = start
+        self.end = end
+        self.method = Method.EMBEDDED if language is None else Method.FENCED
+        self.code = language in _CODE_LANGUAGES
 
 
 def find_candidates(text: str, form: AnswerForm) -> list[Candidate]:
@@ -266,12 +268,12 @@ def _segments(text: str) -> list[_Segment]:
         if not _is_fence(text, begin, fence, opens=language is None or info != "", quoted=quoted):
             continue
         if not text[begin:start].isspace():
-            segments.append(_segment(begin, start, language))
+            segments.append(_Segment(begin, start, language))
         begin = end
         # A fence with a language always opens: ```json after an unclosed ``` is a new block.
         language = info if language is None or info else None
     if begin < len(text):
-        segments.append(_segment(begin, len(text), language))
+        segments.append(_Segment(begin, len(text), language))
     return segments
 
 
@@ -288,12 +290,6 @@ def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool, quote
     if opens:
         return fence.group(1) != "" or text[end] in "[{｛［"
     return before[-1] in "]}］｝"
-
-
-def _segment(start: int, end: int, language: str | None) -> _Segment:
-    if language is None:
-        return _Segment(start, end, Method.EMBEDDED)
-    return _Segment(start, end, Method.FENCED, language in _CODE_LANGUAGES)
 
 
 def _segment_candidates(text: str, segment: _Segment, budget: StepBudget) -> list[Candidate]:
@@ -385,21 +381,13 @@ def _bracketed_values(
 
 
 def _read_value(text: str, start: int, limit: int, budget: StepBudget) -> TolerantReading:
-    """The value from the bracket at `start`, decoded as it stands where that is possible and failures are left."""
+    """The value from the bracket at `start`: as it stands, if it is JSON and what follows does not go on with it."""
     budget.steps -= 4  # what a candidate costs, beside a mark that is read
-    reading = _read_sound(text, start, limit) if budget.failures > 0 else None
-    if reading is None:
-        budget.failures -= 1
-        reading = repair_value(text, start, limit, budget)
-    return reading
-
-
-def _read_sound(text: str, start: int, limit: int) -> TolerantReading | None:
-    """The value from the bracket at `start`, if it is JSON as it stands and what follows does not go on with it."""
-    sound = scan_json(text, start, limit)
-    if sound is None or not sound[0] or _CONTINUATION.match(text, sound[1], limit):
-        return None
-    return TolerantReading(*sound, [], complete=True)
+    sound = scan_json(text, start, limit) if budget.failures > 0 else None
+    if sound is not None and sound[0] and not _CONTINUATION.match(text, sound[1], limit):
+        return TolerantReading(*sound, [], complete=True)
+    budget.failures -= 1
+    return repair_value(text, start, limit, budget)
 
 
 def _unread_rest(text: str, start: int, method: str) -> Candidate:

@@ -208,15 +208,20 @@ class Parsed:
 
 
 class AnswerForm(Protocol):
-    """How the answers of one task are laid out. It may have parts that also stand alone, such as events."""
+    """How the answers of one task are laid out. It may have parts that also stand alone, such as events.
+
+    What is said here of a form holds for one without prefix, parts and templates.
+    """
 
     @property
     def prefix(self) -> str:
         """What the prompt already held of every response."""
+        return ""
 
     @property
     def flat(self) -> bool:
         """Whether an answer is one object, of which the first that says something counts."""
+        return False
 
     @property
     def keys(self) -> frozenset[str]:
@@ -225,13 +230,16 @@ class AnswerForm(Protocol):
     @property
     def list_keys(self) -> tuple[str, ...]:
         """Keys under which an object may have the list of parts."""
+        return ()
 
     @property
     def part_keys(self) -> tuple[str, ...]:
         """Keys of a part by which one is recognized that lacks its opening bracket."""
+        return ()
 
     def prefixed(self, response: str) -> str:
         """The response after the prefix, unless the model wrote that itself."""
+        return response
 
     def is_answer(self, value: Any) -> bool:
         """Whether a decoded value is meant as a whole answer."""
@@ -241,22 +249,27 @@ class AnswerForm(Protocol):
 
     def events_key(self, value: dict[str, Any]) -> str | None:
         """The key under which an object has its list of parts."""
+        return None
 
     def flattens(self) -> bool:
         """Whether a list of lists is read as one list of parts."""
+        return False
 
     def says_something(self, value: Any) -> bool:
         """Whether an answer has any content."""
+        return bool(value)
 
     def is_template(self, value: Any) -> bool:
         """Whether a value only shows the form of an answer."""
+        return False
 
     def is_empty_template(self, value: Any) -> bool:
         """Whether a template has not even placeholders."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
-class JsonForm:
+class JsonForm(AnswerForm):
     """Any JSON object or array is an answer, as the root of the expected value has it.
 
     Where an array is expected, objects that stand alone are its items; where an object is expected, a list without an
@@ -265,13 +278,6 @@ class JsonForm:
 
     is_list: bool = False
     keys: frozenset[str] = frozenset()  # keys of the root object
-    prefix: str = ""
-    flat: bool = False
-    list_keys: tuple[str, ...] = ()
-    part_keys: tuple[str, ...] = ()
-
-    def prefixed(self, response: str) -> str:
-        return response
 
     def is_answer(self, value: Any) -> bool:
         if isinstance(value, dict):
@@ -280,18 +286,3 @@ class JsonForm:
 
     def is_event(self, value: Any) -> bool:
         return self.is_list and isinstance(value, dict)
-
-    def events_key(self, value: dict[str, Any]) -> str | None:
-        return None
-
-    def flattens(self) -> bool:
-        return False
-
-    def says_something(self, value: Any) -> bool:
-        return bool(value)
-
-    def is_template(self, value: Any) -> bool:
-        return False
-
-    def is_empty_template(self, value: Any) -> bool:
-        return False

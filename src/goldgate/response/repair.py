@@ -150,7 +150,7 @@ class ValueReader(Cursor):
         outermost = len(self.stack) == 1
         if bracket == "[":
             self._find_landmark()
-        elif isinstance(top.last_value, dict) and not self.begins_another():
+        elif isinstance(top.last_value, dict) and self.key_of_next_object() not in top.value:
             self._open_list_of_last()  # "arguments": {…}, {…}]: the list was not opened
         elif outermost and not top.value and not self.places:  # {{"a": 1}}
             self.note(Step.STRAY_BRACKETS, self.pos)

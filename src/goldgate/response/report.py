@@ -111,13 +111,6 @@ PARSED = "parsed as"  # the facet of units by how their answers were read
 MISSING_ANSWER = "missing"  # the value of that facet where there is no answer
 READ, REPAIR, LEFT_OUT, THOUGHT = "read", "repair", "left out", "thought"
 
-_NO_PREDICTION = "no prediction"
-_NO_JSON = "no answer read: nothing in it looks like one"
-_NOT_DECODED = "no answer read: not readable as JSON"
-_PREDICTION_MISSING = "The prediction is gone or has changed."
-_NO_PLACES = "Repairs are not marked: the protocol is gone or has changed."
-_READ_DIFFERENTLY = "Repairs are not marked: this version of goldgate parses the answer differently."
-
 
 class AnswerView(NamedTuple):
     """Stored parse result and the response, if still available."""
@@ -135,10 +128,11 @@ class AnswerView(NamedTuple):
 def describe_unread(parse: Mapping[str, Any] | None) -> str:
     """Why no answer could be read; empty if one was read."""
     if parse is None:
-        return _NO_PREDICTION
+        return "no prediction"
     if parse["status"] != Status.ERROR:
         return ""
-    return _NO_JSON if parse["method"] == Method.NO_JSON_FOUND else _NOT_DECODED
+    no_json = parse["method"] == Method.NO_JSON_FOUND
+    return f"no answer read: {'nothing in it looks like one' if no_json else 'not readable as JSON'}"
 
 
 def answer_facets(parse: Mapping[str, Any] | None) -> dict[str, tuple[str, ...]]:
@@ -155,12 +149,15 @@ def answer_blocks(view: AnswerView) -> tuple[Block | MarkedText, ...]:
         return (Paragraph("There is no prediction for this sample."),)
     blocks: list[Block | MarkedText] = [_reading_pairs(view)]
     if not view.has_prediction:
-        return (*blocks, Paragraph(_PREDICTION_MISSING))
+        return (*blocks, Paragraph("The prediction is gone or has changed."))
     if view.response is None:
         text = orjson.dumps(view.value, option=orjson.OPT_INDENT_2).decode()
         return (*blocks, marked_text(text, ()))
     if view.parse["repairs"] and view.parsed is None:
-        blocks.append(Paragraph(_READ_DIFFERENTLY if view.parse_changed else _NO_PLACES))
+        reason = "the protocol is gone or has changed"
+        if view.parse_changed:
+            reason = "this version of goldgate parses the answer differently"
+        blocks.append(Paragraph(f"Repairs are not marked: {reason}."))
     notes = ["The response is empty."] if not view.response else []
     if view.parsed is not None and len(view.parsed.places) >= MAX_PLACES:
         notes.append(f"Of the repairs about {MAX_PLACES:,} are marked.")

@@ -165,7 +165,7 @@ class Cursor(StringReader):
         top = self.stack[-1].value
         if bracket == "}" and depth < len(self.stack) - 1 and isinstance(top, list):
             # [{"role": …}}, {"role": …}]: the next object is of the kind that this list holds
-            return _is_one_more(top, self._key_of_next_object()) or (
+            return _is_one_more(top, self.key_of_next_object()) or (
                 self._closers_fit(self.stack) and not self._closers_fit(self.stack[:depth])
             )
         if len(self.stack) > 1:
@@ -175,10 +175,6 @@ class Cursor(StringReader):
             return following is not None and key_name(following[1]) not in top
         following = self.match(_OBJECT, self.pos)  # [{…}], {…}]
         return following is not None and following[0].lstrip()[0] in ",，" and _is_one_more(top, key_name(following[1]))
-
-    def begins_another(self) -> bool:
-        """Whether the object ahead is of the same kind as the one that is open: its first key is one of that one's."""
-        return self._key_of_next_object() in self.stack[-1].value
 
     def closes_unopened_list(self) -> bool:
         """Whether the `]` before this place ends a list of one object that was not opened: `"arguments": {…}]}`."""
@@ -208,7 +204,8 @@ class Cursor(StringReader):
         mark = _LANDMARK.search(self.text, self.pos + 1, min(self.limit, self.pos + 1 + FARTHEST_LANDMARK))
         return -1 if mark is None or "\n\n" in self.text[self.pos : mark.start()] else mark.start()
 
-    def _key_of_next_object(self) -> str | None:
+    def key_of_next_object(self) -> str | None:
+        """The first key of the object ahead; None if none is."""
         following = self.match(_OBJECT, self.pos)
         return None if following is None else key_name(following[1])
 

@@ -21,8 +21,12 @@ from goldgate.readers.layouts import chat
 from goldgate.readers.layouts.layout import has_path, value_at
 from goldgate.readers.unit_records import whole_record
 from goldgate.runs.against import load_reference_runs
-from goldgate.suites.extraction.events.event_schema import EventSchema, SchemaSource, obtain_event_schema
-from goldgate.suites.extraction.gold_commands import derive_from_gold
+from goldgate.suites.extraction.events.event_schema import (
+    EventSchema,
+    SchemaSource,
+    derive_from_events,
+    obtain_event_schema,
+)
 from goldgate.suites.extraction.records import Gold, Sample, make_sample, parse_gold, parse_prediction
 from goldgate.suites.extraction.report_parts import ExtractionOutcome
 from goldgate.suites.extraction.scorer import Scorer, needs_schema, sample_findings, sample_record
@@ -89,7 +93,7 @@ def evaluate(
     ours, dialects = _in_our_form(gold)
     golds = _parse_all(ours, event_schema, id_field)
     if event_schema is None and needs_schema(plan.settings):
-        event_schema = derive_from_gold(golds.values())
+        event_schema = derive_from_events(record.events for record in golds.values())
     scorer = Scorer(plan.settings, event_schema)
     outcome = ExtractionOutcome(plan.settings, event_schema)
     outcome.settings.update(dialects)

@@ -6,7 +6,7 @@ Of what `goldgate check` finds, an `error` makes scores wrong or stops an evalua
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
@@ -307,7 +307,9 @@ def convert_gold(
 def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> EventSchema:
     """The event schema that some gold files follow."""
     try:
-        return derive_from_gold(gold for _, gold in _gold(paths, GoldOpener(dialect), None, None, with_ids=False))
+        return derive_from_events(
+            gold.events for _, gold in _gold(paths, GoldOpener(dialect), None, None, with_ids=False)
+        )
     except InputError as error:
         if error.code == "gold.no_events":
             error.place = Place(", ".join(map(str, paths)))
@@ -321,12 +323,7 @@ def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None)
 
 def derive_from_store(store: RecordStore) -> EventSchema:
     """The event schema that the gold in open files follows."""
-    return derive_from_gold(gold for _, gold in _parsed(store, None, with_ids=False))
-
-
-def derive_from_gold(records: Iterable[Gold]) -> EventSchema:
-    """The event schema that parsed gold follows."""
-    return derive_from_events((name, roles) for gold in records for name, roles, *_ in gold.events.columns)
+    return derive_from_events(gold.events for _, gold in _parsed(store, None, with_ids=False))
 
 
 def _gold(

@@ -6,6 +6,7 @@ Those of thoughts are in `chain_of_thought`, those of papers in `papers`.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -209,10 +210,13 @@ def _confusion_counts(counts: Mapping[str, int]) -> Iterator[tuple[list[str], in
 _ERROR_NAMES = tuple({mistake: f"mistake.{mistake}.{side}" for mistake in Mistake} for side in ("gold", "predicted"))
 
 
-class _TotalsOnly:
+class _TotalsOnly(ABC):
     """It has no metrics of its own: parts of the report are made of its counts."""
 
     section = "main"
+
+    @abstractmethod
+    def totals(self, facts: Facts) -> Mapping[str, int]: ...
 
     def count(self, facts: Facts) -> UnitCounts:
         return {}

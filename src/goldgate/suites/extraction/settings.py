@@ -99,14 +99,12 @@ _SIDE_BY_SIDE = (("events", "event_type", "arguments"), ("role", "argument"))
 
 
 def check_settings(plan: Plan) -> None:
-    """Raise a ConfigError for the first mistake in the settings."""
-    settings: ExtractionSettings = plan.settings
-    _check_tags(settings.response, plan)
-    check_response_settings(settings.response, plan)
-
-
-def check_response_settings(settings: ResponseSettings, plan: Plan) -> None:
-    """Raise a ConfigError where two settings exclude each other, or one could do nothing."""
+    """Raise a ConfigError where a tag is none, two settings exclude each other, or one could do nothing."""
+    settings: ResponseSettings = plan.settings.response
+    for number, tag in enumerate(settings.thought_tags):
+        if not tag.replace("-", "").replace("_", "").isalnum():
+            place = f"metrics.response.thought_tags.{number}"
+            raise _wrong(plan, place, "not the name of a tag", "a name without brackets and blanks, such as think", tag)
     changed = [name for name, keys in asdict(settings.keys).items() if keys != getattr(KeySettings(), name)]
     if settings.flat is not None and settings.arguments == "mapping":
         raise _excluded(plan, "metrics.response.arguments", "mapping", "metrics.response.flat")
@@ -125,13 +123,6 @@ def all_keys(keys: KeySettings) -> KeySettings:
     """The keys in the order in which they are looked for: those declared, then our own."""
     own = asdict(KeySettings())
     return KeySettings(**{name: tuple(dict.fromkeys((*keys_of, *own[name]))) for name, keys_of in asdict(keys).items()})
-
-
-def _check_tags(settings: ResponseSettings, plan: Plan) -> None:
-    for number, tag in enumerate(settings.thought_tags):
-        if not tag.replace("-", "").replace("_", "").isalnum():
-            place = f"metrics.response.thought_tags.{number}"
-            raise _wrong(plan, place, "not the name of a tag", "a name without brackets and blanks, such as think", tag)
 
 
 def _check_clear(keys: KeySettings, plan: Plan, changed: list[str]) -> None:

@@ -206,7 +206,7 @@ class Form:
         if not isinstance(value, dict):
             return value
         event = self._renamed(value, ("event_type", "arguments"))
-        arguments, inline = event.get("arguments"), self._inline(value)
+        arguments, inline = event.get("arguments"), self.inline_values(value)
         if inline:
             event["arguments"] = self._by_role(inline)
         elif self.mapping and isinstance(arguments, dict):
@@ -215,11 +215,7 @@ class Form:
             event["arguments"] = [self._argument(argument) for argument in arguments]
         return self._with_other_keys(event, value, inline)
 
-    def has_inline_roles(self, event: dict[str, Any]) -> bool:
-        """Whether roles of the event are keys of the event itself."""
-        return bool(self._inline(event))
-
-    def _inline(self, event: dict[str, Any]) -> dict[str, Any]:
+    def inline_values(self, event: dict[str, Any]) -> dict[str, Any]:
         """The values of roles that are keys of the event itself; none where it has arguments, or a key is ambiguous."""
         if not self.inline_roles or any(key in event for key in self.names.arguments):
             return {}
@@ -301,7 +297,7 @@ class Form:
             path, node = f"{path}[{number}]", node[number]
         if match["field"] is None:
             return path
-        key, inline = self._key(node, match["field"]), self._inline(node)
+        key, inline = self._key(node, match["field"]), self.inline_values(node)
         if match["place"] is not None and inline:
             return f"{path}{_step([*inline][int(match['place'])])}{match['item'] or ''}"
         path, node = path + _step(key), node.get(key)
@@ -351,7 +347,7 @@ def gold_shapes(event: Any, form: Form) -> set[str]:
     shapes = {
         "type": "event_type" not in event and isinstance(event.get("type"), str),
         "mapping": isinstance(event.get("arguments"), dict),
-        "flat": form.has_inline_roles(event),
+        "flat": bool(form.inline_values(event)),
     }
     return {shape for shape, is_there in shapes.items() if is_there}
 

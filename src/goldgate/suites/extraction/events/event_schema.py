@@ -15,6 +15,7 @@ from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import public_url
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_text_file
+from goldgate.suites.extraction.events import Events
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +112,12 @@ def parse_event_schema(value: Any, file: str | None = None, sha256: str | None =
     return _schema(order, sha256)
 
 
-def derive_from_events(events: Iterable[tuple[str, Iterable[str]]]) -> EventSchema:
+def derive_from_events(events: Iterable[Events]) -> EventSchema:
     """The event types and roles that gold uses, in alphabetical order; gold without any event is an InputError."""
     roles: dict[str, set[str]] = {}
-    for event_type, names in events:
-        roles.setdefault(event_type, set()).update(names)
+    for of_record in events:
+        for event_type, names, *_ in of_record.columns:
+            roles.setdefault(event_type, set()).update(names)
     if not roles:
         raise InputError(
             "gold.no_events",
