@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
+from operator import mul
 from pathlib import Path
 from typing import Any
 
@@ -143,12 +144,11 @@ def _counts(facts: Facts) -> dict[str, float]:
 
 
 def _rates(measure: RatioMeasure[Facts], sums: Mapping[str, float]) -> list[tuple[str, float]]:
-    rates = []
     columns = [sums.get(f"{measure.table}.{column}", 0) for column in measure.columns]
+    rates = []
     for name in measure.ratios:
         form = measure.forms[name]
-        above = sum(count * weight for count, weight in zip(columns, form.numerator, strict=True))
-        below = sum(count * weight for count, weight in zip(columns, form.denominator, strict=True))
+        above, below = (sum(map(mul, columns, weights)) for weights in (form.numerator, form.denominator))
         if below:
             rates.append((name, above / below))
     return rates

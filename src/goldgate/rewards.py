@@ -79,21 +79,15 @@ def field_reward(
     return FieldReward(scorer, metric, value, text)
 
 
+@dataclass(slots=True)
 class GoldReward(ABC, Generic[GoldType, FactsType]):
     """Called with a batch, it gives a list of rewards. It can be pickled, and holds nothing between calls."""
 
+    scorer: Any
     metric: str
-    text: str
-    _warned: bool
-
-    @property
-    @abstractmethod
-    def column(self) -> str:
-        """The column of the data set that has the gold."""
-
-    @property
-    @abstractmethod
-    def measures(self) -> Sequence[Measure[FactsType]]: ...
+    column: str  # of the data set: the gold
+    text: str  # of the data set: the source texts
+    _warned: bool = field(default=False, compare=False, repr=False)
 
     @abstractmethod
     def parse_gold_row(self, gold: Any, text: Any, number: int) -> GoldType:
@@ -160,25 +154,21 @@ class GoldReward(ABC, Generic[GoldType, FactsType]):
         for number, (gold, text) in enumerate(zip(column, texts, strict=True)):
             if number and _same(column[number - 1], gold) and _same(texts[number - 1], text):
                 golds.append(golds[-1])
-            else:
-                golds.append(None if gold is None else self._gold(gold, text, number))
+                continue
+            try:
+                golds.append(None if gold is None else self.parse_gold_row(gold, text, number))
+            except InputError as error:
+                error.place = Place(f"row {number + 1} of the batch", None, error.place.field)
+                raise
         return golds
-
-    def _gold(self, gold: Any, text: Any, number: int) -> GoldType:
-        try:
-            return self.parse_gold_row(gold, text, number)
-        except InputError as error:
-            error.place = Place(f"row {number + 1} of the batch", None, error.place.field)
-            raise
 
     def _reward(self, facts: FactsType) -> float:
         """The metric over this answer alone; where it is undefined, 1 for rightly saying nothing, and 0 otherwise."""
-        measure = _measure(self.measures, self.metric)
+        measure = _measure(self.scorer.measures, self.metric)
         form, counts = measure.forms[self.metric], measure.row(facts)
-        pairs = [] if counts is None else list(zip(counts, form.numerator, form.denominator, strict=True))
-        denominator = sum(count * weight for count, _, weight in pairs)
-        if denominator:
-            return sum(count * weight for count, weight, _ in pairs) / denominator
+        a, b = (0, 0) if counts is None else form.of(counts)
+        if b:
+            return a / b
         return 1.0 if self.is_empty(facts) and not self.is_unreadable(facts) else 0.0
 
 
@@ -187,31 +177,16 @@ class EventReward(GoldReward[Gold, Facts]):
     """The reward of answers with events."""
 
     scorer: Scorer
-    metric: str
-    events: str = "events"
-    text: str = "text"
-    _warned: bool = field(default=False, compare=False, repr=False)
     _warned_of_form: bool = field(default=False, compare=False, repr=False)
-
-    @property
-    def column(self) -> str:
-        return self.events
-
-    @property
-    def measures(self) -> Sequence[Measure[Facts]]:
-        return self.scorer.measures
 
     def parse_gold_row(self, gold: Any, text: Any, number: int) -> Gold:
         return parse_gold({"events": _as_list(gold), "text": text}, str(number), None, self.scorer.schema)
 
     def score_answer(self, response: str, thought: str, gold: Gold) -> Facts:
         sample = Sample(gold, response, thought=thought)
-        return self.scorer.facts(sample) if self._needs_checks else self.scorer.compare_samples([sample])[0]
-
-    @property
-    def _needs_checks(self) -> bool:
-        """Whether the metric needs more than what was read and compared: values looked up, thoughts checked."""
-        return isinstance(_measure(self.measures, self.metric), Hallucination | ThoughtRates)
+        # Whether the metric needs more than what was read and compared: values looked up, thoughts checked.
+        needs_checks = isinstance(_measure(self.scorer.measures, self.metric), Hallucination | ThoughtRates)
+        return self.scorer.facts(sample) if needs_checks else self.scorer.compare_samples([sample])[0]
 
     def warn_of_form(self, facts: Facts) -> None:
         if self._warned_of_form:
@@ -242,18 +217,6 @@ class FieldReward(GoldReward[GoldDocument, FieldFacts]):
     """The reward of answers that are JSON by a schema."""
 
     scorer: AnswerScorer
-    metric: str
-    value: str = "value"
-    text: str = "text"
-    _warned: bool = field(default=False, compare=False, repr=False)
-
-    @property
-    def column(self) -> str:
-        return self.value
-
-    @property
-    def measures(self) -> Sequence[Measure[FieldFacts]]:
-        return self.scorer.measures
 
     def parse_gold_row(self, gold: Any, text: Any, number: int) -> GoldDocument:
         return parse_document({"value": gold, "text": text}, str(number))

@@ -162,7 +162,7 @@ class SharedParts:
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self._target = stream_path(stream)
-        self._token = _random_name()
+        self._token = os.urandom(16).hex()
         self._folder: str | None = None
         self._open: io.FileIO | None = None
         self._name = ""
@@ -177,9 +177,11 @@ class SharedParts:
         if isinstance(where, bytes):
             self._stream.write(where)
             return
+        assert self._folder is not None
         try:
-            self._turn_to(where.name)
-            assert self._open is not None
+            if self._open is None or where.name != self._name:
+                self._drop()
+                self._open, self._name = io.FileIO(os.path.join(self._folder, where.name)), where.name
             append_part(self._open, where.length, self._stream, where.offset)
         except (OSError, EOFError) as problem:
             raise MachineError(
@@ -189,12 +191,6 @@ class SharedParts:
                 expected="a file system for --out that all nodes share, and that keeps what was closed",
                 advice="run the command again",
             ) from None
-
-    def _turn_to(self, name: str) -> None:
-        if name != self._name:
-            self._drop()
-            assert self._folder is not None
-            self._open, self._name = io.FileIO(os.path.join(self._folder, name)), name
 
     def _drop(self) -> None:
         """Remove the part that was taken last."""
@@ -238,7 +234,7 @@ class PartFile:
 
     def append(self, folder: str, records: bytes) -> PartLocation:
         if self._file is None:
-            self._file, self._size = open(os.path.join(folder, _random_name()), "xb"), 0  # noqa: SIM115
+            self._file, self._size = open(os.path.join(folder, os.urandom(16).hex()), "xb"), 0  # noqa: SIM115
         self._file.write(records)
         offset, self._size = self._size, self._size + len(records)
         return PartLocation(os.path.basename(self._file.name), offset, len(records))
@@ -251,10 +247,6 @@ class PartFile:
 
 
 part_file = PartFile()  # of this process
-
-
-def _random_name() -> str:
-    return os.urandom(16).hex()
 
 
 def _make(folder: str, token: str, target: str) -> None:

@@ -254,12 +254,12 @@ def main(alive: int, connection: int, argument: str) -> None:
     os.chdir("/")  # Ray's workers could import from where its driver stands
     sys.argv = ["goldgate"]
     with socket.socket(fileno=connection) as opened:
+        early: Exception | None = None
         try:
-            early: Exception | None = None
-            try:
-                _connect(options)
-            except Exception as problem:
-                early = problem
+            _connect(options)
+        except Exception as problem:
+            early = problem
+        try:
             _serve(opened, options, early)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             _disconnect()
@@ -269,6 +269,14 @@ def _leave() -> None:
     """Disconnect in a thread of its own, at most for `DISCONNECT_SECONDS`."""
     threading.Thread(target=_disconnect, daemon=True).start()
     time.sleep(DISCONNECT_SECONDS)
+
+
+_NO_CLUSTER = (
+    "there is no connection to the Ray cluster",
+    "the address of its head, as host:port, from a machine that is a node of it",
+    "ray status --address shows whether it is there; ray start --address makes this machine a node",
+)
+_NO_RAY = ("Ray cannot be started here", None, "GOLDGATE_DEBUG=1 shows what Ray says")
 
 
 def _connect(options: Options) -> None:
@@ -285,16 +293,9 @@ def _connect(options: Options) -> None:
                 address="local", num_cpus=options.workers, include_dashboard=False, _temp_dir=options.folder, **quiet
             )
     except Exception as problem:
+        message, expected, advice = _NO_CLUSTER if options.address else _NO_RAY
         raise ConfigError(
-            "ray.unreachable",
-            "there is no connection to the Ray cluster" if options.address else "Ray cannot be started here",
-            expected="the address of its head, as host:port, from a machine that is a node of it"
-            if options.address
-            else None,
-            found=_first_line(problem),
-            advice="ray status --address shows whether it is there; ray start --address makes this machine a node"
-            if options.address
-            else "GOLDGATE_DEBUG=1 shows what Ray says",
+            "ray.unreachable", message, expected=expected, found=_first_line(problem), advice=advice
         ) from None
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # Ray has put its own in its place
 
@@ -384,7 +385,6 @@ class _Map:
         self._processors = Processors(options)
 
     def run(self) -> None:
-        unfinished: set[Any] = set()
         while True:
             self._give_out()
             unfinished = set(self._unfinished)

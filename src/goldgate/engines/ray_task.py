@@ -27,7 +27,7 @@ import goldgate
 from goldgate.engines.parts import part_file
 from goldgate.engines.processes import ERROR, RESULT, packed_error
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.files.reading import MAX_READ, FileStamp, LocalFile, open_local
+from goldgate.files.reading import MAX_READ, LocalFile, open_local
 
 PIECE = 8 << 20  # bytes of a copy that travel at once
 PIECES_HELD = 4  # pieces of each copy that a process caches: shards are side by side
@@ -131,20 +131,16 @@ def _open_here(expected: _File) -> LocalFile:
     except OSError as problem:
         raise _not_the_same(expected, f"{problem.strerror}, on {socket.gethostname()}") from None
     opened.name = expected.name
-    stamp = opened.stamp
+    stamp, difference = opened.stamp, None
     assert stamp is not None
-    if (difference := _difference(expected, stamp)) is not None:
+    if stamp.size != expected.size:
+        difference = f"a file of {stamp.size:,} bytes, not {expected.size:,}"
+    elif stamp.modified // 10**9 != expected.modified // 10**9:
+        difference = "a file of the same size that was changed at another time"
+    if difference is not None:
         opened.close()
         raise _not_the_same(expected, f"{difference}, on {socket.gethostname()}")
     return opened
-
-
-def _difference(expected: _File, stamp: FileStamp) -> str | None:
-    if stamp.size != expected.size:
-        return f"a file of {stamp.size:,} bytes, not {expected.size:,}"
-    if stamp.modified // 10**9 != expected.modified // 10**9:
-        return "a file of the same size that was changed at another time"
-    return None
 
 
 def _not_the_same(expected_file: _File, found: str) -> InputError:

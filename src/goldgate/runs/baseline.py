@@ -99,10 +99,11 @@ def refuse_overlapping_reports(reports: Sequence[StoredReport]) -> None:
                 raise _overlap_error(other, f"the content of {one.result.name}, however it is laid out")
             if one.stored.judged is not None and one.stored.judged == other.stored.judged:
                 raise _overlap_error(other, f"the same as {one.result.name} judges")
-            shared = _count_shared_units(one.stored, other.stored)
+            units = {*one.stored.units} - {None}
+            shared = sum(unit in units for unit in other.stored.units)
             if shared * 2 > min(len(one.stored.units), len(other.stored.units)):
-                units = f"{shared} {one.suite.unit}s that are those of {one.result.name}"
-                raise _overlap_error(other, f"{units} but for ids and times")
+                found = f"{shared} {one.suite.unit}s that are those of {one.result.name} but for ids and times"
+                raise _overlap_error(other, found)
             if one.result.report["metrics"]["version"] != other.result.report["metrics"]["version"]:
                 raise InputError(
                     "report.other_version",
@@ -116,15 +117,15 @@ def refuse_overlapping_reports(reports: Sequence[StoredReport]) -> None:
 def gates_to_propose(suite: Suite) -> dict[str, Gate | None]:
     """The rates with a default gate that has a lower bound; the headline's if there is none."""
     metrics = suite.known_metrics(suite.settings())
-    rates = {
-        name
-        for name, metric in metrics.items()
-        if (isinstance(metric, Rate) and not isinstance(metric, Ratio))
-        or (isinstance(metric, Estimate) and metric.share)
-    }
     gates = {name: gate for name, gate in suite.default_gates.items() if gate.least is not None}
     candidates: Mapping[str, Gate | None] = gates or dict.fromkeys(suite.headline)
-    return {name: gate for name, gate in candidates.items() if name in rates}
+    return {name: gate for name, gate in candidates.items() if _is_share(metrics.get(name))}
+
+
+def _is_share(metric: object) -> bool:
+    if isinstance(metric, Estimate):
+        return metric.share
+    return isinstance(metric, Rate) and not isinstance(metric, Ratio)
 
 
 def _suite_values(result: StoredResult) -> StoredRates:
@@ -145,12 +146,6 @@ def _suite_values(result: StoredResult) -> StoredRates:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         raise InputError("report.malformed", "this report is not complete", place=Place(result.name)) from None
     return stored
-
-
-def _count_shared_units(one: StoredRates, other: StoredRates) -> int:
-    """How many units the two have in common."""
-    mine = {*one.units} - {None}
-    return sum(unit in mine for unit in other.units)
 
 
 def _overlap_error(report: StoredReport, found: str) -> InputError:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from goldgate.runs.contracts import ComparedMetric, ComparisonReport, MissingAnswers, TestedDifference
 
 SHOWN_PARTS = 10
+_AGAINST_COLUMNS = ("difference", "p", "Holm", "w/t/l", "detectable", "for 0.01")
 _LEAST_P = 0.0001  # smaller p-values are shown as such
 _SIGNIFICANT = Limit("=", Fraction(1, 20))
 
@@ -98,15 +99,14 @@ def _value(metric: ComparedValue, best: bool = False) -> MeasuredValue:
 
 
 def _best_rule(report: ComparisonReport) -> Iterator[Paragraph]:
-    marked = any(system["best_in"] for system in report["systems"])
     if all(entry["p"] is None for entry in report["comparisons"] if entry["family"] == "main"):
         return  # nothing was tested
-    if marked:
-        yield Paragraph("*: the best, better than every other system (Holm, p < 0.05).")
+    words = "No system is significantly better than every other one"
+    if any(system["best_in"] for system in report["systems"]):
+        words = "*: the best, better than every other system"
     elif len(report["systems"]) == 2:
-        yield Paragraph("No difference is significant (Holm, p < 0.05).")
-    else:
-        yield Paragraph("No system is significantly better than every other one (Holm, p < 0.05).")
+        words = "No difference is significant"
+    yield Paragraph(f"{words} (Holm, p < 0.05).")
 
 
 def _runs(report: ComparisonReport) -> Iterator[Section]:
@@ -135,16 +135,7 @@ def _runs(report: ComparisonReport) -> Iterator[Section]:
 
 def _against(report: ComparisonReport, name: str) -> Section:
     entries = [e for e in report["comparisons"] if e["system"] == name and e["metric"] in _shown_metrics(report)]
-    columns = (
-        Column("metric"),
-        Column("system", optional=True),
-        Column("difference"),
-        Column("p"),
-        Column("Holm"),
-        Column("w/t/l"),
-        Column("detectable"),
-        Column("for 0.01"),
-    )
+    columns = Column("metric"), Column("system", optional=True), *map(Column, _AGAINST_COLUMNS)
     rows = [
         (
             Name(e["metric"], whole=True),
@@ -178,10 +169,7 @@ def _change(entry: TestedDifference) -> MeasuredValue:
     difference = entry["difference"]
     if difference is None:
         return MeasuredValue(None, reason=entry["reason"])
-    return _exact(
-        Fraction(difference.get("exact", difference["value"])),
-        interval_ends(difference),
-    )
+    return _exact(Fraction(difference.get("exact", difference["value"])), interval_ends(difference))
 
 
 def _exact(value: Fraction, interval: IntervalEnds | None = None) -> MeasuredValue:
@@ -194,9 +182,7 @@ def _standing(entry: TestedDifference) -> str:
 
 def _detectable(value: float | None) -> MeasuredValue:
     """A detectable difference: no two shares differ by more than 1."""
-    if value is None:
-        return MeasuredValue(None)
-    return MeasuredValue(value, display=None if value <= 1 else "> 1")
+    return MeasuredValue(value, display="> 1" if value is not None and value > 1 else None)
 
 
 def _needed(units: int | None) -> MeasuredValue:
@@ -246,13 +232,11 @@ def _other_metrics(report: ComparisonReport) -> Iterator[Section]:
     if entries:
         rows = [(Name(e["metric"]), Name(e["system"]), *_difference(e), _standing(e)) for e in entries]
         titles = ("metric", "system", "difference", "p", "adjusted", "w/t/l")
-        words = Paragraph(
-            "For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics. A macro average is the plain "
-            "mean over the parts; its p is Student's t."
-            if any("wins" not in entry for entry in entries)
-            else "For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics."
-        )
-        yield Section("Other metrics", (Table(tuple(map(Column, titles)), tuple(rows)), words), is_detail=True)
+        words = "For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics."
+        if any("wins" not in entry for entry in entries):
+            words += " A macro average is the plain mean over the parts; its p is Student's t."
+        blocks = Table(tuple(map(Column, titles)), tuple(rows)), Paragraph(words)
+        yield Section("Other metrics", blocks, is_detail=True)
 
 
 def _parts(report: ComparisonReport) -> Iterator[Section]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from goldgate.core.gate import Gate, parse_bound
 from goldgate.core.metric import Limit, format_number
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from goldgate.runs.contracts import Trend, TrendGate, TrendPoint, TrendReportEntry
 
 FORMAT_VERSION = 1  # of the JSON of a trend
+_BOUNDS: tuple[Literal["min", "max", "equals"], ...] = ("min", "max", "equals")  # of a gate, on a value
 _NOT_RESULTS = ("report.missing", "report.not_a_report", "report.not_json", "report.not_utf8")
 
 
@@ -112,20 +113,16 @@ def _may_hide_result(path: str, error: InputError, suites: Sequence[Suite]) -> b
 def _load(path: str, suites: Sequence[Suite]) -> NamedReport:
     require_local(path)
     name, equals, rest = path.partition("=")
-    if name and equals and not os.path.exists(path):
-        return NamedReport(name, _result(rest, suites))
-    return NamedReport(path.rstrip("/") or path, _result(path, suites))
-
-
-def _result(path: str, suites: Sequence[Suite]) -> StoredResult | None:
+    if not name or not equals or os.path.exists(path):
+        name, rest = path.rstrip("/") or path, path
     try:
-        result = load_result(path, suites)
+        result = load_result(rest, suites)
     except InputError as error:
         if error.code == "report.system_error":
-            return None
+            return NamedReport(name, None)
         raise
     result.require_consistent()
-    return result
+    return NamedReport(name, result)
 
 
 def _one_suite(stored: Sequence[NamedReport]) -> Suite:
@@ -138,10 +135,10 @@ def _one_suite(stored: Sequence[NamedReport]) -> Suite:
             "none of these reports has numbers: all of them ended in SYSTEM_ERROR",
             place=Place(stored[0].name),
         )
-    names = {
-        suite: [each.name for each in stored if each.result is not None and each.result.suite.name == suite]
-        for suite in suites
-    }
+    names: dict[str, list[str]] = {}
+    for each in stored:
+        if each.result is not None:
+            names.setdefault(each.result.suite.name, []).append(each.name)
     raise InputError(
         "report.other_suite",
         f"these reports are of {len(suites)} suites",
@@ -211,22 +208,17 @@ def _points(
             "name": each.name,
             "measured": measured,
             "change": _change(old, measured) if comparable and old is not None and measured is not None else None,
-            "gate": None if gate is None else _bounds(gate),
+            "gate": None if gate is None else cast("TrendGate", {side: gate[side] for side in _BOUNDS if side in gate}),
             "verdict": None if gate is None else gate["verdict"],
         }
 
 
-def _bounds(gate: GateValue) -> TrendGate:
-    """The bounds that a gate sets for a value."""
-    return cast("TrendGate", {name: gate[name] for name in ("min", "max", "equals") if name in gate})
-
-
 def _change(old: MetricValue, new: MetricValue) -> float | None:
     """The difference, taken exactly; None where one of the two is undefined."""
-    exact = [exact_value(old), exact_value(new)]
-    if exact[0] is None or exact[1] is None:
+    before, after = exact_value(old), exact_value(new)
+    if before is None or after is None:
         return None
-    difference = exact[1] - exact[0]
+    difference = after - before
     return int(difference) if type(old["value"]) is int and type(new["value"]) is int else float(difference)
 
 
@@ -255,16 +247,11 @@ def describe_trend(trend: Trend) -> Page:
 
 
 def _report_table(reports: list[TrendReportEntry]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (Name(report["name"]), report["status"], _is_comparable(report)) for report in reports
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for report in reports:
+        comparable = "no numbers" if report["signature"] is None else "no" if report["differs_in"] else "yes"
+        rows.append((Name(report["name"]), report["status"], comparable))
     return Table((Column("report"), Column("status"), Column("comparable")), tuple(rows))
-
-
-def _is_comparable(report: TrendReportEntry) -> str:
-    if report["signature"] is None:
-        return "no numbers"
-    return "no" if report["differs_in"] else "yes"
 
 
 def _metric_table(points: list[TrendPoint]) -> Table:

@@ -13,7 +13,7 @@ most one in a document (shares of documents), is bounded; what a model may predi
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -219,15 +219,13 @@ def early_bounds(
     for counts in unanswered:
         for name in largest:
             largest[name] = max(largest[name], _most(rates[name], name, counts, most_predictions))
-    return [bound for name, gate in plan.gates.items() for bound in _bounds(name, gate, rates[name], largest[name])]
-
-
-def _bounds(name: str, gate: Gate, measure: RatioMeasure[Any], largest: int) -> Iterator[EarlyBound]:
-    for side in _SIDES:
-        threshold = getattr(gate, side)
-        if threshold is not None:
-            form = measure.forms[name]
-            yield EarlyBound(name, side, threshold, measure.table, form, largest, name in measure.counted)
+    return [
+        EarlyBound(name, side, threshold, each.table, each.forms[name], largest[name], name in each.counted)
+        for name, gate in plan.gates.items()
+        for each in (rates[name],)
+        for side in _SIDES
+        if (threshold := getattr(gate, side)) is not None
+    ]
 
 
 def _require_watchable(

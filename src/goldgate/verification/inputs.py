@@ -23,7 +23,6 @@ PROTOCOL = Input("protocol", "The protocol.", required=False)
 InputPaths = Mapping[str, Sequence[str]]  # by the name of the input
 
 _STANDARD_INPUT = "-"
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +39,8 @@ class UsedInput:
         return self.stored != self.now
 
     def as_json(self) -> dict[str, object]:
-        return {
-            "input": self.kind,
-            "files": list(self.files),
-            "stored": list(self.stored),
-            "now": list(self.now),
-            "changed": self.changed,
-        }
+        files, stored, now = list(self.files), list(self.stored), list(self.now)
+        return {"input": self.kind, "files": files, "stored": stored, "now": now, "changed": self.changed}
 
 
 def locate_inputs(result: StoredResult, input_paths: InputPaths, root: str | None = None) -> dict[str, list[str]]:
@@ -59,10 +53,11 @@ def locate_inputs(result: StoredResult, input_paths: InputPaths, root: str | Non
     unknown = [each for each in inputs if not input_paths.get(each.name) and _is_unknown(result, each, origin)]
     if unknown:
         raise _unknown_input_error(result, unknown, origin)
-    return {
-        each.name: [str(path) for path in input_paths.get(each.name) or locate_input(result, each, root)]
-        for each in inputs
-    }
+    return {each.name: _input_paths(result, each, input_paths, root) for each in inputs}
+
+
+def _input_paths(result: StoredResult, each: Input, input_paths: InputPaths, root: str | None) -> list[str]:
+    return [str(path) for path in input_paths.get(each.name) or locate_input(result, each, root)]
 
 
 def locate_input(result: StoredResult, each: Input, root: str | None = None) -> list[str]:
@@ -76,10 +71,9 @@ def locate_input(result: StoredResult, each: Input, root: str | None = None) -> 
 
 def used_inputs(stored: Mapping[str, object], now: Mapping[str, object], paths: InputPaths) -> list[UsedInput]:
     """Every input that either report names, with its digests in both."""
-    kinds = [*stored, *(kind for kind in now if kind not in stored)]
     used = (
         UsedInput(kind, tuple(paths.get(kind, ())), digests_of(stored.get(kind)), digests_of(now.get(kind)))
-        for kind in kinds
+        for kind in {**stored, **now}
     )
     return [each for each in used if each.stored or each.now]
 
@@ -97,15 +91,9 @@ def changed_files(suite: Suite, stored: Mapping[str, object], paths: InputPaths)
 
 def original_settings(result: StoredResult, protocol: str | None = None) -> Any | None:
     """The settings that a result was made with; None where its protocol is not there, or is not the same any more."""
-    digests = digests_of(result.report["inputs"].get(PROTOCOL.name))
-    if not digests:
-        return load_plan(result.suite, None).settings
-    try:
-        [file] = [protocol] if protocol is not None else locate_input(result, PROTOCOL)
-        loaded = load_plan(result.suite, file)
-    except (GoldgateError, ValueError):
-        return None
-    return loaded.settings if loaded.sha256 in digests else None
+    paths = {} if protocol is None else {PROTOCOL.name: [protocol]}
+    plan = _plan(result, paths, None, [])
+    return None if plan is None else plan.settings
 
 
 def find_path(origin: RunOrigin, each: Input, path: str, root: str | None = None) -> str:
@@ -160,14 +148,11 @@ def _unknown_input_error(result: StoredResult, inputs: Sequence[Input], origin: 
 
 
 def _sha256(file: str, kind: str) -> str:
-    total = hashlib.sha256()
     try:
         with open(file, "rb") as stream:
-            while block := stream.read(_BLOCK):
-                total.update(block)
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as problem:
         raise read_failure(file, kind, problem) from None
-    return total.hexdigest()
 
 
 class OpenedInputs(NamedTuple):
@@ -203,7 +188,7 @@ def _paths(result: StoredResult, input_paths: InputPaths, root: str | None, note
     paths: dict[str, list[str]] = {}
     for each in result.suite.inputs:
         try:
-            files = [str(path) for path in input_paths.get(each.name) or locate_input(result, each, root)]
+            files = _input_paths(result, each, input_paths, root)
             changed = changed_files(result.suite, result.report["inputs"], {each.name: files})
         except GoldgateError as error:
             notes.append(_hidden_input_note(each.name, error.message))
