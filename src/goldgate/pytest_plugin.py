@@ -50,6 +50,7 @@ class GateFile(pytest.File):
     def collect(self) -> Iterator[GateItem]:
         from goldgate.api import load_evaluation_file
         from goldgate.errors import GoldgateError
+        from goldgate.report.escape import visible_name
 
         try:
             self.judged = load_evaluation_file(self.path, _instead(self.config))
@@ -57,7 +58,8 @@ class GateFile(pytest.File):
         except GoldgateError as error:
             raise self.CollectError(_error_text(error)) from None
         for name in names or ["gates"]:
-            yield GateItem.from_parent(self, name=_item_name(name), gate=name)
+            # Safe to print, and one piece in a node id.
+            yield GateItem.from_parent(self, name=visible_name(name), gate=name)
 
     def outcome(self, gate: str) -> GateOutcome:
         """What came of a gate; the error of the evaluation, for each of them, where there was one."""
@@ -113,13 +115,6 @@ def _instead(config: pytest.Config) -> dict[str, str]:
         if not (name and equals and path):
             raise pytest.UsageError(f"{_OPTION} takes NAME=PATH, not {name}{equals}{path}")
     return {name: path for name, _, path in pairs}
-
-
-def _item_name(gate: str) -> str:
-    """Safe to print, and one piece in a node id."""
-    from goldgate.report.escape import visible_name
-
-    return visible_name(gate)
 
 
 def _error_text(error: Any) -> str:

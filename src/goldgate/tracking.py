@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from goldgate.errors import ConfigError, MachineError, did_you_mean
 
@@ -29,13 +29,6 @@ _MAX_NAME_LENGTH, _MAX_TEXT_LENGTH = 200, 5_000  # MLflow takes names of 250 cha
 _REPORT = "report.json"
 
 
-class _Results(NamedTuple):
-    """An evaluation as trackers take it: numbers and texts by name."""
-
-    metrics: dict[str, float]
-    texts: dict[str, str]
-
-
 def track(evaluation: Evaluation, tracker: str, *, folder: str | Path | None = None, name: str | None = None) -> str:
     """Log an evaluation to MLflow or Weights & Biases: to the run that is active there, else to a new one (`name`).
 
@@ -44,7 +37,7 @@ def track(evaluation: Evaluation, tracker: str, *, folder: str | Path | None = N
     package = require_tracker(tracker)
     log = _log_to_mlflow if tracker == "mlflow" else _log_to_wandb
     try:
-        return log(package, evaluation, _results(evaluation), None if folder is None else str(folder), name)
+        return log(package, evaluation, None if folder is None else str(folder), name)
     except Exception as problem:
         raise MachineError(
             "track.failed",
@@ -80,7 +73,8 @@ def require_tracker(tracker: str) -> ModuleType:
     return package
 
 
-def _results(evaluation: Evaluation) -> _Results:
+def _results(evaluation: Evaluation) -> tuple[dict[str, float], dict[str, str]]:
+    """An evaluation as trackers take it: numbers and texts by name."""
     metrics: dict[str, float] = {}
     undefined: list[str] = []
     for name, entry in _measured(evaluation.report):
@@ -102,7 +96,7 @@ def _results(evaluation: Evaluation) -> _Results:
         "failed_gates": "; ".join(f"{gate['metric']}: {gate['reason']}" for gate in failed),
         "undefined": "; ".join(undefined),
     }
-    return _Results(metrics, {f"goldgate_{key}": text[:_MAX_TEXT_LENGTH] for key, text in texts.items() if text})
+    return metrics, {f"goldgate_{key}": text[:_MAX_TEXT_LENGTH] for key, text in texts.items() if text}
 
 
 def _measured(report: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -126,12 +120,13 @@ def _free_name(name: str, taken: Mapping[str, float]) -> str:
     return free
 
 
-def _log_to_mlflow(mlflow: Any, evaluation: Evaluation, results: _Results, folder: str | None, name: str | None) -> str:
+def _log_to_mlflow(mlflow: Any, evaluation: Evaluation, folder: str | None, name: str | None) -> str:
+    metrics, texts = _results(evaluation)
     active = mlflow.active_run()
     run = active or mlflow.start_run(run_name=name)
     try:
-        mlflow.log_metrics(results.metrics)
-        mlflow.set_tags(results.texts)
+        mlflow.log_metrics(metrics)
+        mlflow.set_tags(texts)
         if folder is None:
             mlflow.log_text(evaluation.to_json(), f"goldgate/{_REPORT}")
         else:
@@ -142,11 +137,12 @@ def _log_to_mlflow(mlflow: Any, evaluation: Evaluation, results: _Results, folde
     return str(run.info.run_id)
 
 
-def _log_to_wandb(wandb: Any, evaluation: Evaluation, results: _Results, folder: str | None, name: str | None) -> str:
+def _log_to_wandb(wandb: Any, evaluation: Evaluation, folder: str | None, name: str | None) -> str:
+    metrics, texts = _results(evaluation)
     active = wandb.run
     run = active or wandb.init(name=name, job_type="goldgate", mode=_wandb_mode(wandb))
     try:
-        run.summary.update({**results.metrics, **results.texts})
+        run.summary.update({**metrics, **texts})
         artifact = wandb.Artifact(f"goldgate-{run.id}", type="goldgate-report")
         if folder is None:
             with artifact.new_file(_REPORT, encoding="utf-8") as stream:

@@ -82,12 +82,6 @@ class ReferenceRun:
         tables = read_unit_tables(self.source, CountIndex())
         return sorted({str(name) for table in tables for name in table.ids if unit_id(name) in ids})
 
-    def other_counts(self) -> InputError:
-        """The error for units that this version counts in another way."""
-        if isinstance(self.source, StoredResult):
-            return malformed_record_error(self.source, None, "other counts than this version has")
-        return self.source.unreadable("counts that this version does not have")
-
 
 class BaselineUnits(NamedTuple):
     """The units of a baseline folder, and what its record says of them."""
@@ -182,7 +176,7 @@ def _pack_run(run: ReferenceRun, suite: Suite, packer: UnitPacker, *, first: boo
             try:
                 packer.add(digest, scale(unit, table.times.get(place, 1)))
             except ValueError:
-                raise run.other_counts() from None
+                raise malformed_record_error(run.source, None, "other counts than this version has") from None
     if not first and not before == len(seen) == len(packer.ids()):
         raise InputError(
             "baseline.other_units",
@@ -351,13 +345,14 @@ class _PairedRun:
         index = self._join.index
         for table in reference.tables(index, None if self.estimated else self.keys):
             for place in range(len(table)):
-                unit = table.row(place)
-                numbers = [number for number in unit.numbers if self._is_needed(index.keys[index.tables[number]])]
-                digest = _digest(unit.identity)
-                self._join.add(_STORED, digest, unit._replace(numbers=numbers), table.first_line + place)
-
-    def _is_needed(self, key: TableKey) -> bool:
-        return key in self.keys or key[0] in self.estimated
+                unit, numbers = table.row(place), []
+                for number in unit.numbers:
+                    key = index.keys[index.tables[number]]
+                    if key in self.keys or key[0] in self.estimated:
+                        numbers.append(number)
+                self._join.add(
+                    _STORED, _digest(unit.identity), unit._replace(numbers=numbers), table.first_line + place
+                )
 
     def add(self, unit: SelectedUnit) -> None:
         digest = _digest(unit.identity)
@@ -403,7 +398,7 @@ class _PairedRun:
             return
         units, reference = plural(self.suite.pairing.unit or self.suite.unit), self.reference.label
         problems = []
-        unknown, missing = joined.lacking.get(_STORED, []), joined.lacking.get(_THIS, [])
+        unknown, missing = joined.lacking.get(_STORED), joined.lacking.get(_THIS)
         if unknown:
             names = [str(self._names[identity]) for identity in unknown]
             problems.append(f"{len(unknown)} {units} are not in {reference}{_first_ids(names)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -136,17 +136,15 @@ def _runs(report: ComparisonReport) -> Iterator[Section]:
 def _against(report: ComparisonReport, name: str) -> Section:
     entries = [e for e in report["comparisons"] if e["system"] == name and e["metric"] in _shown_metrics(report)]
     columns = Column("metric"), Column("system", optional=True), *map(Column, _AGAINST_COLUMNS)
-    rows = [
-        (
-            Name(e["metric"], whole=True),
-            Name(e["system"]),
-            *_difference(e),
-            _standing(e),
-            _detectable(e.get("detectable")),
-            _needed(e.get("units_for_one_point")),
+    rows: list[tuple[Cell, ...]] = []
+    for e in entries:
+        detectable, needed = e.get("detectable"), e.get("units_for_one_point")
+        planned = (
+            # No two shares differ by more than 1.
+            MeasuredValue(detectable, display="> 1" if detectable is not None and detectable > 1 else None),
+            MeasuredValue(needed, display=None if needed is None else f"{needed:,}"),
         )
-        for e in entries
-    ]
+        rows.append((Name(e["metric"], whole=True), Name(e["system"]), *_difference(e), _standing(e), *planned))
     table = Table(columns, tuple(rows))
     return Section(f"{name} against {report['against']}", (table, *_not_compared(report, entries)), in_brief=True)
 
@@ -162,14 +160,12 @@ def _not_compared(report: ComparisonReport, entries: Sequence[ComparedMetric]) -
 
 
 def _difference(entry: TestedDifference) -> tuple[Cell, ...]:
-    return _change(entry), p_value(entry["p"]), p_value(entry["p_adjusted"])
-
-
-def _change(entry: TestedDifference) -> MeasuredValue:
     difference = entry["difference"]
     if difference is None:
-        return MeasuredValue(None, reason=entry["reason"])
-    return _exact(Fraction(difference.get("exact", difference["value"])), interval_ends(difference))
+        change = MeasuredValue(None, reason=entry["reason"])
+    else:
+        change = _exact(Fraction(difference.get("exact", difference["value"])), interval_ends(difference))
+    return change, p_value(entry["p"]), p_value(entry["p_adjusted"])
 
 
 def _exact(value: Fraction, interval: IntervalEnds | None = None) -> MeasuredValue:
@@ -178,15 +174,6 @@ def _exact(value: Fraction, interval: IntervalEnds | None = None) -> MeasuredVal
 
 def _standing(entry: TestedDifference) -> str:
     return "/".join(str(entry[key]) for key in ("wins", "ties", "losses")) if "wins" in entry else NOT_AVAILABLE
-
-
-def _detectable(value: float | None) -> MeasuredValue:
-    """A detectable difference: no two shares differ by more than 1."""
-    return MeasuredValue(value, display="> 1" if value is not None and value > 1 else None)
-
-
-def _needed(units: int | None) -> MeasuredValue:
-    return MeasuredValue(units, display=None if units is None else f"{units:,}")
 
 
 def _reading_notes(report: ComparisonReport) -> Iterator[Phrase]:
@@ -241,23 +228,16 @@ def _other_metrics(report: ComparisonReport) -> Iterator[Section]:
 
 def _parts(report: ComparisonReport) -> Iterator[Section]:
     """The first main metric by part, the smallest p-value first."""
-    if not report["parts"]:
-        return
     metric = next((e["metric"] for e in report["parts"] if e["p"] is not None), None)
     if metric is None:
         return
     entries = [e for e in report["parts"] if e["metric"] == metric and e["p"] is not None]
     entries.sort(key=lambda e: (e["p_adjusted"], e["p"], e["part"], e["system"]))
     many = len(report["systems"]) > 2
-    rows: list[tuple[Cell, ...]] = [
-        (
-            Name(" / ".join(e["part"])),
-            *((Name(e["system"]),) if many else ()),
-            *_difference(e),
-            MeasuredValue(e["units"]),
-        )
-        for e in entries
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for e in entries:
+        names = [Name(" / ".join(e["part"])), *([Name(e["system"])] if many else [])]
+        rows.append((*names, *_difference(e), MeasuredValue(e["units"])))
     titles = ["part", *(["system"] if many else []), "difference", "p", "adjusted", _units(report)]
     significant = sum(e["p_adjusted"] is not None and e["p_adjusted"] < 0.05 for e in entries)
     words = (
@@ -274,7 +254,10 @@ def _changed_units(report: ComparisonReport) -> Iterator[Section]:
         return
     rows: list[tuple[Cell, ...]] = []
     for line in changed["first"]:
-        first, second = (_counts(line["counts"][name]) for name in (line["against"], line["system"]))
+        first, second = (
+            ", ".join(f"{column} {count}" for column, count in line["counts"][name].items())
+            for name in (line["against"], line["system"])
+        )
         change = MeasuredValue(None) if line["change"] is None else _exact(Fraction(line["change"]))
         rows.append((Name(line["id"]), Name(line["system"]), change, first, second))
     units = ", ".join(f"{name} {count}" for name, count in changed["units"].items())
@@ -282,10 +265,6 @@ def _changed_units(report: ComparisonReport) -> Iterator[Section]:
     table = Table(tuple(map(Column, columns)), tuple(rows))
     words = Paragraph(f"Changed {_units(report)}: {units}. changed.jsonl, which --out writes, has all of them.")
     yield Section(f"What changed most in {changed['metric']}", (table, words), is_detail=True)
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 def _missing_answers(report: ComparisonReport) -> Iterator[Section]:

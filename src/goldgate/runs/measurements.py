@@ -128,7 +128,10 @@ class Measurements:
             name: {
                 **{metric: self._estimate(metric, places) for metric in self.estimates},
                 **{metric: self._rate(metric, places) for metric in self.rates},
-                **{metric: self._average(metric, places) for metric in self.averages},
+                **{
+                    metric: cast("ComparedValue", metric_with_interval(self._averages.of(rate, places), self._unit))
+                    for metric, rate in self.averages.items()
+                },
             }
             for name, places in self._systems.places.items()
         }
@@ -228,9 +231,6 @@ class Measurements:
         interval = (share_interval if rate.share else ratio_interval)(sums)
         value = Rate(sums.a, sums.b, rate.undefined).as_json()
         return cast("ComparedValue", {**value, **interval_entry(interval, self._unit)})
-
-    def _average(self, metric: str, places: tuple[int, ...]) -> ComparedValue:
-        return cast("ComparedValue", metric_with_interval(self._averages.of(self.averages[metric], places), self._unit))
 
     def _best(self, values: Mapping[str, Mapping[str, ComparedValue]]) -> dict[str, str]:
         """The system that leads in a main rate, if it is better than every other beyond doubt."""

@@ -144,7 +144,7 @@ class GateWatch:
             return self.decided_after is not None
         self.seen += 1
         for watch in self._watches:
-            if not watch.add(counts.get(watch.bound.table)):
+            if not watch.add_document(counts.get(watch.bound.table)):
                 self.exceeded = watch.bound.metric
                 return False
         if all(watch.is_decided for watch in self._watches):
@@ -156,7 +156,7 @@ class GateWatch:
         return [(watch.bound, watch.decision is Decision.REACHED) for watch in self._watches]
 
 
-class _Watch:
+class _Watch(GateSequence):
     """One bound. An upper bound on a rate is a lower bound on what is left of 1."""
 
     def __init__(self, bound: EarlyBound, documents: int, alpha: float) -> None:
@@ -166,19 +166,15 @@ class _Watch:
         if bound.is_count:
             threshold = min(Fraction(1), threshold / documents)
         reached = threshold if bound.side == "min" else 1 - threshold
-        self._sequence = GateSequence(reached, documents, max(1, bound.largest), alpha)
+        super().__init__(reached, documents, max(1, bound.largest), alpha)
 
-    @property
-    def decision(self) -> Decision:
-        return self._sequence.decision
-
-    def add(self, counts: Counts | None) -> bool:
+    def add_document(self, counts: Counts | None) -> bool:
         """False where a document has more to divide by than was thought possible."""
         a, b = (0, 0) if counts is None else self.bound.form.of(counts)
         self._a, self._b = self._a + a, self._b + b
         if not 0 <= a <= b <= self.bound.largest:
             return False
-        self._sequence.add(a if self.bound.side == "min" else b - a, b)
+        self.add(a if self.bound.side == "min" else b - a, b)
         return True
 
     @property
@@ -188,8 +184,8 @@ class _Watch:
             return False
         value = Fraction(self._a) if self.bound.is_count else Fraction(self._a, self._b)
         threshold = Fraction(self.bound.threshold)
-        kept = value >= threshold if self.bound.side == "min" else value <= threshold
-        return kept == (self.decision is Decision.REACHED)
+        is_kept = value >= threshold if self.bound.side == "min" else value <= threshold
+        return is_kept == (self.decision is Decision.REACHED)
 
 
 _PLAIN = ("min", "max", "on_not_evaluable", "severity")

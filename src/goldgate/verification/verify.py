@@ -407,7 +407,9 @@ def verify_baseline(file: Path, reports: Sequence[str]) -> Verification:
         load_baseline(file, str(file), Place(str(file)), suite)  # an error where a proposal does not follow
         differences += _count_differences(file.name, record)
         return Verification("baseline", suite, compared, differences, not_compared=[_NO_REPORTS_NOTE])
-    again = _recompute_baseline(reports, _false_alarm_rate(record, file))
+    rate, suites = _false_alarm_rate(record, file), all_suites()
+    are_folders = all(os.path.isdir(report) for report in reports)
+    again = make_baseline_and_units(reports, suites, rate)[0] if are_folders else make_baseline(reports, suites, rate)
     difference = compare_json(file.name, data, render_json(again), last="reports")
     stored, now = (tuple(sorted(report["sha256"] for report in each["reports"])) for each in (record, again))
     return Verification(
@@ -471,12 +473,6 @@ def _count_differences(name: str, record: BaselineRecord) -> Iterator[FileDiffer
         recomputed = f"{hits}/{trials}, {floor_quotient(hits, trials, 6) if trials else None}"
         if reported != recomputed:
             yield FileDifference(name, reported, recomputed, f"/metrics/{metric}")
-
-
-def _recompute_baseline(reports: Sequence[str], rate: Decimal) -> BaselineRecord:
-    if all(os.path.isdir(report) for report in reports):
-        return make_baseline_and_units(reports, all_suites(), rate)[0]
-    return make_baseline(reports, all_suites(), rate)
 
 
 def _false_alarm_rate(record: BaselineRecord, file: Path) -> Decimal:
