@@ -314,13 +314,13 @@ def overruled(result: GateResult, reason: str, verdict: Verdict = Verdict.FAIL) 
     return replace(result, verdict=verdict, reason=f"{result.reason}; {reason}")
 
 
-def fail_uneven_queries(results: list[GateResult], trials: Iterable[Trial]) -> list[GateResult]:
+def fail_uneven_queries(results: list[GateResult], trials: Sequence[Trial]) -> list[GateResult]:
     """The results, with FAIL where the claims or steps of queries with more runs outweigh those with fewer.
 
     A trial that is missing has no claims and no steps: without this, more runs of the easy queries, or copies of them,
     would raise both rates. Each query weighs the same here, whatever the number of its runs.
     """
-    trials, overruled_results = [*trials], []
+    even_results = []
     for result in results:
         name, gate = result.metric, result.gate
         if result.verdict is Verdict.PASS and name in _RATES_OVER_PARTS:
@@ -328,8 +328,8 @@ def fail_uneven_queries(results: list[GateResult], trials: Iterable[Trial]) -> l
             by_value = check_gate(name, Gate(gate.min, gate.max, gate.equals), rate) if rate.denominator else result
             if by_value.verdict is Verdict.FAIL:
                 result = overruled(result, f"with the same weight for every query {by_value.reason}")
-        overruled_results.append(result)
-    return overruled_results
+        even_results.append(result)
+    return even_results
 
 
 def _even_rate(trials: Iterable[Trial], name: str) -> Rate:

@@ -380,10 +380,9 @@ class ResearchOutcome(Outcome):
         collected, measures = self._collected, self._measures
         uneven = any(len({*n.values()}) > 1 for n in (collected.trials, collected.trials_with_copies))
         strangers = collected.trials.total() < len(collected.runs)
-        for condition, copy_metrics in copy_readings(collected, measures).items():
-            every = (
-                [*iter_trials(collected, self._golden, copy_metrics)] if collected.copies or strangers or uneven else []
-            )
+        readings = copy_readings(collected, measures) if collected.copies or strangers or uneven else {}
+        for condition, copy_metrics in readings.items():
+            every = [*iter_trials(collected, self._golden, copy_metrics)]
             of_queries = [trial for trial in every if trial.query is not None]
             if collected.copies:
                 gates = require_pass_also(gates, trial_metrics(every, measures), condition)

@@ -81,12 +81,10 @@ def fingerprints(run: JudgedRun) -> tuple[bytes, bytes]:
     head, manifests = _head(run), run.steps.manifests
     verified = [claim.statement for claim in run.claims.entries if claim.status == "verified"]
     answer = _short_digest((head[:2], len(verified), sketch("".join(verified))))
-    texts = (
-        [claim.statement for claim in run.claims.entries if claim.status != "verified"] if run.claims.candidate else []
-    )
-    for record in run.output.get("evidence") or ():
-        if type(record) is dict and type(quote := record.get("quote")) is str:
-            texts.append(quote)
+    others = run.claims.entries if run.claims.candidate else []
+    texts = [claim.statement for claim in others if claim.status != "verified"]
+    quotes = [record.get("quote") for record in run.output.get("evidence") or () if type(record) is dict]
+    texts += [quote for quote in quotes if type(quote) is str]
     texts += [manifest["retrieval_query"] for manifest in manifests]
     whole = _short_digest((answer, head, len(manifests), sketch("".join(texts))))
     return answer if verified else whole, whole
