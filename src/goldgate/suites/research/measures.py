@@ -2,7 +2,7 @@
 
 Each measure counts trials: runs of a golden query, missing runs, runs of no query. A new one is a class here and a line
 in `research_measures`, in the order of the report. The safeguards are about gates that pass only because runs, copies
-or claims were added or left out.
+or claims were added or left out. What a trial leaves in runs.jsonl is here too.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from goldgate.core.sums import Counts, RatioSums, pair_sums
 from goldgate.core.tally import TableKey, Tally, UnitCounts
 from goldgate.stats.gates import judge_gates
 from goldgate.stats.label_counts import COLUMNS, GATE_CONFIDENCE, PRODUCT_COLUMNS, ZEROS, LabelColumns, find_rate
+from goldgate.suites.research.contracts import RunValue, TrialOfQuery
 from goldgate.suites.research.golden import Query
 from goldgate.suites.research.run import RunFacts
 from goldgate.suites.research.run.claims import ABSTAINED
@@ -53,6 +54,50 @@ class Trial(NamedTuple):
     def weight(self, metric: str) -> int:
         """How often the trial counts in a metric."""
         return self.weights[metric in self.copy_metrics]
+
+
+def trial_record(trial: Trial) -> TrialOfQuery:
+    """The run of a trial with its objective; for trials that a query owes and has not, how many they are."""
+    query = trial.query
+    if trial.run is None:
+        assert query is not None  # what is owed is owed by a query
+        asked = limit_length(query.objective)
+        return {"run": None, "objective": asked, "query_id": query.id, "status": "missing", "trials": trial.times}
+    objective = query.objective if query is not None else trial.run.objective
+    return {
+        **run_entry(trial.run, query, trial.weights[1] - 1),
+        "objective": None if objective is None else limit_length(objective),
+        "query_id": None if query is None else query.id,
+        "failures": dict(trial.run.failures),
+        "findings": [*trial.findings],
+        "sha256": trial.run.digest.hex() or None,
+    }
+
+
+def run_entry(run: RunFacts, query: Query | None, copies: int = 0) -> RunValue:
+    """The counts of a run, and how many copies of it there are, if any."""
+    entry: RunValue = {
+        "run": run.name,
+        "run_id": None if run.run_id is None else limit_length(run.run_id),
+        "query": None if query is None else run.query,
+        "status": "evaluated" if run.broken is None else "broken",
+        "reason": run.broken,
+        "stop_reason": None if run.stop_reason is None else limit_length(run.stop_reason),
+        "verified_claims": run.verified,
+        "covered_claims": run.covered,
+        "required_ids": 0 if query is None else len(query.required),
+        "found_ids": run.found_ids,
+        "ledger": run.ledger,
+        "uncited": run.uncited,
+        "structural": run.structural,
+        "verbatim": run.verbatim,
+        "chain": run.chain,
+        "anchored": run.anchored,
+        "steps": run.steps,
+        "steps_with_manifest": run.with_manifest,
+        "fingerprint": run.fingerprint.hex() or None,
+    }
+    return {**entry, "copies": copies} if copies else entry
 
 
 class TrialMeasure(RatioMeasure[Trial]):

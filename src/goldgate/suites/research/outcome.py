@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from goldgate.core.contracts import StandsOut, SuiteReport
-from goldgate.core.finding import Finding, limit_length
+from goldgate.core.finding import Finding
 from goldgate.core.gate import GateResult, counts_text
 from goldgate.core.metric import Mean, Metrics, Rate
 from goldgate.core.suite import Measure, Outcome
@@ -27,7 +27,6 @@ from goldgate.suites.research.contracts import (
     ResearchDetails,
     ResearchReport,
     RunValue,
-    TrialOfQuery,
 )
 from goldgate.suites.research.golden import Corpus, Golden, Query, near_queries
 from goldgate.suites.research.measures import (
@@ -44,6 +43,7 @@ from goldgate.suites.research.measures import (
     overruled,
     require_pass_also,
     research_measures,
+    run_entry,
     trial_metrics,
 )
 from goldgate.suites.research.report import research_remarks
@@ -296,50 +296,6 @@ def _too_few_message(query: Query, trials: int, required_trials: int, words: str
     failed = "one counts as failed" if required_trials - trials == 1 else f"{required_trials - trials} count as failed"
     trials_text = f"{trials} of the {required_trials} trials that every query owes{words}"
     return f"the query {query.objective!r} has {trials_text}: {failed}"
-
-
-def trial_record(trial: Trial) -> TrialOfQuery:
-    """The run of a trial with its objective; for trials that a query owes and has not, how many they are."""
-    query = trial.query
-    if trial.run is None:
-        assert query is not None  # what is owed is owed by a query
-        asked = limit_length(query.objective)
-        return {"run": None, "objective": asked, "query_id": query.id, "status": "missing", "trials": trial.times}
-    objective = query.objective if query is not None else trial.run.objective
-    return {
-        **run_entry(trial.run, query, trial.weights[1] - 1),
-        "objective": None if objective is None else limit_length(objective),
-        "query_id": None if query is None else query.id,
-        "failures": dict(trial.run.failures),
-        "findings": [*trial.findings],
-        "sha256": trial.run.digest.hex() or None,
-    }
-
-
-def run_entry(run: RunFacts, query: Query | None, copies: int = 0) -> RunValue:
-    """The counts of a run, and how many copies of it there are, if any."""
-    entry: RunValue = {
-        "run": run.name,
-        "run_id": None if run.run_id is None else limit_length(run.run_id),
-        "query": None if query is None else run.query,
-        "status": "evaluated" if run.broken is None else "broken",
-        "reason": run.broken,
-        "stop_reason": None if run.stop_reason is None else limit_length(run.stop_reason),
-        "verified_claims": run.verified,
-        "covered_claims": run.covered,
-        "required_ids": 0 if query is None else len(query.required),
-        "found_ids": run.found_ids,
-        "ledger": run.ledger,
-        "uncited": run.uncited,
-        "structural": run.structural,
-        "verbatim": run.verbatim,
-        "chain": run.chain,
-        "anchored": run.anchored,
-        "steps": run.steps,
-        "steps_with_manifest": run.with_manifest,
-        "fingerprint": run.fingerprint.hex() or None,
-    }
-    return {**entry, "copies": copies} if copies else entry
 
 
 # What the levels leave open, said where the records are counted.

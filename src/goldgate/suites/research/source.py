@@ -17,14 +17,13 @@ from goldgate.files.remote import scan_remote
 from goldgate.files.writing import escape_name
 from goldgate.readers.stored_result import describe_path
 from goldgate.suites.research.golden import Corpus, Golden, check_corpus_apart, load_corpus, load_golden
-from goldgate.suites.research.measures import Trial, research_measures
+from goldgate.suites.research.measures import Trial, research_measures, trial_record
 from goldgate.suites.research.outcome import (
     ResearchOutcome,
     RunCollection,
     choose_copy_readings,
     collect_runs,
     iter_trials,
-    trial_record,
 )
 from goldgate.suites.research.run import ContentDigests, RunResult, RunSettings, judge_run
 from goldgate.suites.research.run.evidence import EvidenceDemands

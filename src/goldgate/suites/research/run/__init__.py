@@ -340,23 +340,22 @@ class _Judge:
         """Read output and log, and check evidence and claims."""
         files, settings, findings = self.files, self.settings, self.findings
         output = self._output()
-        log = parse_log(files.events, output.get("run_id"), findings) if files.events is not None else None
-        if log is not None and log.broken is not None:
+        log = parse_log(files.events, output.get("run_id"), findings)
+        if log.broken is not None:
             self.broken, self.claims_unknown = self.broken or log.broken, True
-        run_id = output.get("run_id") or (log.run_id if log is not None else None)
+        run_id = output.get("run_id") or log.run_id
         listed_steps = output.get("steps")
         steps = count_steps(files, log, listed_steps, run_id, findings, manifests_kept=settings.manifests_kept)
         if output:
             self._check_pins(output)
-        objective, number = self._task(output.get("objective"), [*log.objectives] if log is not None else [])
+        objective, number = self._task(output.get("objective"), [*log.objectives])
         query = self.golden.queries[number] if number != NO_QUERY else None
         stop_reason = self._stop_reason(output.get("stop_reason"), log, query)
         sources = read_sources(files, settings.anchors, findings) if output else Sources({})
         ledger = check_ledger(output, sources, settings.demands, findings) if output else Ledger()
         claims = check_claims(output.get("claims", []), log, ledger, findings)
         self._count_unknown(claims)
-        torn = log is not None and log.torn
-        run = JudgedRun(run_id, number, query, objective, stop_reason, output, claims, ledger, sources, steps, torn)
+        run = JudgedRun(run_id, number, query, objective, stop_reason, output, claims, ledger, sources, steps, log.torn)
         run.empty = note_empty_claims(run, findings)
         note_suspicions(run, findings)
         return run
@@ -472,13 +471,13 @@ class _Judge:
                 return objective, number
         return stated or next(iter(logged), None), NO_QUERY
 
-    def _stop_reason(self, stated: str | None, log: EventLog | None, query: Query | None) -> str | None:
+    def _stop_reason(self, stated: str | None, log: EventLog, query: Query | None) -> str | None:
         """The stop reason that is worse for the run: it abstained only if output and log say so.
 
         Where there is evidence to find, abstaining is the worse reading; then events of another run say nothing.
         """
         abstaining_is_worse = query is not None and query.sufficient
-        logged = [log.own.stop_reason, log.foreign.stop_reason] if log is not None else []
+        logged = [log.own.stop_reason, log.foreign.stop_reason]
         if abstaining_is_worse:
             logged = logged[:1]
         reasons = [reason for reason in (*logged, stated) if reason is not None]

@@ -205,7 +205,7 @@ class Claims:
     covered_numbers: list[int] = field(default_factory=list)  # places of the covered claims in the output
 
 
-def check_claims(entries: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings) -> Claims:
+def check_claims(entries: list[Any], log: EventLog, ledger: Ledger, findings: RunFindings) -> Claims:
     """Count the claims that the output lists, and those that only the log shows."""
     claims = Claims()
     names = [claim.get("claim_id") if type(claim) is dict else None for claim in entries]
@@ -272,12 +272,10 @@ def _repeated_ids(
     return conflicting, copies
 
 
-def _claim_status(
-    claim: object, name: str | None, number: int, log: EventLog | None, findings: RunFindings
-) -> str | None:
+def _claim_status(claim: object, name: str | None, number: int, log: EventLog, findings: RunFindings) -> str | None:
     """The worse of what output and log say; None if the output's cannot be read."""
     stated = normalize_status(claim.get("status")) if type(claim) is dict else None
-    if log is None or name is None or stated is None:
+    if name is None or stated is None:
         return stated
     logged = log.statuses(name)
     if logged in ([], [stated], [stated, stated]):
@@ -308,10 +306,8 @@ def _count_coverage(
         findings.add("claim_not_covered", "error", OUTPUT, words, f"/claims/{number}")
 
 
-def _add_unlisted(claims: Claims, names: set[str | None], log: EventLog | None, findings: RunFindings) -> None:
+def _add_unlisted(claims: Claims, names: set[str | None], log: EventLog, findings: RunFindings) -> None:
     """Verified claims that the log shows and the output does not list are uncovered claims."""
-    if log is None:
-        return
     for name in log.own.statuses | log.foreign.statuses:
         if name not in names and "verified" in log.statuses(name):
             claims.verified += 1

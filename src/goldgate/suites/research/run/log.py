@@ -52,6 +52,7 @@ class EventLog:
     steps: set[int] = field(default_factory=set)
     torn: bool = False
     damaged: bool = False
+    missing: bool = False
     broken: str | None = None  # why its claims and its end are not known: a key twice, lines not read
 
     def statuses(self, claim_id: str) -> list[str]:
@@ -60,13 +61,13 @@ class EventLog:
         return [status for status in statuses if status is not None]
 
 
-def parse_log(data: bytes, run_id: str | None, findings: RunFindings) -> EventLog:
+def parse_log(data: bytes | None, run_id: str | None, findings: RunFindings) -> EventLog:
     """Read the log of the run `run_id`; without one, the log's first event says which run it is."""
-    log = EventLog(run_id)
+    log = EventLog(run_id, missing=data is None)
     steps = log.steps
     foreign_objectives: dict[str, None] = {}
     bad = 0
-    for line, event in decode_lines(data):
+    for line, event in decode_lines(data or b""):
         if not _event_fits(event):
             bad += _note_bad_line(log, line, event, findings)
             if bad > MAX_BAD_LINES:
@@ -176,7 +177,7 @@ class StepCounts(NamedTuple):
 
 def count_steps(
     files: RunFiles,
-    log: EventLog | None,
+    log: EventLog,
     executed: object,
     run_id: str | None,
     findings: RunFindings,
@@ -184,8 +185,10 @@ def count_steps(
     manifests_kept: bool = True,
 ) -> StepCounts:
     """Steps are those of the log and those that the output lists, and the gaps between them."""
-    steps = set(log.steps) if log is not None else set()
-    lost = _has_lost_steps(files, log, findings)
+    steps = set(log.steps)
+    lost = log.missing or log.torn or log.damaged
+    if log.missing and not any(unread.file == EVENTS for unread in files.unread):
+        findings.add("log_missing", "error", EVENTS, "there is no event log: its steps are not known")
     lost |= _add_listed(executed, steps, log, findings)
     manifests = _manifest_by_step(files, run_id, findings)
     gaps = _count_gaps(steps, findings)
@@ -203,15 +206,7 @@ def count_steps(
     return StepCounts(min(len(steps) + gaps + lost, _MAX_STEPS), len(orphans), recorded)
 
 
-def _has_lost_steps(files: RunFiles, log: EventLog | None, findings: RunFindings) -> bool:
-    if log is None:
-        if not any(unread.file == EVENTS for unread in files.unread):
-            findings.add("log_missing", "error", EVENTS, "there is no event log: its steps are not known")
-        return True
-    return log.torn or log.damaged
-
-
-def _add_listed(executed: object, steps: set[int], log: EventLog | None, findings: RunFindings) -> bool:
+def _add_listed(executed: object, steps: set[int], log: EventLog, findings: RunFindings) -> bool:
     """The output's own list of steps can only add; the result says whether one of its entries cannot be read."""
     if type(executed) is not list:
         return False
@@ -223,7 +218,7 @@ def _add_listed(executed: object, steps: set[int], log: EventLog | None, finding
             findings.add("bad_step", "error", OUTPUT, "a step needs a step_id, an integer from 0", f"/steps/{number}")
         elif step not in steps:
             steps.add(step)
-            if log is not None:
+            if not log.missing:
                 findings.add("unlogged_step", "warning", OUTPUT, f"the log has no step {step}", f"/steps/{number}")
     return unreadable
 
