@@ -79,10 +79,11 @@ class GoldgateError(Exception):
 
     def as_json(self) -> dict[str, object]:
         """The `error` object of a report: no absolute path, every field always there."""
+        file = self.place.file
         return {
             "code": self.code,
             "message": self.message,
-            "file": _portable(self.place.file),
+            "file": PurePath(file).name if file is not None and os.path.isabs(file) else file,
             "line": self.place.line,
             "field": self.place.field,
             "expected": self.expected,
@@ -144,12 +145,6 @@ def as_yaml(key: str, value: str) -> str:
     """A setting as YAML that can be pasted: `metrics.cot.enabled` and `true` give `metrics: {cot: {enabled: true}}`."""
     outermost, *inner = key.split(".")
     return f"{outermost}: " + "".join(f"{{{name}: " for name in inner) + value + "}" * len(inner)
-
-
-def _portable(file: str | None) -> str | None:
-    if file is not None and os.path.isabs(file):
-        return PurePath(file).name
-    return file
 
 
 def missing_extra(extra: str, purpose: str) -> ConfigError:

@@ -34,17 +34,12 @@ class Finding(NamedTuple):
     id: str | None = None  # id of the record, if files are joined by id
 
     def as_json(self) -> FindingValue:
-        entry: FindingValue = {
-            "code": self.code,
-            "severity": self.severity,
-            "file": self.file,
-            "line": self.line,
-            "pointer": self.pointer,
-            "message": limit_length(self.message),
-        }
-        if self.id is not None:
+        entry = {**self._asdict(), "message": limit_length(self.message)}
+        if self.id is None:
+            del entry["id"]
+        else:
             entry["id"] = limit_length(self.id)
-        return entry
+        return cast("FindingValue", entry)
 
 
 def finding_entries(findings: list[Finding]) -> list[FindingValue]:

@@ -12,28 +12,11 @@ from itertools import chain, islice
 from types import NoneType
 from typing import Any, TypeVar
 
+from goldgate import shape
 from goldgate.core.finding import Problem, child_pointer
 from goldgate.errors import ConfigError, describe_value, did_you_mean
 from goldgate.files.parsing import MAX_DIGITS, YamlTree
-from goldgate.shape import (
-    AtLeast,
-    Distinct,
-    Either,
-    Field,
-    ListOf,
-    MappingOf,
-    Matching,
-    NotEmpty,
-    ObjectOf,
-    OneOf,
-    Plain,
-    Positive,
-    Rule,
-    Share,
-    TupleOf,
-    WithRules,
-    kind_of,
-)
+from goldgate.shape import Plain, kind_of
 
 TypeTest = Callable[[object], bool]
 
@@ -69,7 +52,7 @@ def _python_types(kind: Any) -> frozenset[type] | None:
     parts = kind_of(kind)
     if isinstance(parts, Plain):
         return _DECODED.get(parts.python)
-    if isinstance(parts, Either):
+    if isinstance(parts, shape.Either):
         options = [_python_types(option) for option in parts.options]
         if None not in options:
             return frozenset().union(*(option for option in options if option is not None))
@@ -90,26 +73,26 @@ class _Expressions:
         match kind_of(kind):
             case Plain(python) if python is object:
                 return "True"
-            case ObjectOf(_, fields, _):
+            case shape.ObjectOf(_, fields, _):
                 tests = [f"type({variable}) is dict"]
                 tests += [self._field(name, *field, variable) for name, field in fields.items()]
                 return "(" + " and ".join(tests) + ")"
-            case WithRules(base, rules):
+            case shape.WithRules(base, rules):
                 tests = [self.of(base, variable), *(self._rule(rule, variable) for rule in rules)]
                 return "(" + " and ".join(tests) + ")"
-            case OneOf(values):
+            case shape.OneOf(values):
                 return f"(type({variable}) is str and {variable} in {self._name(frozenset(values))})"
-            case ListOf(item):
+            case shape.ListOf(item):
                 return f"(type({variable}) is list and {self._all(item, variable)})"
-            case TupleOf(items):
+            case shape.TupleOf(items):
                 each = [self.of(item, f"{variable}[{number}]") for number, item in enumerate(items)]
                 tests = [f"type({variable}) is list", f"len({variable}) == {len(items)}", *each]
                 return "(" + " and ".join(tests) + ")"
-            case MappingOf(key, value):
+            case shape.MappingOf(key, value):
                 tests = [f"type({variable}) is dict", self._all(value, f"{variable}.values()")]
                 tests += [] if key is str else [self._all(key, variable)]
                 return "(" + " and ".join(tests) + ")"
-            case Either(options):
+            case shape.Either(options):
                 return "(" + " or ".join(self._option(option, variable) for option in options) + ")"
         raise TypeError(f"no rule to check {kind}")
 
@@ -129,8 +112,8 @@ class _Expressions:
     def _option(self, kind: Any, variable: str) -> str:
         """One of several kinds: a key that it lacks must not end the whole test, so an object gets one of its own."""
         parts = kind_of(kind)
-        inner = kind_of(parts.base) if isinstance(parts, WithRules) else parts
-        if isinstance(inner, Plain | OneOf):
+        inner = kind_of(parts.base) if isinstance(parts, shape.WithRules) else parts
+        if isinstance(inner, Plain | shape.OneOf):
             return self.of(kind, variable)
         return f"{self._name(type_test(kind))}({variable})"
 
@@ -149,17 +132,17 @@ class _Expressions:
             return f"{self._name(plain)}.issuperset(map(type, {items}))"
         return f"all(map({self._name(type_test(kind))}, {items}))"
 
-    def _rule(self, rule: Rule, variable: str) -> str:
+    def _rule(self, rule: shape.Rule, variable: str) -> str:
         match rule:
-            case AtLeast(least):
+            case shape.AtLeast(least):
                 return f"{variable} >= {least}"
-            case NotEmpty():
+            case shape.NotEmpty():
                 return f"len({variable}) > 0"
-            case Distinct():
+            case shape.Distinct():
                 return f"len(set({variable})) == len({variable})"
-            case Matching(r"\S"):
+            case shape.Matching(r"\S"):
                 return f"{variable}.strip() != ''"  # the same, in half the time
-            case Matching(pattern):
+            case shape.Matching(pattern):
                 return f"{self._name(re.compile(pattern).search)}({variable}) is not None"
 
     def _name(self, value: object) -> str:
@@ -176,8 +159,8 @@ _WORDS: dict[type, str] = {
     types.NoneType: "null",
     object: "anything",
     Decimal: "a number",
-    Share: "a decimal from 0 to 1",
-    Positive: "a number above 0",
+    shape.Share: "a decimal from 0 to 1",
+    shape.Positive: "a number above 0",
 }
 
 
@@ -186,29 +169,29 @@ def problems(kind: Any, value: object, pointer: str = "", most: int | None = Non
     if type_test(kind)(value):
         return
     match kind_of(kind):
-        case ObjectOf(_, fields, _) if isinstance(value, dict):
+        case shape.ObjectOf(_, fields, _) if isinstance(value, dict):
             for name, (hint, required) in fields.items():
                 inner = child_pointer(pointer, name)
                 if name in value:
                     yield from problems(hint, value[name], inner, most)
                 elif required:
                     yield Problem(inner, expected_text(hint), "nothing: the field is missing")
-        case ListOf(item) if isinstance(value, list):
+        case shape.ListOf(item) if isinstance(value, list):
             each = (problems(item, inside, child_pointer(pointer, number), most) for number, inside in enumerate(value))
             yield from islice(chain.from_iterable(each), most)
-        case TupleOf(items) if isinstance(value, list) and len(value) == len(items):
+        case shape.TupleOf(items) if isinstance(value, list) and len(value) == len(items):
             for number, inside in enumerate(value):
                 yield from problems(items[number], inside, child_pointer(pointer, number))
-        case MappingOf(key, hint) if isinstance(value, dict):
+        case shape.MappingOf(key, hint) if isinstance(value, dict):
             for name, inside in value.items():
                 if not type_test(key)(name):
                     yield Problem(
                         child_pointer(pointer, name), f"{expected_text(key)} as the key", describe_value(name)
                     )
                 yield from problems(hint, inside, child_pointer(pointer, name))
-        case WithRules(base, _) if _inside(base, value) and not type_test(base)(value):
+        case shape.WithRules(base, _) if _inside(base, value) and not type_test(base)(value):
             yield from problems(base, value, pointer, most)
-        case Either(options) if any(_inside(option, value) for option in options):
+        case shape.Either(options) if any(_inside(option, value) for option in options):
             # The likely one: it knows the most of the value's keys, and has the fewest problems.
             likely = [(option, [*problems(option, value, pointer)]) for option in options if _inside(option, value)]
             yield from min(likely, key=lambda each: (-_known_keys(each[0], value), len(each[1])))[1]
@@ -228,7 +211,7 @@ def wrong_fields(kind: Any, value: dict[str, Any]) -> list[str]:
 @cache
 def _field_tests(kind: Any) -> list[tuple[str, TypeTest, bool]]:
     parts = kind_of(kind)
-    assert isinstance(parts, ObjectOf)
+    assert isinstance(parts, shape.ObjectOf)
     return [(name, type_test(hint), required) for name, (hint, required) in parts.fields.items()]
 
 
@@ -237,15 +220,15 @@ def expected_text(kind: Any) -> str:
     match kind_of(kind):
         case Plain(plain):
             return _WORDS[plain]
-        case WithRules(_, rules):
+        case shape.WithRules(_, rules):
             return rules[0].expected
-        case OneOf(values):
+        case shape.OneOf(values):
             return "one of " + ", ".join(values)
-        case ListOf():
+        case shape.ListOf():
             return "a list"
-        case TupleOf(items):
+        case shape.TupleOf(items):
             return f"a list of {len(items)}"
-        case Either(options):
+        case shape.Either(options):
             return " or ".join(dict.fromkeys(expected_text(option) for option in options))
         case _:
             return "an object"
@@ -254,18 +237,18 @@ def expected_text(kind: Any) -> str:
 def _inside(kind: Any, value: object) -> bool:
     """Whether the value is the container that the kind asks for, so that what is wrong is inside it."""
     match kind_of(kind):
-        case WithRules(base, _):
+        case shape.WithRules(base, _):
             return _inside(base, value)
-        case ListOf() | TupleOf():
+        case shape.ListOf() | shape.TupleOf():
             return isinstance(value, list)
-        case ObjectOf() | MappingOf():
+        case shape.ObjectOf() | shape.MappingOf():
             return isinstance(value, dict)
     return False
 
 
 def _known_keys(kind: Any, value: object) -> int:
     parts = kind_of(kind)
-    fields = parts.fields if isinstance(parts, ObjectOf) else ()
+    fields = parts.fields if isinstance(parts, shape.ObjectOf) else ()
     return sum(name in value for name in fields) if isinstance(value, dict) else 0
 
 
@@ -288,26 +271,26 @@ class _Builder:
 
     def build(self, kind: Any, value: Any, path: str) -> Any:
         match kind_of(kind):
-            case ObjectOf(python, fields, closed):
+            case shape.ObjectOf(python, fields, closed):
                 # None: a section whose lines are all commented out
                 return self._record(python, fields, {} if value is None and closed else value, path)
-            case MappingOf(_, inner):
+            case shape.MappingOf(_, inner):
                 is_gates = getattr(kind_of(inner), "fields", {}).keys() >= _BOUNDS
                 expected = "a mapping, such as {METRIC: {min: 0.8}}" if is_gates else "a mapping"
                 settings = self._mapping({} if value is None else value, path, expected)
                 return {key: self.build(inner, item, _join(path, key)) for key, item in settings.items()}
-            case ListOf(inner):
+            case shape.ListOf(inner):
                 if not isinstance(value, list):
                     self._refuse(path, "a list", value)
                 return tuple(self.build(inner, item, _join(path, str(number))) for number, item in enumerate(value))
-            case Either(options):
+            case shape.Either(options):
                 return self._union(options, value, path)
-            case OneOf(allowed):
+            case shape.OneOf(allowed):
                 text = str(value) if isinstance(value, Decimal) else value  # version: 2.0, without quotation marks
                 return text if text in allowed else self._refuse(path, " or ".join(allowed), value, allowed)
             case Plain(python):
                 return self._scalar(python, value, path)
-            case WithRules(_, (AtLeast(least) as rule,)):
+            case shape.WithRules(_, (shape.AtLeast(least) as rule,)):
                 is_whole = isinstance(value, Decimal) and not _is_long(value) and value == int(value)
                 return int(value) if is_whole and value >= least else self._refuse(path, rule.expected, value)
         raise TypeError(f"no rule to read {kind}")  # a setting of a kind that has no rule here
@@ -317,10 +300,10 @@ class _Builder:
         if value is None and NoneType in options:
             return None
         kinds = [option for option in options if option is not NoneType]
-        fitting = [kind for kind in kinds if isinstance(kind_of(kind), ObjectOf) == isinstance(value, dict)]
+        fitting = [kind for kind in kinds if isinstance(kind_of(kind), shape.ObjectOf) == isinstance(value, dict)]
         return self.build((fitting or kinds)[0], value, path)
 
-    def _record(self, python: Any, fields: Mapping[str, Field], value: Any, path: str) -> Any:
+    def _record(self, python: Any, fields: Mapping[str, shape.Field], value: Any, path: str) -> Any:
         settings = self._mapping(value, path, f"a mapping{self._example(fields, value)}")
         for key in settings:
             if key not in fields:
@@ -344,7 +327,7 @@ class _Builder:
                 )
         return python(**{key: self.build(fields[key].kind, item, _join(path, key)) for key, item in settings.items()})
 
-    def _example(self, fields: Mapping[str, Field], value: Any) -> str:
+    def _example(self, fields: Mapping[str, shape.Field], value: Any) -> str:
         """For a plain value where a mapping must stand: the first setting of it that would take the value."""
         if isinstance(value, str) and fields.keys() >= _BOUNDS:
             sign, number = _comparison(value)
@@ -368,10 +351,10 @@ class _Builder:
                 return str(value)  # version: 2.0, without the quotation marks
             return value if isinstance(value, str) and value.strip() else self._refuse(path, "a text", value)
         number = isinstance(value, Decimal) and not _is_long(value)
-        if python is Share and number and 0 <= value <= 1:
-            return Share(value)
-        if python is Positive and number and value > 0:
-            return Positive(value)
+        if python is shape.Share and number and 0 <= value <= 1:
+            return shape.Share(value)
+        if python is shape.Positive and number and value > 0:
+            return shape.Positive(value)
         if (python is Decimal and number) or (python is bool and isinstance(value, bool)):
             return value
         nearly = isinstance(value, str) or (isinstance(value, Decimal) and _is_long(value))
@@ -420,19 +403,19 @@ def _is_long(number: Decimal) -> bool:
     return abs(number.adjusted()) >= MAX_DIGITS or len(number.as_tuple().digits) >= MAX_DIGITS
 
 
-def _home(fields: Mapping[str, Field], key: str, value: Any) -> str | None:
+def _home(fields: Mapping[str, shape.Field], key: str, value: Any) -> str | None:
     """Advice for a setting that stands a level too high: the section that it belongs to."""
     for name, field in fields.items():
         match kind_of(field.kind):
-            case ObjectOf(_, inner, _) if key in inner:
+            case shape.ObjectOf(_, inner, _) if key in inner:
                 return f"it belongs under {name}: {name}: {{{key}: …}}"
-            case MappingOf(_, inner) if isinstance(value, dict) and value and _fits(kind_of(inner), value):
+            case shape.MappingOf(_, inner) if isinstance(value, dict) and value and _fits(kind_of(inner), value):
                 return f"it belongs under {name}: {name}: {{{key}: …}}"
     return None
 
 
 def _fits(kind: Any, value: Mapping[str, Any]) -> bool:
-    return isinstance(kind, ObjectOf) and value.keys() <= kind.fields.keys()
+    return isinstance(kind, shape.ObjectOf) and value.keys() <= kind.fields.keys()
 
 
 def _join(path: str, key: str) -> str:

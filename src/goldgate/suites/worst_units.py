@@ -58,9 +58,8 @@ Summarize = Callable[["CountedRecord", Mapping[str, Any]], UnitSummary]  # a uni
 
 def unit_summaries(suite: Suite, plan: Plan) -> Summarize:
     """A function that gives the summary of a unit, with its score in the suite's first metric and its snippet."""
-    measures = [each for each in suite.measures(plan.settings) if isinstance(each, RatioMeasure)]
     metric = next(iter(suite.headline), "")
-    target = _gate_target(metric, measures) if metric else None
+    target = _gate_targets(suite, plan, [metric]).get(metric)
 
     def summarize(record: CountedRecord, inputs: Mapping[str, Any]) -> UnitSummary:
         summary = replace(suite.summary(record), snippet=text_snippet(suite.snippet(record, inputs)))
@@ -140,13 +139,6 @@ class UnitWeigher:
         self.suite = suite
         self.costs = _costs(suite, plan, plan.gates)
 
-    def __call__(self, lines: Iterable[bytes]) -> WorstUnits:
-        """The worst of the units with these lines."""
-        worst = self.nothing()
-        for line in lines:
-            self.add(worst, line)
-        return worst
-
     def nothing(self) -> WorstUnits:
         return WorstUnits(self.costs)
 
@@ -177,21 +169,22 @@ class UnitWeigher:
 
 
 def _costs(suite: Suite, plan: Plan, gates: Mapping[str, Gate]) -> dict[str, GateCost]:
+    return {
+        metric: GateCost(
+            target.key,
+            target.measure.forms[target.metric],
+            less_is_better=gates[metric].max is not None or gates[metric].max_rise is not None,
+        )
+        for metric, target in _gate_targets(suite, plan, gates).items()
+    }
+
+
+def _gate_targets(suite: Suite, plan: Plan, metrics: Iterable[str]) -> dict[str, GateTarget]:
+    """Those of some metrics, parts and averages that are sums over units."""
     measures = [each for each in suite.measures(plan.settings) if isinstance(each, RatioMeasure)]
-    costs: dict[str, GateCost] = {}
-    for metric, gate in gates.items():
-        gated = _gate_target(metric, measures)
-        if gated is not None:
-            less_is_better = gate.max is not None or gate.max_rise is not None
-            costs[metric] = GateCost(gated.key, gated.measure.forms[gated.metric], less_is_better)
-    return costs
-
-
-def _gate_target(metric: str, measures: list[RatioMeasure[Any]]) -> GateTarget | None:
-    for measure in measures:
-        if metric in measure.forms:
-            return GateTarget(measure, metric)
-    return find_gate_target(metric, measures)
+    whole = {metric: GateTarget(measure, metric) for measure in reversed(measures) for metric in measure.forms}
+    targets = {metric: whole.get(metric) or find_gate_target(metric, measures) for metric in metrics}
+    return {metric: target for metric, target in targets.items() if target is not None}
 
 
 def _counts(record: CountedRecord, key: TableKey) -> Counts | None:
