@@ -23,10 +23,10 @@ _WITHIN = re.compile(r"[#?]|(?:\.{0,2}/)?(?![/\\])[A-Za-z0-9._~%-][A-Za-z0-9._~%
 # What markup is made of; what HTML and XML cannot carry; and where a command to a CI runner would begin: the second of
 # two colons, of two hashes. It begins with one set of characters, because that is what is found fast.
 _SPECIAL = re.compile(
-    '[&<>":#\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]'
+    "[&<>:#\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]"
     r"(?<![^:]:)(?<!\A:)(?<![^#]#)(?<!\A#)"
 )
-_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", ":": "&#58;", "#": "&#35;"}
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", ":": "&#58;", "#": "&#35;"}
 
 
 class Markup(str):
@@ -85,7 +85,7 @@ def document(root: Markup) -> str:
 
 def escape_markup(text: str) -> str:
     r"""A text as it stands in markup; what no page can carry is written out, as `\x00`."""
-    return _SPECIAL.sub(_escape, text)
+    return _SPECIAL.sub(_escape, text).replace('"', "&quot;")  # answers in JSON have many of these
 
 
 def _collect(content: Iterable[Content], parts: list[str]) -> None:
@@ -101,8 +101,8 @@ def _collect(content: Iterable[Content], parts: list[str]) -> None:
 def _escape_beside(text: str) -> str:
     """A text as it stands in markup, behind another one that may end alike."""
     if text[:1] in (":", "#"):
-        return _ESCAPES[text[0]] + _SPECIAL.sub(_escape, text[1:])
-    return _SPECIAL.sub(_escape, text)
+        return _ESCAPES[text[0]] + escape_markup(text[1:])
+    return escape_markup(text)
 
 
 def _attribute_texts(attributes: dict[str, Value]) -> str:

@@ -52,11 +52,7 @@ class TextPositions:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._starts = [0]  # offset of each line
-        at = text.find("\n")
-        while at >= 0:
-            self._starts.append(at + 1)
-            at = text.find("\n", at + 1)
+        self._starts = [0, *(end.end() for end in re.finditer("\n", text))]  # offset of each line
 
     def position(self, at: int) -> Position:
         line = bisect_right(self._starts, at)

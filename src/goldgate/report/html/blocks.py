@@ -364,11 +364,12 @@ def _table(block: Table, title: str, facets: Facets, most: int) -> Markup:
         element("tr", *row, class_="marked", tabindex=-1) if number in block.marked else element("tr", *row)
         for number, row in enumerate(zip(*cells, strict=True))
     ]
-    table = html_table(title, _group_heads(block.columns, block.number_columns()), rows, class_="data")
+    table = html_table(title, _group_heads(block.columns, tuple(block.number_columns())), rows, class_="data")
     return fragment(table, _more(len(block.rows) - len(rows)), _reasons(block.reasons()))
 
 
-def _group_heads(columns: Sequence[Column], numbers: Sequence[bool]) -> Markup:
+@lru_cache(maxsize=256)  # the tables of all units have the same few
+def _group_heads(columns: tuple[Column, ...], numbers: tuple[bool, ...]) -> Markup:
     """The titles, and above them the groups where there are any."""
     row = element("tr", *(_head(column.title, right) for column, right in zip(columns, numbers, strict=True)))
     if not any(column.group for column in columns):
