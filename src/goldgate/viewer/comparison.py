@@ -183,28 +183,26 @@ _MAX_RECORDS = 5  # of one unit in one folder
 _MAX_LISTED_UNITS = 10  # changed units that the comparison lists
 
 
-def home_page(folders: Sequence[ViewedFolder], compared: FolderComparison | None, links: SiteLinks) -> str:
+def home_page(links: SiteLinks) -> str:
     """The comparison, with links to each folder and to what changed; or the folders as a table."""
-    if compared is None or compared.report is None:
-        return _uncompared_page(folders, "" if compared is None else compared.refused, links)
-    report = compared.report
+    report = links.compared.report
+    if report is None:
+        return _uncompared_page(links)
     page = describe_comparison(report)._replace(pictures=tuple(comparison_pictures(report)))
-    facets = {"system": {folder.name: links.report(at) for at, folder in enumerate(folders)}}
-    facets["id"] = _change_links(folders, compared, links)
-    units = fragment(_folders(folders, links), _standings(folders, compared, links))
+    facets = {"system": {folder.name: links.report(at) for at, folder in enumerate(links.folders)}}
+    facets["id"] = _change_links(links)
+    units = fragment(_folders(links), _standings(links))
     body = page_body(page, UnitSelection(unit=report["unit"]), facets, units)
     return site_page(f"goldgate view: {page.subject}", body, forms=links.forms)
 
 
-def changes_page(
-    folders: Sequence[ViewedFolder], compared: FolderComparison, pair: int, kind: str, page: int, links: SiteLinks
-) -> str:
+def changes_page(links: SiteLinks, pair: int, kind: str, page: int) -> str:
     """A page of the units that changed, were won or lost, the largest change first."""
-    paired = compared.pairs[pair]
-    one, other = (folders[side] for side in paired.folders)
+    paired = links.compared.pairs[pair]
+    one, other = (links.folders[side] for side in paired.folders)
     places = _linked_kinds(paired.places[kind], links)
     first = (page - 1) * PAGE_SIZE
-    rows = [_row(folders, paired, pair, kind, place, links) for place in places[first : first + PAGE_SIZE]]
+    rows = [_row(links, pair, kind, place) for place in places[first : first + PAGE_SIZE]]
     count, total = len(places), len(paired.places[kind])
     words = f"{count:,} {kind}" if count == total else f"{count:,} of {total:,} {kind} have pages"
     status = element("p", words + page_range(page, count), class_="said", role="status")
@@ -221,16 +219,14 @@ def changes_page(
         else element("p", "None."),
     )
     heading = [element("bdi", html_name(other.name)), " against ", element("bdi", html_name(one.name))]
-    about = f"{_metric(compared)}: won raises the difference, lost lowers it. A is {one.name}, B {other.name}."
+    about = f"{_metric(links)}: won raises the difference, lost lowers it. A is {one.name}, B {other.name}."
     crumbs = [Link(HOME, links.home()), Link(f"{other.name} against {one.name}: {kind}")]
     return simple_page(crumbs, heading, about, [section], forms=links.forms)
 
 
-def change_page(
-    folders: Sequence[ViewedFolder], compared: FolderComparison, pair: int, kind: str, place: int, links: SiteLinks
-) -> str:
+def change_page(links: SiteLinks, pair: int, kind: str, place: int) -> str:
     """A unit in both folders, side by side: what both share stands once, above."""
-    paired = compared.pairs[pair]
+    folders, paired = links.folders, links.compared.pairs[pair]
     identity = _identity(folders, paired, place)
     places = paired.places[kind]
     at = paired.position(kind, place)
@@ -258,7 +254,7 @@ def change_page(
     unread = [input_notes(folder) for folder in (one, other)]
     keys = element("span", element("kbd", "n"), " next difference, ", element("kbd", "p"), " previous")
     section = element("section", pager(None, before, behind, element("p", words, class_="said"), keys), *unread)
-    about = f"{_metric(compared)}: {_change(paired.changes[place])} of the difference. A is {one.name}, B {other.name}."
+    about = f"{_metric(links)}: {_change(paired.changes[place])} of the difference. A is {one.name}, B {other.name}."
     columns = element("div", *sides, class_="sides")
     heading = element("bdi", html_name(identity))
     main = [section, unit_sections(shared, UNIT_LIMITS, level=2), columns]
@@ -270,17 +266,18 @@ def _linked_kinds(places: Sequence[int], links: SiteLinks) -> Sequence[int]:
     return places if links.most is None else places[: bisect_left(places, links.most)]
 
 
-def _uncompared_page(folders: Sequence[ViewedFolder], refused: str, links: SiteLinks) -> str:
+def _uncompared_page(links: SiteLinks) -> str:
     """The results with their main metrics, without statistics."""
+    refused = links.compared.refused
     lines = [element("p", html_sentence(line)) for line in refused.splitlines()]
     why = element("section", element("h2", "Why they are not compared"), lines) if refused else None
-    content = [element("section", _folders(folders, links, with_metrics=True)), why]
-    return simple_page([Link(HOME)], HOME, f"{len(folders)} results", content, forms=links.forms)
+    content = [element("section", _folders(links, with_metrics=True)), why]
+    return simple_page([Link(HOME)], HOME, f"{len(links.folders)} results", content, forms=links.forms)
 
 
-def _folders(folders: Sequence[ViewedFolder], links: SiteLinks, *, with_metrics: bool = False) -> Markup:
+def _folders(links: SiteLinks, *, with_metrics: bool = False) -> Markup:
     rows = []
-    for at, folder in enumerate(folders):
+    for at, folder in enumerate(links.folders):
         units = f"{folder.index.wrong:,} of {len(folder.index):,} {folder.unit}s with errors"
         cells = [
             element("th", element("a", element("bdi", html_name(folder.name)), href=links.report(at)), scope="row"),
@@ -294,11 +291,11 @@ def _folders(folders: Sequence[ViewedFolder], links: SiteLinks, *, with_metrics:
     return html_table("Results", column_heads(titles), rows)
 
 
-def _standings(folders: Sequence[ViewedFolder], compared: FolderComparison, links: SiteLinks) -> list[Markup]:
+def _standings(links: SiteLinks) -> list[Markup]:
     """How many units each system won and lost, with links to them."""
     rows = []
-    for at, paired in enumerate(compared.pairs):
-        one, other = (folders[side] for side in paired.folders)
+    for at, paired in enumerate(links.compared.pairs):
+        one, other = (links.folders[side] for side in paired.folders)
         counts: list[Content] = []
         for kind in KINDS:
             href = links.changes(at, kind) if paired.places[kind] else None
@@ -306,22 +303,21 @@ def _standings(folders: Sequence[ViewedFolder], compared: FolderComparison, link
         title = f"{html_name(other.name)} against {html_name(one.name)}"
         rows.append(element("p", element("bdi", title), ": ", *counts[:-1]))
     if rows:
-        rows.append(element("p", html_sentence(f"By {_metric(compared)}, the largest change first."), class_="note"))
+        rows.append(element("p", html_sentence(f"By {_metric(links)}, the largest change first."), class_="note"))
     return rows
 
 
-def _change_links(folders: Sequence[ViewedFolder], compared: FolderComparison, links: SiteLinks) -> dict[str, str]:
+def _change_links(links: SiteLinks) -> dict[str, str]:
     """Where the units are that the comparison names, if that is clear: with two systems."""
-    if len(compared.pairs) != 1 or len(folders) != 2:
+    if len(links.compared.pairs) != 1 or len(links.folders) != 2:
         return {}
-    paired = compared.pairs[0]
+    paired = links.compared.pairs[0]
     addresses = {place: links.change(0, place, CHANGED) for place in range(min(len(paired), _MAX_LISTED_UNITS))}
-    return {_identity(folders, paired, place): href for place, href in addresses.items() if href is not None}
+    return {_identity(links.folders, paired, place): href for place, href in addresses.items() if href is not None}
 
 
-def _row(
-    folders: Sequence[ViewedFolder], paired: PairedUnits, pair: int, kind: str, place: int, links: SiteLinks
-) -> Markup:
+def _row(links: SiteLinks, pair: int, kind: str, place: int) -> Markup:
+    folders, paired = links.folders, links.compared.pairs[pair]
     identity = element("bdi", html_name(_identity(folders, paired, place)))
     change = paired.changes[place]
     summaries = [
@@ -377,5 +373,5 @@ def _change(change: float) -> str:
     return ("+" if change > 0 else "") + str(MeasuredValue(change, exact.numerator, exact.denominator))
 
 
-def _metric(compared: FolderComparison) -> str:
-    return str((compared.report or {"changed": {"metric": ""}})["changed"]["metric"])
+def _metric(links: SiteLinks) -> str:
+    return str((links.compared.report or {"changed": {"metric": ""}})["changed"]["metric"])

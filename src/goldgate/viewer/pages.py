@@ -385,22 +385,22 @@ _INPUTS_SECONDS = 0.3  # that a list waits for its texts
 _INPUTS_REFRESH = "700"  # milliseconds after which a page is loaded again that waits for the inputs
 
 
-def report_page(folders: Sequence[ViewedFolder], number: int, links: SiteLinks) -> str:
+def report_page(links: SiteLinks, number: int) -> str:
     """The report as it is in report.html, whose names lead to the units that have them."""
-    folder = folders[number]
+    folder = links.folders[number]
     facets = {**_value_links(folder, number, links), **_unit_links(folder, number, links)}
     body = page_body(folder.page, _unit_selection(folder, number, links), facets, _first_units(folder, number, links))
-    if len(folders) > 1:
+    if len(links.folders) > 1:
         body.insert(1, breadcrumbs([Link(HOME, links.home()), Link(folder.name)]))
     return site_page(page_title(folder.page), body, forms=links.forms)
 
 
-def units_page(folders: Sequence[ViewedFolder], number: int, choice: UnitQuery, links: SiteLinks) -> str:
+def units_page(links: SiteLinks, number: int, choice: UnitQuery) -> str:
     """A page of the list of units."""
-    folder = folders[number]
+    folder = links.folders[number]
     selected = select_units(folder, choice, most=links.most)
     numbers = numbers_of_page(folder, choice, selected)
-    crumbs = [*_breadcrumbs_of(folders, number, links), Link(f"{folder.unit}s")]
+    crumbs = [*_breadcrumbs_of(links, number), Link(f"{folder.unit}s")]
     rows = unit_rows(folder, number, numbers, choice, links) if numbers else element("p", "None.")
     section = element(
         "section",
@@ -420,14 +420,12 @@ def units_page(folders: Sequence[ViewedFolder], number: int, choice: UnitQuery, 
     return simple_page(crumbs, heading, about, [section], forms=links.forms)
 
 
-def single_unit_page(
-    folders: Sequence[ViewedFolder], number: int, unit: int, choice: UnitQuery, links: SiteLinks
-) -> str:
+def single_unit_page(links: SiteLinks, number: int, unit: int, choice: UnitQuery) -> str:
     """One unit, with the ones before and behind it in its list."""
-    folder = folders[number]
+    folder = links.folders[number]
     summary, page = folder.unit_page(unit)
     crumbs = [
-        *_breadcrumbs_of(folders, number, links),
+        *_breadcrumbs_of(links, number),
         Link(f"{folder.unit}s", links.units(number, choice)),
         Link(summary.id),
     ]
@@ -457,9 +455,9 @@ def input_notes(folder: ViewedFolder) -> Markup | None:
     return element("ul", *(element("li", html_sentence(note)) for note in notes), class_="notes", data_again=again)
 
 
-def _breadcrumbs_of(folders: Sequence[ViewedFolder], number: int, links: SiteLinks) -> list[Link]:
-    home = [Link(HOME, links.home())] if len(folders) > 1 else []
-    return [*home, Link(folders[number].name, links.report(number))]
+def _breadcrumbs_of(links: SiteLinks, number: int) -> list[Link]:
+    home = [Link(HOME, links.home())] if len(links.folders) > 1 else []
+    return [*home, Link(links.folders[number].name, links.report(number))]
 
 
 def _unit_selection(folder: ViewedFolder, number: int, links: SiteLinks) -> UnitSelection:

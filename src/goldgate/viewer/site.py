@@ -36,13 +36,18 @@ _COMPARISON_PAGE = re.compile(rf"/compare/{_NUMBER}/{_KIND}(?:/{_NUMBER})?")
 
 
 class SiteLinks:
-    """Addresses on a server: `/0/`, `/0/samples?in.error=boundary`, `/0/samples/17`, `/compare/0/lost`.
+    """Folders with their comparison, and the addresses of their pages on a server.
 
-    Folders, units and comparisons have numbers. An export has other addresses, and None for pages that it lacks.
+    These are `/0/`, `/0/samples?in.error=boundary`, `/0/samples/17`, `/compare/0/lost`: folders, units and comparisons
+    have numbers. An export has other addresses, and None for pages that it lacks.
     """
 
     forms: bool = True  # whether a form can ask for other pages
     most: int | None = None  # units of a folder that have pages, those that come first
+
+    def __init__(self, folders: Sequence[ViewedFolder], compared: FolderComparison | None) -> None:
+        self.folders = folders
+        self.compared = compared or FolderComparison()
 
     def home(self) -> str:
         return "/"
@@ -89,9 +94,7 @@ class Site:
     """The pages of these folders. An address is only ever compared with patterns, and gives numbers of a list."""
 
     def __init__(self, folders: Sequence[ViewedFolder], compared: FolderComparison | None) -> None:
-        self._folders = folders
-        self._compared = compared
-        self._links = SiteLinks()
+        self._links = SiteLinks(folders, compared)
 
     @property
     def policy(self) -> str:
@@ -114,23 +117,23 @@ class Site:
         return site_error_page(message, "/")
 
     def _page(self, path: str, choice: UnitQuery) -> str | None:
-        folders, links = self._folders, self._links
+        links, folders, pairs = self._links, self._links.folders, self._links.compared.pairs
         if path == "/":
-            return home_page(folders, self._compared, links) if len(folders) > 1 else report_page(folders, 0, links)
+            return home_page(links) if len(folders) > 1 else report_page(links, 0)
         if match := _FOLDER_PAGE.fullmatch(path):
             number, unit = int(match[1]), match[3]
             if number >= len(folders) or (unit is not None and int(unit) >= len(folders[number].index)):
                 return None
             if unit is not None:
-                return single_unit_page(folders, number, int(unit), choice, links)
-            return units_page(folders, number, choice, links) if match[2] else report_page(folders, number, links)
-        if self._compared is not None and (match := _COMPARISON_PAGE.fullmatch(path)):
-            pairs, pair, kind, place = self._compared.pairs, int(match[1]), match[2], match[3]
+                return single_unit_page(links, number, int(unit), choice)
+            return units_page(links, number, choice) if match[2] else report_page(links, number)
+        if match := _COMPARISON_PAGE.fullmatch(path):
+            pair, kind, place = int(match[1]), match[2], match[3]
             if pair >= len(pairs) or (place is not None and int(place) >= len(pairs[pair])):
                 return None
             if place is not None:
-                return change_page(folders, self._compared, pair, kind, int(place), links)
-            return changes_page(folders, self._compared, pair, kind, choice.page, links)
+                return change_page(links, pair, kind, int(place))
+            return changes_page(links, pair, kind, choice.page)
         return None
 
 
@@ -145,11 +148,11 @@ class ExportLinks(SiteLinks):
     """Names of files; None for what is not written."""
 
     forms = False
+    most: int
 
     def __init__(self, folders: Sequence[ViewedFolder], compared: FolderComparison | None, samples: int) -> None:
+        super().__init__(folders, compared)
         self.most = samples
-        self._folders = folders
-        self._compared = compared
         self.lists = [_lists(folder) for folder in folders]
         self._numbers = [{query: number for number, query in enumerate(lists)} for lists in self.lists]
         self.pages = cache(self._pages)
@@ -158,7 +161,7 @@ class ExportLinks(SiteLinks):
         return HOME
 
     def report(self, folder: int) -> str:
-        return HOME if len(self._folders) == 1 else f"{folder}.html"
+        return HOME if len(self.folders) == 1 else f"{folder}.html"
 
     def units(self, folder: int, choice: UnitQuery) -> str | None:
         query = choice.at(1).query()
@@ -168,19 +171,17 @@ class ExportLinks(SiteLinks):
         return f"{folder}-list-{number}.html" if choice.page == 1 else f"{folder}-list-{number}-{choice.page}.html"
 
     def unit(self, folder: int, number: int, choice: UnitQuery) -> str | None:
-        assert self.most is not None
-        return f"{folder}-sample-{number}.html" if self._folders[folder].index.rank[number] < self.most else None
+        return f"{folder}-sample-{number}.html" if self.folders[folder].index.rank[number] < self.most else None
 
     def changes(self, pair: int, kind: str, page: int = 1) -> str:
         return f"compare-{pair}-{kind}.html" if page == 1 else f"compare-{pair}-{kind}-{page}.html"
 
     def change(self, pair: int, place: int, kind: str) -> str | None:
-        assert self.most is not None
         return f"compare-{pair}-sample-{place}.html" if place < self.most else None
 
     def _pages(self, folder: int, query: str) -> int:
         """How many pages a list has, at least one."""
-        selected = select_units(self._folders[folder], self.lists[folder][query], most=self.most)
+        selected = select_units(self.folders[folder], self.lists[folder][query], most=self.most)
         return page_count(selected.units)
 
 
@@ -192,7 +193,7 @@ def export_site(folders: Sequence[ViewedFolder], compared: FolderComparison | No
         folder.inputs.wait()
     links = ExportLinks(folders, compared, samples)
     files = 0
-    for name, html in _pages(folders, compared, links):
+    for name, html in _pages(links):
         with atomic_file(target / name, _ADVICE) as stream:
             stream.write(html.encode("utf-8", "backslashreplace"))
         files += 1
@@ -202,46 +203,39 @@ def export_site(folders: Sequence[ViewedFolder], compared: FolderComparison | No
     return f"{count_text(files, 'page')} in {target}{more}\nOpen {target / HOME}\n"
 
 
-def _pages(
-    folders: Sequence[ViewedFolder], compared: FolderComparison | None, links: ExportLinks
-) -> Iterator[tuple[str, str]]:
+def _pages(links: ExportLinks) -> Iterator[tuple[str, str]]:
     """The name and content of each file; the entrance comes last, when all else is there."""
-    for number, folder in enumerate(folders):
-        yield from _folder_pages(folders, number, folder, links)
-    for pair in range(0 if compared is None else len(compared.pairs)):
-        assert compared is not None
-        yield from _pair_pages(folders, compared, pair, links)
-    if len(folders) > 1:
-        yield HOME, home_page(folders, compared, links)
+    for number in range(len(links.folders)):
+        yield from _folder_pages(links, number)
+    for pair in range(len(links.compared.pairs)):
+        yield from _pair_pages(links, pair)
+    if len(links.folders) > 1:
+        yield HOME, home_page(links)
 
 
-def _folder_pages(
-    folders: Sequence[ViewedFolder], number: int, folder: ViewedFolder, links: ExportLinks
-) -> Iterator[tuple[str, str]]:
-    for unit in folder.index.by_weight[: links.most]:
+def _folder_pages(links: ExportLinks, number: int) -> Iterator[tuple[str, str]]:
+    for unit in links.folders[number].index.by_weight[: links.most]:
         name = links.unit(number, unit, UnitQuery())
         assert name is not None
-        yield name, single_unit_page(folders, number, unit, UnitQuery(), links)
+        yield name, single_unit_page(links, number, unit, UnitQuery())
     for query, choice in links.lists[number].items():
         for page in range(1, links.pages(number, query) + 1):
             name = links.units(number, choice.at(page))
             assert name is not None
-            yield name, units_page(folders, number, choice.at(page), links)
-    yield links.report(number), report_page(folders, number, links)
+            yield name, units_page(links, number, choice.at(page))
+    yield links.report(number), report_page(links, number)
 
 
-def _pair_pages(
-    folders: Sequence[ViewedFolder], compared: FolderComparison, pair: int, links: ExportLinks
-) -> Iterator[tuple[str, str]]:
-    paired = compared.pairs[pair]
+def _pair_pages(links: ExportLinks, pair: int) -> Iterator[tuple[str, str]]:
+    paired = links.compared.pairs[pair]
     for place in range(min(len(paired), links.most or 0)):
         name = links.change(pair, place, CHANGED)
         assert name is not None
-        yield name, change_page(folders, compared, pair, CHANGED, place, links)
+        yield name, change_page(links, pair, CHANGED, place)
     for kind in KINDS:
-        written = sum(place < (links.most or 0) for place in paired.places[kind])
+        written = sum(place < links.most for place in paired.places[kind])
         for page in range(1, page_count(written) + 1):
-            yield links.changes(pair, kind, page), changes_page(folders, compared, pair, kind, page, links)
+            yield links.changes(pair, kind, page), changes_page(links, pair, kind, page)
 
 
 def _lists(folder: ViewedFolder) -> dict[str, UnitQuery]:
