@@ -434,20 +434,17 @@ def _require_version(marks: Mapping[str, str], headers: Mapping[str, str]) -> No
         raise OtherVersionError
 
 
-def _headers(marks: Mapping[str, str]) -> dict[str, str]:
-    """Bytes as they are stored, and only of this very file where the server can tell."""
-    etag = marks.get("ETag", "W/")
-    return {"Accept-Encoding": "identity"} | ({} if etag.startswith("W/") else {"If-Match": etag})
-
-
 async def _ask(place: Connection, marks: Mapping[str, str], span: tuple[int, int] | None) -> Any:
     """The server's answer, of which nothing is read yet."""
     settings = dict(place.filesystem.kwargs)
-    asked = {**settings.pop("headers", {}), **_headers(marks)}
+    # Bytes as they are stored, and only of this very file where the server can tell.
+    headers = {**settings.pop("headers", {}), "Accept-Encoding": "identity"}
+    if not (etag := marks.get("ETag", "W/")).startswith("W/"):
+        headers["If-Match"] = etag
     if span is not None:
-        asked["Range"] = f"bytes={span[0]}-{span[1] - 1}"
+        headers["Range"] = f"bytes={span[0]}-{span[1] - 1}"
     session = await place.filesystem.set_session()
-    reply = await session.get(place.filesystem.encode_url(place.path), headers=asked, **settings)
+    reply = await session.get(place.filesystem.encode_url(place.path), headers=headers, **settings)
     try:
         reply.raise_for_status()
         if reply.status not in (_OK, _PART):

@@ -63,7 +63,7 @@ CONCURRENT_REQUESTS = 32  # requests for places that lie apart
 class RemoteFile(RandomAccess):
     """A file by its URL. Sent to another process it is opened there, with the credentials of that process."""
 
-    __slots__ = ("_asked", "_connected", "_lock", "_next", "identity", "url")
+    __slots__ = ("_checked", "_connected", "_lock", "_next", "identity", "url")
 
     def __init__(self, url: str, kind: str, identity: FileVersion, connected: Connection | None = None) -> None:
         super().__init__(public_url(url), kind)
@@ -72,7 +72,7 @@ class RemoteFile(RandomAccess):
         self._connected = connected
         self._lock = threading.Lock()
         self._next: dict[int, int] = {}  # by thread: where its last reading ended
-        self._asked = time.monotonic()
+        self._checked = time.monotonic()  # when its version was known last
 
     def __reduce__(self) -> tuple[object, ...]:
         if has_query(self.url):
@@ -121,10 +121,10 @@ class RemoteFile(RandomAccess):
         return records
 
     def require_unchanged(self, within: float = 0.0) -> None:
-        if within and time.monotonic() - self._asked < within:
+        if within and time.monotonic() - self._checked < within:
             return
         self._try(self._require_same)
-        self._asked = time.monotonic()
+        self._checked = time.monotonic()
 
     def close(self) -> None:
         _piece_cache.forget(self._key)
@@ -354,8 +354,16 @@ class RemoteEntry:
 
 
 def scan_remote(url: str, kind: str) -> list[RemoteEntry]:
-    """What lies in a folder, sorted by name; an InputError if it cannot be listed."""
-    place = connect(require_listable(url, kind))
+    """What lies in a folder, sorted by name; an InputError if it cannot be listed, a ConfigError on a web server."""
+    if scheme_of(url) in WEB_SCHEMES or has_query(url):
+        raise ConfigError(
+            f"{kind}.not_listed",
+            "a folder on a web server cannot be listed",
+            place=Place(public_url(url)),
+            expected="a folder, or a URL of a store, such as s3://bucket/runs",
+            advice="copy the folder to this machine first",
+        )
+    place = connect(url)
     folder = place.path.rstrip("/")
 
     def list_folder() -> list[dict[str, Any]]:
@@ -406,19 +414,6 @@ async def _list_s3(place: Connection) -> list[dict[str, Any]]:
     if not entries:
         raise FileNotFoundError(place.path)
     return entries
-
-
-def require_listable(url: str, kind: str) -> str:
-    """The URL of a folder; a ConfigError if it cannot be listed."""
-    if scheme_of(url) in WEB_SCHEMES or has_query(url):
-        raise ConfigError(
-            f"{kind}.not_listed",
-            "a folder on a web server cannot be listed",
-            place=Place(public_url(url)),
-            expected="a folder, or a URL of a store, such as s3://bucket/runs",
-            advice="copy the folder to this machine first",
-        )
-    return url
 
 
 def _read(place: Connection, url: str, kind: str, work: Callable[[], T]) -> T:
@@ -502,17 +497,15 @@ class RemoteFolder:
             return
         owner = self.read_head(LOCK_FILE, _MAX_MARKER_LENGTH).decode(errors="replace")
         if not _is_dead_process(owner):
-            raise self._in_use(owner.strip())
+            is_ours = _MARKER.fullmatch(owner.strip()) is not None
+            raise ConfigError(
+                "out.in_use",
+                "another run is writing to this folder, or was killed while it did",
+                place=Place(public_url(self.url)),
+                found=f"process {owner.strip()}" if is_ours else f"a file {LOCK_FILE} that says nothing",
+                advice=f"wait for it to end, or choose another folder for --out; if it was killed, remove {LOCK_FILE}",
+            )
         self._change(LOCK_FILE, lambda files, path: files.pipe_file(path, marker))
-
-    def _in_use(self, owner: str) -> ConfigError:
-        return ConfigError(
-            "out.in_use",
-            "another run is writing to this folder, or was killed while it did",
-            place=Place(public_url(self.url)),
-            found=f"process {owner}" if _MARKER.fullmatch(owner) else f"a file {LOCK_FILE} that says nothing",
-            advice=f"wait for it to end, or choose another folder for --out; if it was killed, remove {LOCK_FILE}",
-        )
 
 
 def _create_object(files: Any, path: str, content: bytes) -> bool:

@@ -58,7 +58,6 @@ from goldgate.shape.validation import problems, type_test
 if TYPE_CHECKING:
     from goldgate.core.contracts import FileDigest, StandsOut, SuiteReport
 
-JOINED_KINDS = ("gold", "predictions")
 _RECHECK_SECONDS = 10.0  # for which a store elsewhere need not be asked again
 
 
@@ -86,7 +85,7 @@ def open_joined_inputs(inputs: Inputs, opener: Opener = open_records) -> Iterato
     """The files that are named of gold and predictions, opened and indexed."""
     with ExitStack() as stack:
         indexes: dict[str, IdIndex] = {}
-        for name in JOINED_KINDS:
+        for name in ("gold", "predictions"):
             if inputs.get(name):
                 indexes[name] = index_files(inputs[name], name, opener)
                 stack.callback(indexes[name].store.close)

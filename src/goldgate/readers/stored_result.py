@@ -375,20 +375,9 @@ def _wrong_value(metric: MetricValue, pointer: str) -> Iterator[Problem]:
 
 
 def _stored_gate(entry: GateValue) -> Gate:
-    return Gate(
-        min=_bound(entry, "min"),
-        max=_bound(entry, "max"),
-        equals=_bound(entry, "equals"),
-        max_drop=_bound(entry, "max_drop"),
-        max_rise=_bound(entry, "max_rise"),
-        on_inconclusive=entry.get("on_inconclusive", "fail"),
-        severity=entry["severity"],
-    )
-
-
-def _bound(entry: GateValue, name: str) -> Decimal | None:
-    bound = entry.get(name)
-    return None if bound is None else parse_bound(bound)
+    stored = {name: entry.get(name) for name in _BOUNDS}
+    bounds: dict[str, Any] = {name: parse_bound(bound) for name, bound in stored.items() if bound is not None}
+    return Gate(**bounds, on_inconclusive=entry.get("on_inconclusive", "fail"), severity=entry["severity"])
 
 
 def _allowed_verdicts(entry: GateValue) -> tuple[str, ...]:
