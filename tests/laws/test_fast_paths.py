@@ -53,7 +53,7 @@ from goldgate.suites.extraction.events import (
 from goldgate.suites.extraction.events.answer_form import CANONICAL
 from goldgate.suites.extraction.events.match import match_units
 from goldgate.suites.extraction.events.relaxed_matching import (
-    relaxed_rule,
+    RelaxedRule,
     shares_substring_by_halves,
     slow_shares_substring,
 )
@@ -236,7 +236,7 @@ def test_spelling_is_not_told_where_brackets_nest_too_deep_to_be_decoded_again()
 @MANY
 @given(st.data(), st.sampled_from(["include_or_char_overlap", "span_iou"]))
 def test_quick_matching_of_roles_with_one_argument(data: st.DataObject, mode: Any) -> None:
-    rule = relaxed_rule(RelaxedSettings(mode))
+    rule = RelaxedRule(RelaxedSettings(mode))
     sides = data.draw(answers()), data.draw(answers())
     quick = match_units(*sides, rule)
     with pytest.MonkeyPatch.context() as patched:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from goldgate.suites.extraction.events.relaxed_matching import relaxed_rule
+from goldgate.suites.extraction.events.relaxed_matching import RelaxedRule
 from goldgate.suites.extraction.papers import value_matching
 from goldgate.suites.extraction.papers.numbers_and_dates import Date, Quantity, chinese_number
 from goldgate.suites.extraction.papers.value_matching import arguments_fit, read_argument, same_value, value_rows
@@ -18,7 +18,7 @@ from tests.cases import cases
 
 from .made import event, judge, triple
 
-RULE = relaxed_rule(RelaxedSettings())
+RULE = RelaxedRule(RelaxedSettings())
 
 
 @cases(
@@ -212,7 +212,7 @@ WRITTEN = st.lists(
 @example(WORDS, WORDS, "include_or_char_overlap")
 @example(WORDS, WORDS, "span_iou")
 def test_many_values_at_once_fit_as_pair_by_pair(ours: list[str], theirs: list[str], mode: Any) -> None:
-    rule = relaxed_rule(RelaxedSettings(mode))
+    rule = RelaxedRule(RelaxedSettings(mode))
     lefts, rights = [read_argument(each) for each in ours], [read_argument(each) for each in theirs]
     plain = value_rows(lefts, rights, rule)
     with pytest.MonkeyPatch.context() as patched:

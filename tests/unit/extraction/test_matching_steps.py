@@ -21,8 +21,8 @@ from goldgate.suites.extraction.settings import RelaxedSettings
 from tests.cases import cases
 
 HALF = Share("0.5")
-OVERLAP = relaxed_matching.relaxed_rule(RelaxedSettings("include_or_char_overlap", HALF, HALF))
-IOU = relaxed_matching.relaxed_rule(RelaxedSettings("span_iou", HALF, HALF))
+OVERLAP = relaxed_matching.RelaxedRule(RelaxedSettings("include_or_char_overlap", HALF, HALF))
+IOU = relaxed_matching.RelaxedRule(RelaxedSettings("span_iou", HALF, HALF))
 
 
 class Counted:
@@ -153,7 +153,7 @@ def test_indexed_rows_are_those_of_the_rule(
     monkeypatch.setattr(relaxed_matching, "STEP", 7)
     monkeypatch.setattr(relaxed_matching, "MAX_SUBSTRINGS", 0 if short == 5 else 10**9)
     share = Share(threshold)
-    rule = relaxed_matching.relaxed_rule(RelaxedSettings(mode, share, share))  # type: ignore[arg-type]  # one of the two
+    rule = relaxed_matching.RelaxedRule(RelaxedSettings(mode, share, share))  # type: ignore[arg-type]  # one of the two
     draw = random.Random(f"{threshold}{mode}{short}")
     left, right = (
         {"".join(draw.choices("abcdef甲", k=draw.randint(1, 9))): spans(draw) for _ in range(60)} for _ in range(2)

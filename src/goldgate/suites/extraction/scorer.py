@@ -30,7 +30,7 @@ from goldgate.suites.extraction.events import (
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import NO_SCHEMA_SETTINGS, EventSchema
 from goldgate.suites.extraction.events.match import match_units, name_mistakes
-from goldgate.suites.extraction.events.relaxed_matching import relaxed_rule
+from goldgate.suites.extraction.events.relaxed_matching import RelaxedRule
 from goldgate.suites.extraction.measures import count_distinct, extraction_measures, fast_count_distinct, support_rule
 from goldgate.suites.extraction.records import (
     Facts,
@@ -123,7 +123,7 @@ class Scorer:
         self.form = form_of(settings.response)
         self._tags = settings.response.thought_tags
         self._roles = schema.roles if schema is not None and settings.schema.mode == "schema_strict" else None
-        self._relaxed = relaxed_rule(settings.relaxed)
+        self._relaxed = RelaxedRule(settings.relaxed)
         self._unsupported = support_rule(settings.hallucination)
         self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
 

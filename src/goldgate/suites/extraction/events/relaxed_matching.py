@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -16,53 +15,31 @@ from goldgate.suites.extraction.events import Span
 from goldgate.suites.extraction.settings import RelaxedSettings
 
 Spans = Sequence[Span]
-Fits = Callable[[str, Spans, str, Spans], bool]
 
 LONG_TEXT = 100_000  # characters that comparing every window may copy, before parts of half the length are looked for
 
 
-@dataclass(frozen=True, slots=True)
 class RelaxedRule:
     """A share of characters or of a span that two different arguments must have in common, exactly."""
 
-    uses_spans: bool
-    threshold: Fraction
-    fits: Fits
+    def __init__(self, settings: RelaxedSettings) -> None:
+        self.uses_spans = settings.match_mode == "span_iou"
+        share = settings.span_iou_threshold if self.uses_spans else settings.char_overlap_threshold
+        self.threshold = Fraction(share)
+        self._low, self._high = self.threshold.as_integer_ratio()
 
-
-def relaxed_rule(settings: RelaxedSettings) -> RelaxedRule:
-    """The rule that a protocol sets."""
-    if settings.match_mode == "include_or_char_overlap":
-        threshold = Fraction(settings.char_overlap_threshold)
-        return RelaxedRule(False, threshold, _include_or_char_overlap(threshold))
-    threshold = Fraction(settings.span_iou_threshold)
-    return RelaxedRule(True, threshold, _span_iou(threshold))
-
-
-def _include_or_char_overlap(threshold: Fraction) -> Fits:
-    low, high = threshold.numerator, threshold.denominator
-
-    def fits(a: str, _spans_a: Spans, b: str, _spans_b: Spans) -> bool:
+    def fits(self, a: str, spans_a: Spans, b: str, spans_b: Spans) -> bool:
+        """Whether two arguments may be matched; their offsets count only under `span_iou`."""
+        low, high = self._low, self._high
+        if self.uses_spans:
+            if a != b and spans_a and spans_b:
+                return any(iou_reaches(x, y, low, high) for x in spans_a for y in spans_b)
+            return a == b or shares_substring(a, b, required_overlap(len(a) + len(b), self.threshold))
         if a in b or b in a:
             return True
         characters_a, characters_b = set(a), set(b)
         common = len(characters_a & characters_b)
         return common * high >= low * (len(characters_a) + len(characters_b) - common)
-
-    return fits
-
-
-def _span_iou(threshold: Fraction) -> Fits:
-    low, high = threshold.numerator, threshold.denominator
-
-    def fits(a: str, spans_a: Spans, b: str, spans_b: Spans) -> bool:
-        if a == b:
-            return True
-        if spans_a and spans_b:
-            return any(iou_reaches(x, y, low, high) for x in spans_a for y in spans_b)
-        return shares_substring(a, b, required_overlap(len(a) + len(b), threshold))
-
-    return fits
 
 
 def required_overlap(both: int, threshold: Fraction) -> int:

@@ -21,7 +21,6 @@ from goldgate.suites.extraction.events.relaxed_matching import (
     cached_rows,
     indexed_rows,
     largest_matching,
-    relaxed_rule,
 )
 from goldgate.suites.extraction.papers.numbers_and_dates import (
     DATES,
@@ -212,7 +211,7 @@ class ValueRates(EventTypeRates):
     ratios = precision_recall_f1("values_", "hits")
 
     def __init__(self, settings: ExtractionSettings) -> None:
-        self.rule = relaxed_rule(settings.relaxed)
+        self.rule = RelaxedRule(settings.relaxed)
 
     def counts(self, facts: Facts) -> Mapping[str, Counts]:
         ours, theirs = _written_arguments(facts.predicted), _written_arguments(facts.sample.gold.events)
