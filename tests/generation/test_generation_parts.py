@@ -12,7 +12,7 @@ from goldgate.core.task import AnswerFormat
 from goldgate.errors import ConfigError
 from goldgate.generation.prompt import parse_template
 from goldgate.generation.reply import read_reply
-from goldgate.generation.request import ModelAnswer, NoAnswer, RequestBuilder, RequestPlan, Usage, make_plan
+from goldgate.generation.request import ModelAnswer, NoAnswer, RequestBuilder, RequestPlan, Usage, answer_formats
 from goldgate.generation.secret import Secret, check_address, read_secret, redact_address
 from goldgate.generation.transport import Endpoint, find_proxy
 from goldgate.suites.extraction.events import empty_events
@@ -49,7 +49,9 @@ def plan(of: ExtractionTask | None = None, **changes: Any) -> RequestPlan:
         "parameters": {"temperature": 0.0, "max_tokens": 64},
         "seeds": (None, 7),
     }
-    return make_plan(of or task(), **{**usual, **changes})
+    asked, response_format = of or task(), changes.pop("response_format", "auto")
+    formats = answer_formats(asked, response_format, takes_formats=changes.pop("takes_formats", True))
+    return RequestPlan(asked, formats=formats, **{**usual, **changes})
 
 
 def key(of: RequestPlan, seed: int | None = None, form: AnswerFormat | None = None) -> str:

@@ -254,7 +254,8 @@ class GenerateCommand:
         merging = self.params["merge"]
         if not merging:
             prepared.answerer.get_ready()
-        held.enter_context(lock_shards(self.options.out))
+        if (lock := lock_shards(self.options.out)) is not None:
+            held.callback(lock.release)
         if merging:
             if score:
                 self._check_folders()

@@ -31,11 +31,6 @@ class PathText(StringParamType):
         return [CompletionItem(incomplete, type=self.kind)]
 
 
-def is_completing() -> bool:
-    """Whether a shell asks how a command line could go on."""
-    return COMPLETION_VARIABLE in os.environ
-
-
 def complete_paths(command: click.Command) -> click.Command:
     """The command, with parameters whose placeholder names a path completed as such."""
     for parameter in command.params:
@@ -86,7 +81,7 @@ class _LazyGroup(click.Group):
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         command = self._command(name)
-        return complete_paths(command) if command is not None and is_completing() else command
+        return complete_paths(command) if command is not None and COMPLETION_VARIABLE in os.environ else command
 
     def _command(self, name: str) -> click.Command | None:
         module = COMMANDS.get(name) or OLD_COMMANDS.get(name)

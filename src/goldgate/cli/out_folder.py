@@ -52,7 +52,8 @@ class OutFolder:
         self._samples: SamplesFile | None = None
         self._records = records  # the name of the file with a line for each unit
         self._names = (records, *names)
-        self._made = _missing_folders(self.path)
+        # The folders that are to be made. Path.exists fails where a name is too long; making the folder then says so.
+        self._made = [folder for folder in (self.path, *self.path.parents) if not os.path.exists(folder)]
         self._published = False
         _check_inputs(self.path, inputs, self._names)
         _require_free(self.path, self._names)
@@ -149,12 +150,6 @@ class SamplesFile(io.BufferedWriter):
     def close(self) -> None:
         with _named_failures(self._path):
             super().close()
-
-
-def _missing_folders(path: Path) -> list[Path]:
-    """The folders that are to be made, the innermost first."""
-    # Path.exists fails where a name is too long; making the folder then says so.
-    return [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
 
 
 def _check_inputs(folder: Path, inputs: Iterable[str], written: Sequence[str]) -> None:

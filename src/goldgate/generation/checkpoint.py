@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,18 +63,16 @@ class LocalModel:
         longest = int(parameters.get("max_tokens") or 2048)
         prompts = [self.encode(request.messages) for request in batch]
         room = getattr(self._model.config, "max_position_embeddings", None)
-        asked = [prompt for prompt in prompts if room is None or len(prompt) < room]
-        answers: list[list[int]] = []
-        if asked:
-            longest = min(longest, room - max(map(len, asked))) if room is not None else longest
-            try:
-                answers = self._generate(asked, longest, batch[0], parameters)
-            except torch.OutOfMemoryError:
-                torch.cuda.empty_cache()
-                return None
-        rest = iter(answers)
+        fitting = [prompt for prompt in prompts if room is None or len(prompt) < room]
+        if fitting and room is not None:
+            longest = min(longest, room - max(map(len, fitting)))
+        try:
+            answers = iter(self._generate(fitting, longest, batch[0], parameters) if fitting else [])
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            return None
         return [
-            self._answer(prompt, next(rest), longest)
+            self._answer(prompt, next(answers), longest)
             if room is None or len(prompt) < room
             else NoAnswer("final", "too_long", f"the prompt has {len(prompt)} tokens, the model takes {room}")
             for prompt in prompts
@@ -114,18 +113,13 @@ class LocalModel:
                 return None
 
     def _pieces(self, laid_out: str, contents: dict[str, str]) -> list[int]:
+        """The tokens of a chat that was laid out around marks, with the contents in their places."""
         tokens: list[int] = []
-        rest = laid_out
-        while rest:
-            at = {mark: rest.find(mark) for mark in contents if mark in rest}
-            if not at:
-                tokens += self._tokenizer.encode(rest, add_special_tokens=False)
-                break
-            mark = min(at, key=lambda name: at[name])
-            if at[mark]:
-                tokens += self._tokenizer.encode(rest[: at[mark]], add_special_tokens=False)
-            tokens += self._plain(contents[mark])
-            rest = rest[at[mark] + len(mark) :]
+        for piece in re.split(f"({'|'.join(contents)})", laid_out):
+            if piece in contents:
+                tokens += self._plain(contents[piece])
+            elif piece:
+                tokens += self._tokenizer.encode(piece, add_special_tokens=False)
         return tokens
 
     def _plain(self, text: str) -> list[int]:

@@ -311,9 +311,6 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __contains__(self, key: str) -> bool:
-        return key in self.contents.answers
-
     def reserve(self, size: int) -> None:
         """Reserve `size` bytes of disk space, so that answers in flight can be stored when the disk becomes full.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -179,6 +179,7 @@ class RequestBudget:
 
 PLAN_VERSION = 1  # raised whenever the same settings may give another request
 
+Formats = tuple[AnswerFormat, ...]
 ResponseFormat = Literal["auto", "json_schema", "json_object", "text"]
 OUTPUT_LIMITS = ("max_tokens", "max_completion_tokens", "max_new_tokens")
 
@@ -206,7 +207,7 @@ class RequestPlan:
     model: str
     parameters: Mapping[str, Any]
     seeds: tuple[int | None, ...]
-    formats: tuple[AnswerFormat, ...]  # every format that it may be asked in, the first one first
+    formats: Formats  # every format that it may be asked in, the first one first
     also: tuple[Mapping[str, str], ...] = ()  # other sources whose answers count too
 
     @property
@@ -234,18 +235,8 @@ class RequestPlan:
         return _hash(orjson.dumps(self.settings(), option=orjson.OPT_SORT_KEYS))
 
 
-def make_plan(
-    task: Task,
-    source: Mapping[str, str],
-    model: str,
-    parameters: Mapping[str, Any],
-    *,
-    seeds: tuple[int | None, ...] = (None,),
-    response_format: ResponseFormat = "auto",
-    takes_formats: bool = True,
-    also: Sequence[Mapping[str, str]] = (),
-) -> RequestPlan:
-    """Put a plan together. An answerer that takes no formats is asked for text, unless one is named."""
+def answer_formats(task: Task, response_format: ResponseFormat, *, takes_formats: bool = True) -> Formats:
+    """The formats to ask in, the best one first. An answerer that takes none gets text, unless a format is named."""
     if response_format == "json_schema" and task.answer_schema is None:
         raise ConfigError(
             "response_format.no_schema",
@@ -253,10 +244,8 @@ def make_plan(
             advice="use --response-format json_object, text or auto",
         )
     if response_format != "auto":
-        formats: tuple[AnswerFormat, ...] = (response_format,)
-    else:
-        formats = ANSWER_FORMATS[ANSWER_FORMATS.index(task.first_format if takes_formats else "text") :]
-    return RequestPlan(task, source, model, parameters, seeds, formats, tuple(also))
+        return (response_format,)
+    return ANSWER_FORMATS[ANSWER_FORMATS.index(task.first_format if takes_formats else "text") :]
 
 
 class RequestBuilder:

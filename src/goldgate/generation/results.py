@@ -120,6 +120,7 @@ class SeedSummary:
 
     def as_json(self) -> dict[str, Any]:
         lost = sum(self.without_answer, Usage())
+        endpoints = {address: dict(sorted(models.items())) for address, models in sorted(self.endpoints.items())}
         return {
             "seed": self.seed,
             "coverage": self.coverage.as_json(),
@@ -140,11 +141,8 @@ class SeedSummary:
             "finish_reasons": dict(sorted(self.finish_reasons.items())),
             "models": dict(sorted(self.models.items())),
             "attempts": self.attempts,
-            **({"endpoints": self._endpoints()} if self.endpoints else {}),
+            **({"endpoints": endpoints} if endpoints else {}),
         }
-
-    def _endpoints(self) -> dict[str, dict[str, int]]:
-        return {address: dict(sorted(models.items())) for address, models in sorted(self.endpoints.items())}
 
 
 def write_predictions(

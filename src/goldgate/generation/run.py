@@ -35,9 +35,9 @@ from goldgate.generation.request import (
     RequestPlan,
     ResponseFormat,
     Usage,
+    answer_formats,
     compute_cost,
     find_price,
-    make_plan,
 )
 from goldgate.generation.results import (
     NOT_ASKED,
@@ -240,16 +240,9 @@ def prepare(
     source = answerer.identify()
     task = load_task()
     try:
-        plan = make_plan(
-            task,
-            source,
-            options.model,
-            options.parameters,
-            seeds=options.all_seeds,
-            response_format=options.response_format,
-            takes_formats=answerer.takes_formats,
-            also=answerer.also(),
-        )
+        formats = answer_formats(task, options.response_format, takes_formats=answerer.takes_formats)
+        also = tuple(answerer.also())
+        plan = RequestPlan(task, source, options.model, options.parameters, options.all_seeds, formats, also)
         shard, everything = options.shard, range(len(task))
         documents = everything if shard is None else [place for place in everything if shard.holds(task.id(place))]
         stop_rule = watch(task)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,18 +97,12 @@ def _is_sibling(path: Path, shard: DocumentShard) -> bool:
     return other is not None and other.total == shard.total
 
 
-@contextmanager
-def lock_shards(out: Path) -> Iterator[None]:
-    """Lock the shards of a folder while a block runs: no other process merges them or asks for what they lack."""
+def lock_shards(out: Path) -> FolderLock | None:
+    """Lock the shards of a folder, if it has some: no other process merges them or asks for what they lack."""
     if not (out / SHARDS_FOLDER).is_dir():
-        yield
-        return
+        return None
     try:
-        lock = FolderLock(out / SHARDS_FOLDER)
+        return FolderLock(out / SHARDS_FOLDER)
     except OSError as problem:
         advice = "the folder of the shards must be one that can be written to"
         raise write_failure(out / SHARDS_FOLDER, problem, advice, "the folder of the shards cannot be locked") from None
-    try:
-        yield
-    finally:
-        lock.release()
