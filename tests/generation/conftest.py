@@ -13,9 +13,10 @@ import pytest
 from goldgate.generation import fleet
 from goldgate.generation.answerer import Listener
 from goldgate.generation.fleet import EndpointLimits
-from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
+from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.run import GenerationOptions, GenerationResult, PreparedRun, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
+from goldgate.generation.transport import EndpointOptions
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.extraction.task import TaskOptions, load_task
 from goldgate.suites.plan import load_protocol

@@ -16,9 +16,10 @@ import pytest
 
 from goldgate.errors import ConfigError, InputError
 from goldgate.generation.fleet import EndpointLimits
-from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
+from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.run import given_up_error
 from goldgate.generation.secret import Secret
+from goldgate.generation.transport import EndpointOptions
 from tests.generation.conftest import Data
 from tests.generation.server import Behaviour, Running
 

@@ -18,10 +18,11 @@ from goldgate.errors import ConfigError
 from goldgate.files.address import redact_arguments
 from goldgate.generation.answerer import Listener
 from goldgate.generation.fleet import LONGEST_REST, EndpointLimits, Fleet, FleetMember
-from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
+from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.request import ModelAnswer, NoAnswer
 from goldgate.generation.run import GenerationOptions, GenerationResult, generate, given_up_error, open_journal, prepare
 from goldgate.generation.secret import Secret
+from goldgate.generation.transport import EndpointOptions
 from goldgate.protocol import GenerationSettings
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.extraction.task import TaskOptions, load_task

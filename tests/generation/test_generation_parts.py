@@ -14,7 +14,7 @@ from goldgate.generation.prompt import parse_template
 from goldgate.generation.reply import read_reply
 from goldgate.generation.request import ModelAnswer, NoAnswer, RequestBuilder, RequestPlan, Usage, answer_formats
 from goldgate.generation.secret import Secret, check_address, read_secret, redact_address
-from goldgate.generation.transport import Endpoint, find_proxy
+from goldgate.generation.transport import EndpointOptions, find_proxy
 from goldgate.suites.extraction.events import empty_events
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
 from goldgate.suites.extraction.records import Gold
@@ -291,7 +291,7 @@ def test_no_piece_of_the_key_is_left_in_a_text(text: str) -> None:
 
 def test_a_secret_does_not_show_itself() -> None:
     assert KEY not in repr(Secret(KEY))
-    assert KEY not in repr(Endpoint("http://a", Secret(KEY)))
+    assert KEY not in repr(EndpointOptions("http://a", secret=Secret(KEY)))
 
 
 def test_an_answer_that_quotes_the_key_is_kept_without_it() -> None:
@@ -317,8 +317,9 @@ def test_a_key_on_the_command_line_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_addresses() -> None:
-    assert Endpoint("https://h/v1/", Secret(None)).address == "https://h/v1/chat/completions"
-    assert Endpoint("https://h/v1?api-version=1", Secret(None)).address == "https://h/v1/chat/completions?api-version=1"
+    assert EndpointOptions("https://h/v1/").completions_url == "https://h/v1/chat/completions"
+    queried = EndpointOptions("https://h/v1?api-version=1")
+    assert queried.completions_url == "https://h/v1/chat/completions?api-version=1"
     assert redact_address("https://u:p@h:1/v1?k=s") == "https://h:1/v1"
     for wrong in (
         "h/v1",

@@ -15,10 +15,11 @@ from goldgate.core.task import AnswerFormat, AnswerSchema, Message, Question, Ta
 from goldgate.errors import ConfigError
 from goldgate.generation.answerer import Answerer, Assignment, Ending, Listener
 from goldgate.generation.checkpoint import CheckpointAnswerer
-from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
+from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.request import ModelAnswer, Usage
 from goldgate.generation.run import GenerationOptions, GenerationResult, PreparedRun, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
+from goldgate.generation.transport import EndpointOptions
 from goldgate.pipeline import evaluate_suite
 from goldgate.protocol import GenerationSettings, Price
 from goldgate.suites.extraction.task import ExtractionTask

@@ -171,7 +171,8 @@ def _choose_answerer(params: dict[str, Any]) -> tuple[Answerer, str]:
 
 def _endpoints(params: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
     from goldgate.generation.fleet import EndpointLimits
-    from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
+    from goldgate.generation.openai import OpenAIAnswerer
+    from goldgate.generation.transport import EndpointOptions
 
     keys: tuple[str | None, ...] = params["api_key_env"] or (None,)
     keys = keys * len(addresses) if len(keys) == 1 else keys

@@ -10,10 +10,12 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from goldgate.generation.request import NoAnswer
-from goldgate.generation.transport import Send
+
+if TYPE_CHECKING:
+    from goldgate.generation.transport import Send
 
 FIRST_PAUSE = 0.5  # seconds
 LONGEST_PAUSE = 60.0

@@ -26,60 +26,17 @@ from goldgate.core.process import handle_signals
 from goldgate.core.task import AnswerFormat, Question
 from goldgate.errors import ConfigError
 from goldgate.generation.answerer import Assignment, Ending, EndReason, Listener
-from goldgate.generation.fleet import EndpointLimits, Fleet, FleetMember, backoff
+from goldgate.generation.fleet import Fleet, FleetMember, backoff
 from goldgate.generation.journal import CUT_OFF
 from goldgate.generation.request import ModelAnswer, ModelRequest, NoAnswer, Usage, estimate_tokens
 from goldgate.generation.secret import (
     DEFAULT_VARIABLE,
     NO_KEY,
-    Secret,
     check_address,
     default_key_is_set,
-    read_secret,
     redact_address,
 )
-from goldgate.generation.transport import Endpoint, open_session, require_aiohttp
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointOptions:
-    """An endpoint with its limits. Without a `secret`, the key comes from the environment."""
-
-    base_url: str
-    limits: EndpointLimits = field(default_factory=EndpointLimits)
-    timeout: float = 600.0
-    key_variable: str | None = None
-    secret: Secret | None = None
-
-    @property
-    def address(self) -> str:
-        """The address without its query, as it is stored and printed."""
-        return redact_address(self.base_url)
-
-    @property
-    def takes_default_key(self) -> bool:
-        """Whether no key was named for it."""
-        return self.secret is None and self.key_variable is None
-
-    def read_secret(self) -> Secret:
-        return self.secret if self.secret is not None else read_secret(self.key_variable)
-
-    def endpoint(self) -> Endpoint:
-        """The endpoint to connect to, with its key."""
-        return Endpoint(self.base_url, self.read_secret().with_address(self.base_url), self.timeout)
-
-    def advice(self, message: str) -> str | None:
-        if "http_401" in message:
-            secret = self.read_secret()
-            where = f"the environment variable {secret.variable}"
-            return f"check the key in {where}" if secret.is_set else f"{where} is not set: put the key into it"
-        if "unreachable" in message or "unknown_host" in message:
-            return f"is a server running at {self.address}? The same command asks for what is missing"
-        if "http_404" in message:
-            return "check --base-url (it often ends in /v1) and --model"
-        if "http_400" in message:
-            return "if the endpoint does not know a parameter, leave it out (--param NAME=null, --response-format text)"
-        return None
+from goldgate.generation.transport import EndpointOptions, open_session, require_aiohttp
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +85,7 @@ class OpenAIAnswerer:
         async with AsyncExitStack() as connections:
             members = [
                 FleetMember(
-                    await connections.enter_async_context(open_session(endpoint.endpoint())),
+                    await connections.enter_async_context(open_session(endpoint)),
                     endpoint.limits,
                     endpoint.address if self.fleet else None,
                 )

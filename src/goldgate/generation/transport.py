@@ -15,7 +15,7 @@ import ssl
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,9 +24,10 @@ from urllib.request import getproxies, proxy_bypass
 
 import goldgate
 from goldgate.errors import ConfigError, Place, missing_extra
+from goldgate.generation.fleet import EndpointLimits
 from goldgate.generation.reply import read_reply, retry_after_header
 from goldgate.generation.request import ModelAnswer, NoAnswer
-from goldgate.generation.secret import Secret, redact_address
+from goldgate.generation.secret import Secret, read_secret, redact_address
 
 if TYPE_CHECKING:
     import aiohttp
@@ -116,20 +117,48 @@ Send = Callable[[bytes, str], Awaitable[ModelAnswer | NoAnswer]]
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where to ask, and how patiently."""
+class EndpointOptions:
+    """An endpoint with its limits. Without a `secret`, the key comes from the environment."""
 
     base_url: str
-    secret: Secret
+    limits: EndpointLimits = field(default_factory=EndpointLimits)
     timeout: float = 600.0
+    key_variable: str | None = None
+    secret: Secret | None = None
 
     @property
     def address(self) -> str:
+        """The address without its query, as it is stored and printed."""
+        return redact_address(self.base_url)
+
+    @property
+    def takes_default_key(self) -> bool:
+        """Whether no key was named for it."""
+        return self.secret is None and self.key_variable is None
+
+    def read_secret(self) -> Secret:
+        return self.secret if self.secret is not None else read_secret(self.key_variable)
+
+    @property
+    def completions_url(self) -> str:
         """The URL of chat completions; a query (`?api-version=…`) stays at the end."""
         parts = urlsplit(self.base_url)
         path = parts.path.rstrip("/")
         path = path if path.endswith("/chat/completions") else f"{path}/chat/completions"
         return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+
+    def advice(self, message: str) -> str | None:
+        if "http_401" in message:
+            secret = self.read_secret()
+            where = f"the environment variable {secret.variable}"
+            return f"check the key in {where}" if secret.is_set else f"{where} is not set: put the key into it"
+        if "unreachable" in message or "unknown_host" in message:
+            return f"is a server running at {self.address}? The same command asks for what is missing"
+        if "http_404" in message:
+            return "check --base-url (it often ends in /v1) and --model"
+        if "http_400" in message:
+            return "if the endpoint does not know a parameter, leave it out (--param NAME=null, --response-format text)"
+        return None
 
 
 class Proxy(NamedTuple):
@@ -149,21 +178,23 @@ def require_aiohttp() -> None:
 
 
 @asynccontextmanager
-async def open_session(endpoint: Endpoint) -> AsyncIterator[Send]:
+async def open_session(endpoint: EndpointOptions) -> AsyncIterator[Send]:
     """A function that sends a body under a request id and gives what came of it; connections are kept and shared."""
     import aiohttp
 
-    proxy = find_proxy(endpoint.address)
-    certificates = find_certificates() if endpoint.address.startswith("https:") or proxy is not None else None
+    url = endpoint.completions_url
+    secret = endpoint.read_secret().with_address(endpoint.base_url)
+    proxy = find_proxy(url)
+    certificates = find_certificates() if url.startswith("https:") or proxy is not None else None
     options = _proxy_options(proxy)
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json",
         "Accept-Encoding": ACCEPTED_ENCODINGS,
         "User-Agent": f"goldgate/{goldgate.__version__}",
-        **endpoint.secret.headers(),
+        **secret.headers(),
     }
-    if proxy is not None and not endpoint.address.startswith("https:"):
+    if proxy is not None and not url.startswith("https:"):
         headers |= options.pop("proxy_headers", {})  # a proxy without TLS reads the request itself
     async with aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=certificates or True),
@@ -177,10 +208,10 @@ async def open_session(endpoint: Endpoint) -> AsyncIterator[Send]:
         async def send(body: bytes, request_id: str) -> ModelAnswer | NoAnswer:
             headers = dict.fromkeys(REQUEST_ID_HEADERS, request_id)
             try:
-                async with session.post(endpoint.address, data=body, headers=headers, **options) as reply:
-                    return await _outcome(reply, endpoint, large)
+                async with session.post(url, data=body, headers=headers, **options) as reply:
+                    return await _outcome(reply, endpoint, secret, large)
             except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as problem:
-                return _fault(problem, endpoint)
+                return _fault(problem, endpoint, secret)
 
         yield send
 
@@ -241,7 +272,7 @@ def _proxy_options(proxy: Proxy | None) -> dict[str, Any]:
 
 
 async def _outcome(
-    reply: aiohttp.ClientResponse, endpoint: Endpoint, large: asyncio.Semaphore
+    reply: aiohttp.ClientResponse, endpoint: EndpointOptions, secret: Secret, large: asyncio.Semaphore
 ) -> ModelAnswer | NoAnswer:
     asked = retry_after_header(reply.headers, datetime.now(UTC))
     encoding = reply.headers.get("Content-Encoding", "").strip().lower()
@@ -250,17 +281,17 @@ async def _outcome(
     body = await read_body(reply.content.iter_any(), encoding, large)
     if body.too_large:
         return NoAnswer("final", "too_large", f"a body of more than {MAX_BODY:,} bytes", billed=True)
-    outcome = read_reply(reply.status, reply.content_type, body.content, endpoint.secret, asked)
+    outcome = read_reply(reply.status, reply.content_type, body.content, secret, asked)
     if body.problem is None or isinstance(outcome, ModelAnswer):  # a whole answer in spite of a wrong length or no end
         return outcome
-    return _fault(body.problem, endpoint)
+    return _fault(body.problem, endpoint, secret)
 
 
-def _fault(problem: Exception, endpoint: Endpoint) -> NoAnswer:
+def _fault(problem: Exception, endpoint: EndpointOptions, secret: Secret) -> NoAnswer:
     """A fault of the connection, in our own words: a library's text may hold an address with a password."""
     import aiohttp
 
-    where = redact_address(endpoint.base_url)
+    where = endpoint.address
     match problem:
         case aiohttp.ClientConnectorCertificateError() | ssl.SSLCertVerificationError():
             return NoAnswer("hopeless", "certificate", f"the certificate of {where} is not trusted")
@@ -276,7 +307,7 @@ def _fault(problem: Exception, endpoint: Endpoint) -> NoAnswer:
             return NoAnswer("again", "connect_timeout", f"no connection with {where}")
         case aiohttp.ClientConnectorError():
             reason = problem.os_error.strerror or type(problem.os_error).__name__
-            return NoAnswer("again", "unreachable", f"no connection with {where}: {endpoint.secret.hide(reason)}")
+            return NoAnswer("again", "unreachable", f"no connection with {where}: {secret.hide(reason)}")
         case TimeoutError():
             detail = f"no answer in {endpoint.timeout:g} seconds"
             return NoAnswer("again", "timeout", detail, billed=True, undecided=True)
