@@ -284,14 +284,19 @@ def paired_difference(pairs: UnitPairs, share: bool = True, level: float = LEVEL
 
 def four_counts(pairs: Mapping[Runs, int], first: Sequence[int], second: Sequence[int]) -> dict[UnitPair, int]:
     """The counts of both systems, those of several runs added up, and weighted so that both have as many runs."""
-    runs = lcm(len(first), len(second))
-    one, other = runs // len(first), runs // len(second)
-    counts: Counter[UnitPair] = Counter()
-    for unit, times in pairs.items():
-        a1, b1 = map(sum, zip(*[unit[n] for n in first], strict=True))
-        a2, b2 = map(sum, zip(*[unit[n] for n in second], strict=True))
-        counts[a1 * one, b1 * one, a2 * other, b2 * other] += times
-    return counts
+    if len(first) == len(second) == 1:
+        (mine,), (theirs,) = first, second
+        fours: list[UnitPair] = [(*unit[mine], *unit[theirs]) for unit in pairs]
+    else:
+        runs, fours = lcm(len(first), len(second)), []
+        for unit in pairs:
+            a1, b1 = (sum(counts) * (runs // len(first)) for counts in zip(*[unit[n] for n in first], strict=True))
+            a2, b2 = (sum(counts) * (runs // len(second)) for counts in zip(*[unit[n] for n in second], strict=True))
+            fours.append((a1, b1, a2, b2))
+    pair_counts: dict[UnitPair, int] = {}
+    for four, times in zip(fours, pairs.values(), strict=True):
+        pair_counts[four] = pair_counts.get(four, 0) + times
+    return pair_counts
 
 
 _NOT_PAIRED = "a unit has too many parts to sum how they vary together"

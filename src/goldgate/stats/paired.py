@@ -238,12 +238,13 @@ class WinCounts:
 def paired_sums(pairs: UnitPairs) -> PairedSums:
     """The sums of these units."""
     units = differing = aa = ab = ba = bb = 0
-    first, second = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
+    first: dict[tuple[int, int], int] = {}
+    second: dict[tuple[int, int], int] = {}
     for (a1, b1, a2, b2), times in pairs.items():
         units += times if a1 or b1 or a2 or b2 else 0
         differing += times if a1 != a2 or b1 != b2 else 0
-        first[a1, b1] += times
-        second[a2, b2] += times
+        first[a1, b1] = first.get((a1, b1), 0) + times
+        second[a2, b2] = second.get((a2, b2), 0) + times
         aa, ab, ba, bb = aa + times * a1 * a2, ab + times * a1 * b2, ba + times * b1 * a2, bb + times * b1 * b2
     return PairedSums(units, differing, pair_sums(first), pair_sums(second), Products(aa, ab, ba, bb))
 
