@@ -252,19 +252,19 @@ def _proposals(record: BaselineRecord) -> Iterator[tuple[str, Decimal]]:
             yield str(name), Decimal(entry["proposal"]["threshold"])  # one of 0 proposes nothing: it cannot fail
 
 
-def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decimal) -> BaselineMetric:
+def _entry(gate: Gate | None, by_report: Sequence[tuple[int, ...]], chance: Decimal) -> BaselineMetric:
     """One metric of a record: hits and trials of each report, and what they propose."""
-    hits, trials = (sum(column) for column in zip(*counted, strict=True))
+    hits, trials = (sum(column) for column in zip(*by_report, strict=True))
     entry: BaselineMetric = {
         "default": gate.bounds() if gate is not None else None,
         "numerator": hits,
         "denominator": trials,
         "observed": floor_quotient(hits, trials, 6) if trials else None,
-        "by_report": [f"{numerator}/{denominator}" for numerator, denominator in counted],
+        "by_report": [f"{numerator}/{denominator}" for numerator, denominator in by_report],
         "proposal": None,
     }
     # The next evaluation is taken to be as large as these were on average; beyond a million it makes no difference.
-    further = min(trials // len(counted), MAX_FURTHER_TRIALS)
+    further = min(trials // len(by_report), MAX_FURTHER_TRIALS)
     if not further:
         return entry
     quantile = beta_binomial_quantile(hits, trials, further, float(chance))

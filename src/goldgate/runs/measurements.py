@@ -161,7 +161,10 @@ class Measurements:
         """The main rates by part, such as event type and role: for exploring, so Benjamini-Hochberg."""
         keys = sorted(key for key in self.joined.tables if len(key) > 1)
         entries = [
-            {**self._entry(metric, key[1:], name), **self._values(metric, key, name)}
+            {
+                **self._entry(metric, key[1:], name),
+                "values": {one: self._part_value(metric, key, one) for one in (self._systems.against, name)},
+            }
             for name in self._systems.others
             for metric in self.headline
             for key in keys
@@ -198,19 +201,14 @@ class Measurements:
             return undefined_difference(why, self.joined.units)
         return rate_difference(self.joined.pairs(key, rate.form), *places, rate.share, same=same)
 
-    def _values(self, metric: str, key: TableKey, name: str) -> dict[str, Any]:
-        """The rates of both, where a part has them."""
-        values: dict[str, float | None] = {}
-        for one in (self._systems.against, name):
-            places = self._systems.places[one]
-            if metric in self.estimates:
-                measure = self.estimates[metric]
-                values[one] = self._estimates.of(metric, measure, key, places[0]).value if len(places) == 1 else None
-                continue
-            sums = [self.joined.run_sums(key, self.rates[metric].form, place) for place in places]
-            rates = [Fraction(run.a, run.b) for run in sums if run.b]
-            values[one] = float(sum(rates, Fraction(0)) / len(rates)) if len(rates) == len(sums) else None
-        return {"values": values}
+    def _part_value(self, metric: str, key: TableKey, name: str) -> float | None:
+        places = self._systems.places[name]
+        if metric in self.estimates:
+            measure = self.estimates[metric]
+            return self._estimates.of(metric, measure, key, places[0]).value if len(places) == 1 else None
+        sums = [self.joined.run_sums(key, self.rates[metric].form, place) for place in places]
+        rates = [Fraction(run.a, run.b) for run in sums if run.b]
+        return float(sum(rates, Fraction(0)) / len(rates)) if len(rates) == len(sums) else None
 
     def _table(self, metric: str) -> str:
         rate = self.rates.get(metric) or self.averages.get(metric)

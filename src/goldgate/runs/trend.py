@@ -42,6 +42,8 @@ class NamedReport(NamedTuple):
 
     name: str
     result: StoredResult | None
+    previous: StoredResult | None = None  # the last one before it that has numbers
+    differs_in: Sequence[str] = ()  # what keeps it from being compared with that
 
     @property
     def gates(self) -> dict[str, GateValue]:
@@ -71,15 +73,14 @@ def trend(
     suite = _one_suite(stored)
     chosen = [*metrics] if metrics else _default_metrics(stored, suite)
     _require_known(chosen, stored)
-    before = _previous_results(stored)
-    differs = [_setting_differences(earlier, each.result) for earlier, each in zip(before, stored, strict=True)]
+    stored = [*_with_previous(stored)]
     return {
         "format_version": FORMAT_VERSION,
         "kind": "trend",
         "suite": suite.name,
-        "reports": [_report(each, other) for each, other in zip(stored, differs, strict=True)],
+        "reports": [_report(each) for each in stored],
         "passed_over": passed_over,
-        "metrics": {name: [*_points(name, stored, before, differs)] for name in chosen},
+        "metrics": {name: [_point(name, each) for each in stored] for name in chosen},
     }
 
 
@@ -167,14 +168,11 @@ def _require_known(metrics: Sequence[str], stored: Sequence[NamedReport]) -> Non
             )
 
 
-def _previous_results(stored: Sequence[NamedReport]) -> list[StoredResult | None]:
-    """For each report, the last one before it that has numbers."""
-    previous: list[StoredResult | None] = []
+def _with_previous(stored: Sequence[NamedReport]) -> Iterator[NamedReport]:
     last: StoredResult | None = None
     for each in stored:
-        previous.append(last)
+        yield each._replace(previous=last, differs_in=_setting_differences(last, each.result))
         last = each.result or last
-    return previous
 
 
 def _setting_differences(earlier: StoredResult | None, later: StoredResult | None) -> list[str]:
@@ -186,31 +184,28 @@ def _setting_differences(earlier: StoredResult | None, later: StoredResult | Non
     return [*settings, *(kind for kind in {**mine, **theirs} if mine.get(kind) != theirs.get(kind))]
 
 
-def _report(stored: NamedReport, differs: Sequence[str]) -> TrendReportEntry:
+def _report(stored: NamedReport) -> TrendReportEntry:
     result = stored.result
     return {
         "name": stored.name,
         "status": "SYSTEM_ERROR" if result is None else result.report["status"],
         "signature": None if result is None else result.report["signature"],
         "report_sha256": None if result is None else result.sha256,
-        "differs_in": [*differs],
+        "differs_in": [*stored.differs_in],
     }
 
 
-def _points(
-    metric: str, stored: Sequence[NamedReport], before: Sequence[StoredResult | None], differs: Sequence[Sequence[str]]
-) -> Iterator[TrendPoint]:
-    for each, earlier, other in zip(stored, before, differs, strict=True):
-        measured, gate = each.measured.get(metric), each.gates.get(metric)
-        old = None if earlier is None else NamedReport("", earlier).measured.get(metric)
-        comparable = earlier is not None and not other
-        yield {
-            "name": each.name,
-            "measured": measured,
-            "change": _change(old, measured) if comparable and old is not None and measured is not None else None,
-            "gate": None if gate is None else cast("TrendGate", {side: gate[side] for side in _BOUNDS if side in gate}),
-            "verdict": None if gate is None else gate["verdict"],
-        }
+def _point(metric: str, stored: NamedReport) -> TrendPoint:
+    measured, gate = stored.measured.get(metric), stored.gates.get(metric)
+    comparable = None if stored.differs_in else stored.previous
+    old = None if comparable is None else NamedReport("", comparable).measured.get(metric)
+    return {
+        "name": stored.name,
+        "measured": measured,
+        "change": None if old is None or measured is None else _change(old, measured),
+        "gate": None if gate is None else cast("TrendGate", {side: gate[side] for side in _BOUNDS if side in gate}),
+        "verdict": None if gate is None else gate["verdict"],
+    }
 
 
 def _change(old: MetricValue, new: MetricValue) -> float | None:
