@@ -102,8 +102,8 @@ def refuse_overlapping_reports(reports: Sequence[StoredReport]) -> None:
             units = {*one.stored.units} - {None}
             shared = sum(unit in units for unit in other.stored.units)
             if shared * 2 > min(len(one.stored.units), len(other.stored.units)):
-                found = f"{shared} {one.suite.unit}s that are those of {one.result.name} but for ids and times"
-                raise _overlap_error(other, found)
+                content = f"{shared} {one.suite.unit}s that are those of {one.result.name} but for ids and times"
+                raise _overlap_error(other, content)
             if one.result.report["metrics"]["version"] != other.result.report["metrics"]["version"]:
                 raise InputError(
                     "report.other_version",

@@ -153,7 +153,7 @@ def _planned_difference(
 
 
 def _in_records(needed: int, units: int, records: int) -> int:
-    """The number of records that bring so many units, where `records` brought `units`.
+    """The number of records that bring the needed units, where `records` brought `units`.
 
     Units of a rate are not all there are: a record without the event type says nothing about the type.
     """

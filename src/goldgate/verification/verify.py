@@ -366,8 +366,8 @@ def verify_records(result: StoredResult, protocol: str | None = None) -> Verific
         if name in metrics_by_name and name not in unknown:
             differences += _metric_difference(result, gate["measured"], metrics_by_name[name], pointer, unit)
     if contradiction is not None:
-        found = f"line {contradiction[0]}: parts of another whole"
-        differences.append(FileDifference(result.suite.records, found, "parts that add up"))
+        parts = f"line {contradiction[0]}: parts of another whole"
+        differences.append(FileDifference(result.suite.records, parts, "parts that add up"))
     left_out = [f"{', '.join(unknown)}: not known from records alone"] if unknown else []
     compared = [f"{result.file.name} with {result.suite.records}"]
     return Verification("records", result.suite.name, compared, differences, not_compared=[*left_out, _INPUTS_NOTE])
