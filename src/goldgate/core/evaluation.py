@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         ErrorReport,
         ErrorValue,
         FileDigest,
-        MetricValue,
         PlainReport,
         RateValue,
         SuiteReport,
@@ -163,15 +162,11 @@ class Evaluation:
 
     def interval(self, metric: str) -> tuple[float, float] | None:
         """The ends of a metric's 95 % interval; None where it has none (the report's `interval_reason` says why)."""
-        interval = self._stored(metric)["interval"]
-        return None if interval is None else (interval["low"], interval["high"])
-
-    def _stored(self, metric: str) -> MetricValue:
-        """A metric as it stands in the report."""
         metrics = metrics_by_name(self.report["metrics"])
         if metric not in metrics:
             raise UnknownMetricError(metric, self.metrics)
-        return metrics[metric]
+        interval = metrics[metric]["interval"]
+        return None if interval is None else (interval["low"], interval["high"])
 
     def __repr__(self) -> str:
         """One line: the verdict, and the metrics that it rests on (the first few where no gate names any)."""

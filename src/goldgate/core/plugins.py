@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Container, Iterator
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
@@ -94,17 +95,10 @@ def _declared() -> dict[str, list[Plugin]]:
 
 
 def _declares_plugins(folder: str) -> bool:
-    try:
-        with os.scandir(folder or ".") as entries:
-            places = [entry.path for entry in entries if entry.name.endswith(_METADATA)]
-    except OSError:  # a zip file, or nothing
-        return False
-    return any(_MARK in _read(os.path.join(place, "entry_points.txt")) for place in places)
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as stream:
-            return stream.read()
-    except OSError:
-        return b""
+    with suppress(OSError), os.scandir(folder or ".") as entries:  # a zip file, or nothing
+        for entry in entries:
+            if entry.name.endswith(_METADATA):
+                with suppress(OSError), open(os.path.join(entry.path, "entry_points.txt"), "rb") as stream:
+                    if _MARK in stream.read():
+                        return True
+    return False
