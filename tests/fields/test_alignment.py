@@ -19,7 +19,7 @@ INVOICE = obj(vendor=TEXT, items=array(ITEM))
 
 def rows(facts: Any, verdict: str, side: str = "predicted") -> list[str]:
     tree = facts.predicted if side == "predicted" else facts.gold
-    return sorted(leaf.shape.row for leaf in tree.leaves if leaf.state == verdict)
+    return sorted(leaf.shape.name for leaf in tree.leaves if leaf.state == verdict)
 
 
 def test_absent_is_no_leaf_on_either_side() -> None:

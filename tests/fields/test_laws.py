@@ -141,7 +141,7 @@ def test_any_order_of_keys_and_items_gives_the_same_numbers(gold: Any, answer: A
 
     def rows_of(one: Any, other: Any) -> tuple[Any, ...]:
         facts = score(one, other, SCHEMA)
-        by_path = [Counter((leaf.shape.row, leaf.state) for leaf in t.leaves) for t in (facts.gold, facts.predicted)]
+        by_path = [Counter((leaf.shape.name, leaf.state) for leaf in t.leaves) for t in (facts.gold, facts.predicted)]
         return counts(facts), by_path, facts.alignment.pair_share_cost, facts.alignment.shape_mended
 
     assert rows_of(gold, answer) == rows_of(shuffled(gold, chance), shuffled(answer, chance))

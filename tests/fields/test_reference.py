@@ -106,16 +106,16 @@ def spoil(chance: random.Random, value: Any) -> None:
 def result_of(facts: FieldFacts) -> Result:
     """What the suite counts, in the form of the reference."""
     gold, predicted = facts.gold, facts.predicted
-    paired = Counter((leaf.shape.row, leaf.state) for leaf in gold.leaves if leaf.state in ("hit", "wrong"))
+    paired = Counter((leaf.shape.name, leaf.state) for leaf in gold.leaves if leaf.state in ("hit", "wrong"))
     right = [
-        one.shape.row
+        one.shape.name
         for one, other in facts.alignment.items
         if one.end - one.start == other.end - other.start
         and all(leaf.state == "hit" for leaf in gold.leaves[one.start : one.end])
     ]
     return Result(
-        count_rows([leaf.shape.row for leaf in gold.leaves], [leaf.shape.row for leaf in predicted.leaves]),
-        count_rows([item.shape.row for item in gold.items], [item.shape.row for item in predicted.items]),
+        count_rows([leaf.shape.name for leaf in gold.leaves], [leaf.shape.name for leaf in predicted.leaves]),
+        count_rows([item.shape.name for item in gold.items], [item.shape.name for item in predicted.items]),
         facts.absent,
         facts.alignment.pair_share_cost,
         tuple(sorted(paired.items())),

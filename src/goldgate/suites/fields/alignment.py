@@ -112,7 +112,7 @@ class Aligner:
         self.alignment.shape_mended += self._is_single(gold) != self._is_single(predicted)
         shape = gold.shape if type(gold) is ListNode else predicted.shape
         if paired.greedy:
-            self.alignment.greedy[shape.row] = self.alignment.greedy.get(shape.row, 0) + gold.size + predicted.size
+            self.alignment.greedy[shape.name] = self.alignment.greedy.get(shape.name, 0) + gold.size + predicted.size
         for one, other in paired.pairs:
             if shape.has_items and type(one) is ObjectNode and type(other) is ObjectNode:
                 self.alignment.items.append((one, other))
@@ -310,7 +310,7 @@ def _same_date(gold: Leaf, predicted: Leaf) -> bool:
 def confused_values(gold: Leaf, predicted: Leaf) -> tuple[str, str, str]:
     """The path of an enum, the value that gold has, and the one that was predicted in its place, cut to a length."""
     values = [limit_length(leaf_text(leaf.value), CONFUSED_LENGTH) for leaf in (gold, predicted)]
-    return gold.shape.row, values[0], values[1]
+    return gold.shape.name, values[0], values[1]
 
 
 def other_comparators(gold: Leaf) -> Iterator[str]:

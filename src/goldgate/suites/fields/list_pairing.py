@@ -380,7 +380,7 @@ class _SharedFeatures:
                 else:
                     item.inner[place] = node
                     item.inner_keys |= {
-                        (place, leaf.shape.row, leaf.key if leaf.is_strict else None) for leaf in node.leaves()
+                        (place, leaf.shape.name, leaf.key if leaf.is_strict else None) for leaf in node.leaves()
                     }
                     if is_single:
                         self._irregular.add(place)

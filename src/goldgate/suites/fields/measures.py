@@ -59,11 +59,11 @@ class FieldRates(PathRates):
     ratios = precision_recall_f1("field_", "hits")
 
     def paths(self, facts: FieldFacts) -> tuple[list[str], list[str], list[str]]:
-        gold = [leaf.shape.row for leaf in facts.gold.leaves]
+        gold = [leaf.shape.name for leaf in facts.gold.leaves]
         if facts.is_whole:
             return gold, gold, gold
-        hits = [leaf.shape.row for leaf in facts.gold.leaves if leaf.state == HIT]
-        return hits, [leaf.shape.row for leaf in facts.predicted.leaves], gold
+        hits = [leaf.shape.name for leaf in facts.gold.leaves if leaf.state == HIT]
+        return hits, [leaf.shape.name for leaf in facts.predicted.leaves], gold
 
 
 class ItemRates(PathRates):
@@ -74,11 +74,11 @@ class ItemRates(PathRates):
 
     def paths(self, facts: FieldFacts) -> tuple[list[str], list[str], list[str]]:
         hits = [
-            gold.shape.row
+            gold.shape.name
             for gold, predicted in facts.alignment.items
             if gold.size == predicted.size and all(leaf.state == HIT for leaf in gold.leaves())
         ]
-        predicted, gold = ([item.shape.row for item in tree.items] for tree in (facts.predicted, facts.gold))
+        predicted, gold = ([item.shape.name for item in tree.items] for tree in (facts.predicted, facts.gold))
         return hits, predicted, gold
 
 
@@ -324,10 +324,10 @@ class FieldErrorCounts:
         for side, tree in (("gold", facts.gold), ("predicted", facts.predicted)):
             for leaf in [leaf for leaf in tree.leaves if leaf.state != HIT]:
                 names.append(f"error.{side}.{leaf.state}")
-                names.append(f"row_error.{side}.{leaf.state}.{leaf.shape.row}")
+                names.append(f"row_error.{side}.{leaf.state}.{leaf.shape.name}")
                 if leaf.state == WRONG and side == "gold":
                     names.append(f"wrong.{leaf.detail}")
-                    names += [f"would_hit.{name}.{leaf.shape.row}" for name in other_comparators(leaf)]
+                    names += [f"would_hit.{name}.{leaf.shape.name}" for name in other_comparators(leaf)]
                     if leaf.shape.is_enum and leaf.partner is not None:
                         names.append(f"confused.{dumps(confused_values(leaf, leaf.partner)).decode()}")
         return count_names(names) if names else NO_TOTALS

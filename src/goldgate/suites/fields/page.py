@@ -43,7 +43,7 @@ from goldgate.suites.fields.alignment import GOLD_STATES, PREDICTED_STATES
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import MetricValue
-    from goldgate.suites.fields.contracts import FieldsReport, PathRow
+    from goldgate.suites.fields.contracts import FieldsReport, PathCounts, PathRow
 
 SHOWN_PATHS = 20
 HEADLINE = ("field_f1", "item_f1", "document_exact_rate", "schema_compliance_rate", "hallucination_rate")
@@ -65,7 +65,9 @@ _WRONG_MEANINGS = {
     "part": "one contains the other",
     "other": "another value",
 }
-_RATE_COLUMNS = tuple(Column(title, optional=title == "interval") for title in ("P", "R", "F1", "interval"))
+_RATE_COLUMNS = tuple(
+    Column(title, optional=title == "interval") for title in ("P", "R", "F1", "interval", "pred", "gold")
+)
 
 
 def fields_page(report: FieldsReport) -> Page:
@@ -153,25 +155,22 @@ def _sorted_paths(report: FieldsReport) -> list[PathRow]:
 
 def _paths(report: FieldsReport) -> Section:
     """Every path, that with most lost leaves first, and what became of its leaves."""
-    columns = (Column("path"), *_RATE_COLUMNS, Column("pred"), Column("gold"),
-               *(Column(name, optional=True) for name in _ERRORS))  # fmt: skip
+    columns = (Column("path"), *_RATE_COLUMNS, *(Column(name, optional=True) for name in _ERRORS))
     rows: list[tuple[Cell, ...]] = []
     for row in _sorted_paths(report):
         errors = {**row["errors"]["predicted"], **row["errors"]["gold"]}
-        counts = (MeasuredValue(errors.get(name, 0)) for name in _ERRORS)
-        sizes = MeasuredValue(row["predicted"]), MeasuredValue(row["gold"])
-        rows.append((Name(row["path"]), *rate_cells(row, "field"), *sizes, *counts))
+        rows.append((*_rate_row(row, "field"), *(MeasuredValue(errors.get(name, 0)) for name in _ERRORS)))
     return Section("Paths", (Table(columns, tuple(rows), limit=SHOWN_PATHS, empty="no leaves on either side"),))
 
 
 def _items(report: FieldsReport) -> Section:
-    columns = (Column("items of"), *_RATE_COLUMNS, Column("pred"), Column("gold"))
-    rows = tuple(
-        (Name(row["path"]), *rate_cells(row, "item"),
-         MeasuredValue(row["predicted"]), MeasuredValue(row["gold"]))
-        for row in report["breakdown"]["items"]
-    )  # fmt: skip
-    return Section("Items that are right as a whole", (Table(columns, rows, limit=SHOWN_PATHS),) if rows else ())
+    rows = tuple(_rate_row(row, "item") for row in report["breakdown"]["items"])
+    table = Table((Column("items of"), *_RATE_COLUMNS), rows, limit=SHOWN_PATHS)
+    return Section("Items that are right as a whole", (table,) if rows else ())
+
+
+def _rate_row(row: PathCounts, family: str) -> tuple[Cell, ...]:
+    return Name(row["path"]), *rate_cells(row, family), MeasuredValue(row["predicted"]), MeasuredValue(row["gold"])
 
 
 def _reading(report: FieldsReport) -> LabelList:

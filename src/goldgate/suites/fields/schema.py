@@ -12,7 +12,7 @@ from typing import Any
 from goldgate.errors import ConfigError, Place, describe_value, did_you_mean
 from goldgate.files.parsing import YamlTree
 from goldgate.shape.validation import build_dataclass
-from goldgate.suites.fields.comparators import TEXT, Comparator, FunctionComparator, make_comparator
+from goldgate.suites.fields.comparators import TEXT, Comparator, FunctionComparator, Key, make_comparator
 from goldgate.suites.fields.suite import NOT_SET, WEIGHT_DECIMALS, FieldsSettings, PathSettings
 
 JsonObject = Mapping[str, Any]
@@ -53,9 +53,9 @@ class PathShape:
     """
 
     __slots__ = (
-        "_branches", "_item", "_schema", "children", "comparator", "declared", "depth", "has_items", "is_choice",
+        "_branches", "_item", "_schema", "children", "comparator", "declared", "has_items", "is_choice",
         "is_entry", "is_enum", "is_free", "is_scalar", "kept_keys", "key", "kinds", "name", "ordered", "pair_share",
-        "parts", "row", "settings", "weight",
+        "parts", "settings", "weight",
     )  # fmt: skip
 
     def __init__(self, schema: FieldSchema, branches: list[JsonObject], name: str, parts: tuple[str, ...]) -> None:
@@ -63,11 +63,9 @@ class PathShape:
         self._branches = branches
         self.children: dict[str, PathShape] = {}
         self._item: PathShape | None = None
-        self.name = name
+        self.name = name  # also of the row of the report that counts its leaves
         self.parts = parts
-        self.depth = len(parts)
         self.declared = True
-        self.row = name  # of the report, that counts its leaves
         types = {kind for branch in branches for kind in _types_of(branch)}
         self.kinds = frozenset("scalar" if kind in _SCALARS else kind for kind in types)
         self.is_free = not self.kinds
@@ -89,8 +87,9 @@ class PathShape:
         self.key = tuple(tuple(parse_path(path)) for path in settings.key)
         self.pair_share = self._schema.pair_share if settings.pair_share is None else settings.pair_share
         self.is_scalar = self.kinds == {"scalar"} and self.comparator is not None
-        is_strict = self.kinds == {"scalar"} and self.comparator is not None and self.comparator.equivalence
-        self.kept_keys = self.comparator.memo if is_strict and self.comparator is not None else {}
+        self.kept_keys: dict[str | float, Key] = {}
+        if self.kinds == {"scalar"} and self.comparator is not None and self.comparator.equivalence:
+            self.kept_keys = self.comparator.memo
         self.is_choice = self.is_enum or (settings.compare or default) in ("boolean", "enum")
 
     @property
@@ -142,7 +141,7 @@ class PathShape:
         return self._item
 
     def _below(self, below: list[Any], step: str, text: str) -> PathShape:
-        if self.depth >= MAX_DEPTH:
+        if len(self.parts) >= MAX_DEPTH:
             return self._schema.undeclared
         branches = self._schema.expand(below, f"{self.name}.{step}")
         if text == "[]":
@@ -184,7 +183,8 @@ class FieldSchema:
         self.functions = dict(functions or {})
         self.pair_share: Decimal = settings.pair_share
         self._by_path = {tuple(_checked_path(path)): value for path, value in settings.paths.items()}
-        self.undeclared = _undeclared(self)
+        self.undeclared = PathShape(self, [], UNDECLARED_ROW, ("\0",))
+        self.undeclared.declared, self.undeclared.comparator = False, TEXT
         self.root = PathShape(self, self.expand([document], "$"), "$", ())
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -273,9 +273,9 @@ class FieldSchema:
     def require_paths(self, derive_from_gold: Callable[[], FieldSchema], place: Callable[[str], Place]) -> None:
         """Raise a ConfigError for a path of the protocol that neither the schema nor any gold document has."""
         unknown = [path for path in self.settings.paths if not self.has_path(parse_path(path))]
-        derived = derive_from_gold() if unknown and not self.is_derived else self
+        of_gold = derive_from_gold() if unknown and not self.is_derived else self
         for path in unknown:
-            if derived is self or not derived.has_path(parse_path(path)):
+            if not of_gold.has_path(parse_path(path)):
                 message = f"no document and no schema has the path {path}"
                 raise self.unknown_path(path, message, place(f"fields.paths.{path}"))
 
@@ -287,12 +287,6 @@ class FieldSchema:
             "fields.unknown_path", message, place=place, expected=expected, found=path,
             advice=did_you_mean(path, known),
         )  # fmt: skip
-
-
-def _undeclared(schema: FieldSchema) -> PathShape:
-    shape = PathShape(schema, [], UNDECLARED_ROW, ("\0",))
-    shape.declared, shape.comparator = False, TEXT
-    return shape
 
 
 def _types_of(branch: JsonObject) -> Iterator[str]:
