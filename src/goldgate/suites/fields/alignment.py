@@ -233,15 +233,15 @@ def _first_pairs(
     predicted: list[Leaf], edges: dict[int, list[Leaf]], paths: dict[int, str]
 ) -> Iterator[tuple[Leaf, Leaf]]:
     """Every predicted leaf with the first gold leaf that is still free; a few are looked at."""
-    taken: set[int] = set()
-    used: dict[int, int] = {}  # a list of partners, which leaves with equal keys share → how many of it are taken
+    used_gold: set[int] = set()
+    used: dict[int, int] = {}  # a list of partners, which leaves with equal keys share → how many of it are used
     for leaf in predicted:
         partners = edges[id(leaf)]
         start = used.get(id(partners[0]), 0)
         for place in range(start, min(start + 8, len(partners))):
             partner = partners[place]
-            if id(partner) not in taken and paths[id(partner)] != paths[id(leaf)]:
-                taken.add(id(partner))
+            if id(partner) not in used_gold and paths[id(partner)] != paths[id(leaf)]:
+                used_gold.add(id(partner))
                 used[id(partners[0])] = place + 1 if place == start else start
                 yield partner, leaf
                 break

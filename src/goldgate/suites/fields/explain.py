@@ -186,10 +186,10 @@ def _value_table(facts: FieldFacts) -> tuple[Block, ...]:
         leaf = gold or predicted
         assert leaf is not None  # a row is of at least one
         elsewhere = gold is not None and predicted is not None and gold.shape.name != predicted.shape.name
-        written = "" if predicted is None else limit_length(leaf_text(predicted.value))
+        predicted_text = "" if predicted is None else limit_length(leaf_text(predicted.value))
         where = f" (at {location(predicted)})" if elsewhere and predicted is not None else ""
         rows.append((Name(location(leaf)), "" if gold is None else limit_length(leaf_text(gold.value)),
-                     written + where, Name(leaf.error or RIGHT)))  # fmt: skip
+                     predicted_text + where, Name(leaf.error or RIGHT)))  # fmt: skip
     columns = (*map(Column, ("at", "gold", "predicted", "result")),)
     table = Table(columns, tuple(rows[:MOST_ROWS]), shared=2, empty="neither has a value")
     return table, *_more_rows(len(rows) - MOST_ROWS, "value")
@@ -239,8 +239,8 @@ def _marked_values(view: DocumentView) -> Iterator[MarkedValue]:
         if isinstance(leaf.value, bool) or leaf.shape.is_enum:
             continue
         value = _marked(leaf.value, kind, location(leaf), leaf.error, numbers)
-        written = dates.get(leaf.key.written, ()) if isinstance(leaf.key, DateReading) else ()
-        yield value._replace(spans=[*dict.fromkeys((*written, *value.spans))])
+        places = dates.get(leaf.key.written, ()) if isinstance(leaf.key, DateReading) else ()
+        yield value._replace(spans=[*dict.fromkeys((*places, *value.spans))])
 
 
 def facts_leaves(facts: FieldFacts) -> Iterator[tuple[Leaf, str]]:

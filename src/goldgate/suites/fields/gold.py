@@ -104,9 +104,9 @@ def run_fields_check(paths: Sequence[str], options: Options) -> CheckResult:
     schema = options.get("schema")
     loaded = None if schema is None else obtain_schema(schema, FieldsSettings())
     check = FieldsCheck(loaded, options.get("value_field"))
-    found = check_gold_files(paths, GoldOpener(OWN_FORM, id_field=options.get("id_field")), check)
-    report = found.as_json({"types_checked": loaded is not None}, {"leaves": check.leaves})
-    sizes = (count_text(found.records, "record"), count_text(check.leaves, "leaf", "leaves"))
+    result = check_gold_files(paths, GoldOpener(OWN_FORM, id_field=options.get("id_field")), check)
+    report = result.as_json({"types_checked": loaded is not None}, {"leaves": check.leaves})
+    sizes = (count_text(result.records, "record"), count_text(check.leaves, "leaf", "leaves"))
     counts = (count_text(report["errors"], "error"), count_text(report["notes"], "note"))
     return CheckResult(report, f"{', '.join(sizes)}; {', '.join(counts)}", () if loaded is not None else (_NO_SCHEMA,))
 
@@ -251,13 +251,13 @@ def _convert_schema(schema: Any, place: str, lost: list[str], *, is_names: bool 
         return schema
     if is_names:  # its keys are names of fields, whatever they are called
         return {key: _convert_schema(item, f"{place}.{key}", lost) for key, item in schema.items()}
-    kept = {
+    converted = {
         key: _convert_schema(item, f"{place}.{key}", lost, is_names=key in ("properties", "$defs"))
         for key, item in schema.items()
         if key != _BENCH and not key.startswith(_STICKLER)
     }
     settings = {**_from_bench(schema, place, lost), **_from_stickler(schema, place, lost)}
-    return {EXTENSION: settings, **kept} if settings else kept  # what is there in our words already goes first
+    return {EXTENSION: settings, **converted} if settings else converted  # what it has in our words already wins
 
 
 def _from_bench(schema: Mapping[str, Any], place: str, lost: list[str]) -> dict[str, Any]:

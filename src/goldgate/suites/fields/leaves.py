@@ -246,9 +246,9 @@ class TreeBuilder:
             below = shapes.get(key) or shape.child(key)
             kind = type(entry)
             child: Node | None
-            kept = below.kept_keys.get(entry) if kind is str or kind is float else None
-            if kept is not None:  # a value that was a leaf here before: not blank, and not a null word
-                child = Leaf(below, entry, kept, node, key)
+            memo_key = below.kept_keys.get(entry) if kind is str or kind is float else None
+            if memo_key is not None:  # a value that was a leaf here before: not blank, and not a null word
+                child = Leaf(below, entry, memo_key, node, key)
                 leaves.append(child)
             elif below.is_scalar and kind is not dict and kind is not list:
                 child = None if entry is None else self._leaf(entry, below, node, key)

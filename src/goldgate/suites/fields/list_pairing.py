@@ -132,17 +132,17 @@ class ItemPairing:
         rows: list[RowWeights] = []
         for item, row in zip(gold, weights, strict=True):
             if type(item) is not ObjectNode:
-                kept: RowWeights = row
+                allowed: RowWeights = row
             elif self._key:
                 mask = self._same_key(item, keys)
-                kept = [(weight, columns if weight > item.size else columns & mask) for weight, columns in row]
+                allowed = [(weight, columns if weight > item.size else columns & mask) for weight, columns in row]
             else:
                 least = {mask: self._share * min(item.size, other) for other, mask in objects.items()}
-                kept = [
+                allowed = [
                     (weight, columns & ~sum([mask for mask in least if weight < least[mask]]))
                     for weight, columns in row
                 ]
-            rows.append([(weight, columns) for weight, columns in kept if columns])
+            rows.append([(weight, columns) for weight, columns in allowed if columns])
         return rows
 
     def _weights(self, features: _SharedFeatures) -> list[RowWeights] | None:
@@ -221,15 +221,15 @@ class ItemPairing:
             for feature in {feature for feature, _ in item.features}:
                 having.setdefault(feature, []).append(column)
         pairs: _Pairs = []
-        taken: set[int] = set()
+        used_columns: set[int] = set()
         for item in features.gold:
             shared: Counter[int] = Counter()
             own = {feature for feature, _ in item.features}
             for feature in sorted(own, key=lambda each: (len(having.get(each, ())), repr(each)))[:8]:
-                shared.update([column for column in having.get(feature, ())[:200] if column not in taken])
+                shared.update([column for column in having.get(feature, ())[:200] if column not in used_columns])
             for column, hits in shared.most_common(_MAX_CANDIDATES):
                 if self._may_pair(item.node, features.predicted[column].node, hits):
-                    taken.add(column)
+                    used_columns.add(column)
                     pairs.append((item.node, features.predicted[column].node))
                     break
         return ListPairs(pairs, greedy=True)

@@ -104,10 +104,10 @@ def _scores(report: FieldsReport) -> list[tuple[str, dict[str, MetricValue]]]:
 
 def _gold_section(report: FieldsReport) -> Section:
     gold = report["gold"]
-    counted = "left out" if gold["outside_schema"] == "leave_out" else "counted"
+    treatment = "left out" if gold["outside_schema"] == "leave_out" else "counted"
     shapes = dict.fromkeys(gold["other_shapes"], "another shape than the schema has")
     outside = {
-        path: f"{shapes.get(path, 'the schema does not have it')}: {counted}" for path in gold["undeclared_paths"]
+        path: f"{shapes.get(path, 'the schema does not have it')}: {treatment}" for path in gold["undeclared_paths"]
     }
     counts = {**gold["other_shapes"], **gold["undeclared_paths"]}
     rows = tuple((Name(path), MeasuredValue(counts[path]), text) for path, text in {**shapes, **outside}.items())
@@ -213,11 +213,11 @@ def fields_rates(report: FieldsReport) -> StoredRates:
         sum(whole_number(cast("Mapping[str, int]", row)[name]) for row in rows)
         for name in ("hits", "predicted", "gold")
     )
-    counted = {
+    rates_by_path = {
         "field_precision": (hits, predicted),
         "field_recall": (hits, gold),
         "field_f1": (2 * hits, predicted + gold),
     }
-    require_equal_rates("metrics.main", counted, {name: stated[name] for name in counted})
+    require_equal_rates("metrics.main", rates_by_path, {name: stated[name] for name in rates_by_path})
     documents = whole_number(report["metrics"]["main"]["total_samples"]["value"])
     return StoredRates(stated, {"documents": documents}, judged=report["inputs"]["predictions"] or None)

@@ -203,8 +203,8 @@ def _rates(metrics: Metrics, prefix: str, unit: str) -> dict[str, Any]:
 
 def _named_counts(tally: Tally, prefix: str, most: int | None = _MAX_PATHS) -> dict[str, int]:
     """Counts under names that begin alike, the largest first; of very many the first."""
-    found = {name.removeprefix(prefix): count for name, count in tally.counts.items() if name.startswith(prefix)}
-    return dict(sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))[:most])
+    counts = {name.removeprefix(prefix): count for name, count in tally.counts.items() if name.startswith(prefix)}
+    return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))[:most])
 
 
 def _few(names: Mapping[str, int]) -> str:

@@ -281,11 +281,11 @@ class FieldSchema:
 
     def unknown_path(self, path: str, message: str, place: Place) -> ConfigError:
         """The error for a path that is not declared, with those that are."""
-        known = [shape.name for shape in self.paths()]
-        expected = "a path of the schema: " + ", ".join(known[1:9]) + (", …" if len(known) > 9 else "")
+        names = [shape.name for shape in self.paths()]
+        expected = "a path of the schema: " + ", ".join(names[1:9]) + (", …" if len(names) > 9 else "")
         return ConfigError(
             "fields.unknown_path", message, place=place, expected=expected, found=path,
-            advice=did_you_mean(path, known),
+            advice=did_you_mean(path, names),
         )  # fmt: skip
 
 

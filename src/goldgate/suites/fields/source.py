@@ -182,14 +182,14 @@ def open_fields_source(
     """The inputs of the suite, opened. Mistakes in the schema come before any in the records."""
     settings: FieldsSettings = plan.settings
     source, value_field = single_input(inputs, "schema"), single_input(inputs, "value_field")
-    given = None if source is None else obtain_schema(source, settings)
+    given_schema = None if source is None else obtain_schema(source, settings)
     outcome, opener = FieldsOutcome(settings), pair_opener(inputs, OWN_FORM)
 
     def make_work(reader: PairReader) -> FieldsWork:
         def derive() -> FieldSchema:
             return FieldSchema(derive_shape(_gold_values(reader.gold, value_field)), settings, is_derived=True)
 
-        schema = derive() if given is None else given
+        schema = derive() if given_schema is None else given_schema
         schema.require_paths(derive, plan.place)
         scorer = FieldsScorer(settings, schema)
         outcome.note_schema(schema, has_validator=schema.is_derived or scorer.validator is not None)

@@ -160,14 +160,14 @@ def _strict(value: Any) -> Any:
         return [_strict(item) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {key: _strict(item) for key, item in value.items()}
-    properties = kept.get("properties")
+    strict = {key: _strict(item) for key, item in value.items()}
+    properties = strict.get("properties")
     if isinstance(properties, dict) and not isinstance(value["properties"].get("type"), str):
         needed = set(value.get("required") or ())
-        kept["properties"] = {key: each if key in needed else _nullable(each) for key, each in properties.items()}
-        kept["required"] = [*properties]
-        kept["additionalProperties"] = False
-    return kept
+        strict["properties"] = {key: each if key in needed else _nullable(each) for key, each in properties.items()}
+        strict["required"] = [*properties]
+        strict["additionalProperties"] = False
+    return strict
 
 
 def _nullable(schema: Any) -> Any:

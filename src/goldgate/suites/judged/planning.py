@@ -221,12 +221,12 @@ def sample_items(path: str, options: Options) -> SampleLines:
     elif by == BY_JUDGE:
         raise ConfigError("draw.no_labels", "--by judge needs the judge's labels", advice="add --labels FILE")
     question = text_digest(read_question(options.get("question")))
-    asked = None if template is None else load_judge_template(template).sha256
+    template_sha256 = None if template is None else load_judge_template(template).sha256
     with open_items(path) as items:
         if not items:
             raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
         content = items_sha256({key: item_sha256(item) for key, item in items.items()})
-        settings = DrawSettings(options["n"], content, by, question, asked, digest, options["draw"])
+        settings = DrawSettings(options["n"], content, by, question, template_sha256, digest, options["draw"])
         header, keys = draw_items(assign_strata(items.items(), by, judge), settings)
         lines = [orjson.dumps(record) + b"\n" for record in (header, *(items[key] for key in keys))]
     few = " (all there are: fewer than --n)" if header["n"] < options["n"] else ""

@@ -242,10 +242,10 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         questions = {key.question for key in population}
         nothing = ItemLabels()
         labels = {key: book.items.get(key, nothing) for key in sorted(population, key=lambda key: (key[1], key[0]))}
-        judged: dict[str, set[Fraction | None]] = {question: set() for question in sorted(questions)}
+        labels_by_question: dict[str, set[Fraction | None]] = {question: set() for question in sorted(questions)}
         for key, item in labels.items():
-            judged[key.question].add(item.judge())
-        self._stretches = {question: find_stretch(numbers) for question, numbers in judged.items()}
+            labels_by_question[key.question].add(item.judge())
+        self._stretches = {question: find_stretch(numbers) for question, numbers in labels_by_question.items()}
         has_judge = bool(book.judges)
         least = self._settings.steps
         judge_steps = find_steps(self._judge_numbers(labels), least) if has_judge else 1
