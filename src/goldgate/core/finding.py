@@ -302,5 +302,5 @@ def _names_remark(
 ) -> Iterator[StandsOut]:
     """What holds for some gates or metrics, with the verb for one of them or for many: `a, b and c are 0`."""
     if names:
-        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-        yield remark(code, f"{listed} {one if len(names) == 1 else many}{rest}", **{things: len(names)})
+        subject = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        yield remark(code, f"{subject} {one if len(names) == 1 else many}{rest}", **{things: len(names)})
