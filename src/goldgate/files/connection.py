@@ -211,16 +211,16 @@ def connect(url: str) -> Connection:
 
 def _connection_error(scheme: str, place: Place, problem: Exception, *, is_known: bool) -> ConfigError:
     """The error for a kind of URL whose library is not installed, for an unknown one, and for an unusable URL."""
-    found = library_message(problem)
+    reason = library_message(problem)
     if isinstance(problem, ImportError):
         message = f"the library that reads {scheme}:// URLs is not installed"
         advice = "install it; no extra of goldgate includes it"
-        return ConfigError("url.no_library", message, place=place, found=found, advice=advice)
+        return ConfigError("url.no_library", message, place=place, found=reason, advice=advice)
     if not is_known:
         expected = ", ".join(f"{each}://" for each in EXTRAS)
         return ConfigError("url.unknown_kind", f"{scheme}:// URLs are not supported", place=place, expected=expected)
     message, advice = f"this {scheme}:// URL cannot be opened", "copy the file to this machine, and name its path"
-    return ConfigError("url.unusable", message, place=place, found=found, advice=advice)
+    return ConfigError("url.unusable", message, place=place, found=reason, advice=advice)
 
 
 def run_coroutine(place: Connection, work: Coroutine[Any, Any, T], seconds: float) -> T:

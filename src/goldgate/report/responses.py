@@ -342,17 +342,17 @@ class AnswerReader:
         return ("\n" if self.answers else "") + "\n".join(lines) + "\n"
 
     def _read_and_count(self, answer: tuple[str | None, Any]) -> ShownAnswer:
-        shown = self._read(*answer)
+        view = self._read(*answer)
         self.answers += 1
-        parsed = shown.parsed
+        parsed = view.parsed
         names = (
             [parsed.status],
             [parsed.method],
             [parsed.thought_state],
             map(str, parsed.repairs),
             {item.reason for item in parsed.left_out},
-            {name for name, _ in shown.violations},
+            {name for name, _ in view.violations},
         )
         for counts, each in zip(self._counts.values(), names, strict=True):
             counts.update(each)
-        return shown
+        return view
