@@ -31,6 +31,7 @@ from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.process import print_stderr
 from goldgate.cli.runner import Result, command
 from goldgate.errors import ConfigError, Place
+from goldgate.files.address import is_url, public_url
 from goldgate.files.writing import write_failure, write_file
 from goldgate.suites import all_suites
 
@@ -198,6 +199,13 @@ def baseline_command(reports: Sequence[str], out: str, false_alarm_rate: str) ->
             require_report_or_baseline,
         )
 
+        if is_url(out):
+            raise ConfigError(
+                "out.not_here",
+                "a baseline folder is written to a disk, not to a URL",
+                place=Place(public_url(out)),
+                advice="name a folder of this machine: gates compare with baselines on a disk",
+            )
         require_report_or_baseline(Path(out), out, BASELINE_FILE)
         record: BaselineRecord
         record, units = make_baseline_and_units(reports, all_suites(), chance)
