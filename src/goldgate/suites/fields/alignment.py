@@ -211,17 +211,17 @@ def _pair_misplaced(predicted: list[Leaf], edges: dict[int, list[Leaf]]) -> list
     """The largest matching of leaves that are alike at different paths; of very many the first that fit."""
     predicted = sorted(predicted, key=_order)
     gold = {id(leaf): leaf for partners in edges.values() for leaf in partners}
-    listed = sorted(gold.values(), key=_order)
-    paths = {id(leaf): path_name(leaf) for leaf in (*predicted, *listed)}
-    if len(predicted) * len(listed) > MAX_PAIRS or sum(map(len, edges.values())) > MAX_PAIRS:
+    gold_leaves = sorted(gold.values(), key=_order)
+    paths = {id(leaf): path_name(leaf) for leaf in (*predicted, *gold_leaves)}
+    if len(predicted) * len(gold_leaves) > MAX_PAIRS or sum(map(len, edges.values())) > MAX_PAIRS:
         return [*_first_pairs(predicted, edges, paths)]
-    columns: dict[int, list[int]] = {id(leaf): [] for leaf in listed}
+    columns: dict[int, list[int]] = {id(leaf): [] for leaf in gold_leaves}
     for column, leaf in enumerate(predicted):
         for partner in edges[id(leaf)]:
             if paths[id(partner)] != paths[id(leaf)]:
                 columns[id(partner)].append(column)
-    rows = [[(1, mask_of(columns[id(leaf)]))] if columns[id(leaf)] else [] for leaf in listed]
-    return [(listed[row], predicted[column]) for row, column in best_pairs(rows, len(predicted)).items()]
+    rows = [[(1, mask_of(columns[id(leaf)]))] if columns[id(leaf)] else [] for leaf in gold_leaves]
+    return [(gold_leaves[row], predicted[column]) for row, column in best_pairs(rows, len(predicted)).items()]
 
 
 def _order(leaf: Leaf) -> tuple[str, str]:

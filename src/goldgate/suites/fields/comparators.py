@@ -21,7 +21,7 @@ Function = Callable[[Any, Any], object]
 _LONGEST_MEMO = 200  # characters of a text whose key is kept
 _MAX_KEPT = 65_536
 _LARGEST_EXPONENT = 400  # beyond, a number is written with an exponent
-_MOST_DIGITS = 10_000  # beyond, a number is compared as text
+_MAX_DIGITS = 10_000  # beyond, a number is compared as text
 _LONGEST_PLAIN = 17  # characters of a number that is its own key
 _LARGEST_PLAIN = 10**16
 _DEFAULT_THRESHOLD = Decimal("0.85")
@@ -35,7 +35,7 @@ def number_of(value: Any) -> Decimal | int | None:
         return value
     if type(value) is float:
         return Decimal(repr(value)) if value == value and abs(value) != float("inf") else None
-    if isinstance(value, NumberText) and len(value.text) <= _MOST_DIGITS:
+    if isinstance(value, NumberText) and len(value.text) <= _MAX_DIGITS:
         try:
             return Decimal(value.text)
         except InvalidOperation:  # an exponent that no decimal has
@@ -209,8 +209,8 @@ def read_date(text: str, formats: tuple[str, ...] = ()) -> DateReading | None:
         return _reading(match["year"], match["month"], match["day"])
     if match := _TIME.fullmatch(text):
         return _read_time(match)
-    for named in _NAMED:
-        if match := named.fullmatch(text):
+    for month_pattern in _NAMED:
+        if match := month_pattern.fullmatch(text):
             month = _NUMBERS[match["name"].lower()]
             return _reading(match["year"], str(month), match["day"])
     return None

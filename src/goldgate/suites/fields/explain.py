@@ -45,7 +45,7 @@ from goldgate.suites.fields.suite import FieldsSettings
 if TYPE_CHECKING:
     from goldgate.suites.fields.contracts import DocumentRecord, LeafError, LeafPlace
 
-MOST_ROWS = 500
+MAX_ROWS = 500
 _SHORTEST = 3  # characters of a text that is looked for: shorter ones are everywhere
 _NO_TEXT = "The gold record has no source text, or is not there any more."
 _OTHERWISE = "The inputs have changed since, or are scored otherwise now: what is below is what was scored then."
@@ -161,7 +161,7 @@ def _error_table(record: DocumentRecord) -> tuple[Block, ...]:
                Column("at", group="gold"), Column("value", group="gold"))  # fmt: skip
     rows = tuple(
         (Name(_error_name(error)), *_place_cells(error["predicted"]), *_place_cells(error["gold"]))
-        for error in record["errors"][:MOST_ROWS]
+        for error in record["errors"][:MAX_ROWS]
     )
     more = len(record["errors"]) - len(rows) + record["errors_left_out"]
     return () if not rows else (Table(columns, rows), *_more_rows(more, "error"))
@@ -191,8 +191,8 @@ def _value_table(facts: FieldFacts) -> tuple[Block, ...]:
         rows.append((Name(location(leaf)), "" if gold is None else limit_length(leaf_text(gold.value)),
                      predicted_text + where, Name(leaf.error or RIGHT)))  # fmt: skip
     columns = (*map(Column, ("at", "gold", "predicted", "result")),)
-    table = Table(columns, tuple(rows[:MOST_ROWS]), shared=2, empty="neither has a value")
-    return table, *_more_rows(len(rows) - MOST_ROWS, "value")
+    table = Table(columns, tuple(rows[:MAX_ROWS]), shared=2, empty="neither has a value")
+    return table, *_more_rows(len(rows) - MAX_ROWS, "value")
 
 
 def _leaf_pairs(facts: FieldFacts) -> Iterator[tuple[Leaf | None, Leaf | None]]:
@@ -212,7 +212,7 @@ def _leaf_pairs(facts: FieldFacts) -> Iterator[tuple[Leaf | None, Leaf | None]]:
 def _unsupported(record: DocumentRecord) -> tuple[Block, ...]:
     """Predicted values that the text does not have."""
     leaves = record["unsupported"]
-    rows = tuple((Name(leaf["path"]), limit_length(leaf_text(leaf["value"]))) for leaf in leaves[:MOST_ROWS])
+    rows = tuple((Name(leaf["path"]), limit_length(leaf_text(leaf["value"]))) for leaf in leaves[:MAX_ROWS])
     return (
         (Table((Column("path"), Column("value")), rows), *_more_rows(len(leaves) - len(rows), "value")) if rows else ()
     )

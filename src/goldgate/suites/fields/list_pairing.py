@@ -343,9 +343,9 @@ class _SharedFeatures:
                     loose[feature[0]].setdefault(leaf.key, (leaf, []))[1].append(column)
                 elif feature in shared:
                     columns.setdefault(feature, []).append(column)
-        self._masks = {feature: mask_of(listed) for feature, listed in columns.items()}
+        self._masks = {feature: mask_of(numbers) for feature, numbers in columns.items()}
         self._values = {  # loose place → leaves with different keys, columns
-            place: [(leaf, mask_of(listed)) for leaf, listed in values.values()] for place, values in loose.items()
+            place: [(leaf, mask_of(numbers)) for leaf, numbers in values.values()] for place, values in loose.items()
         }
         sought = {feature for item in self.gold for feature, _ in item.features if feature[0] in loose}
         self.comparisons = sum(
@@ -414,11 +414,11 @@ class _SharedFeatures:
 
     def inner_pairs(self) -> list[tuple[int, int]] | None:
         """Rows and columns whose inner lists may share a hit; None where they are too many."""
-        listed: dict[Hashable, list[int]] = {}
+        by_key: dict[Hashable, list[int]] = {}
         for column, item in enumerate(self.predicted):
             for key in item.inner_keys:
-                listed.setdefault(key, []).append(column)
-        columns = {key: mask_of(entries) for key, entries in listed.items()}
+                by_key.setdefault(key, []).append(column)
+        columns = {key: mask_of(entries) for key, entries in by_key.items()}
         pairs: list[tuple[int, int]] = []
         for row, item in enumerate(self.gold):
             mask = reduce(or_, [columns.get(key, 0) for key in item.inner_keys], 0)

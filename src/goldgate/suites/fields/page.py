@@ -193,9 +193,9 @@ def fields_pictures(report: FieldsReport) -> tuple[Picture, ...]:
     sides = [cast("Mapping[str, int]", report["errors"][side]) for side in ("predicted", "gold")]
     errors = tuple((name, tuple(side.get(name, 0) for side in sides)) for name in _ERRORS)
     paths = _sorted_paths(report)
-    listed = paths[:SHOWN_PATHS]
-    rows = tuple(ScoreRow(row["path"], measured_value(row["field_f1"]), aside=str(row["gold"])) for row in listed)
-    count = f"{len(listed)} of {len(paths)} paths" if len(listed) < len(paths) else "Paths"
+    first_paths = paths[:SHOWN_PATHS]
+    rows = tuple(ScoreRow(row["path"], measured_value(row["field_f1"]), aside=str(row["gold"])) for row in first_paths)
+    count = f"{len(first_paths)} of {len(paths)} paths" if len(first_paths) < len(paths) else "Paths"
     note = f"{count}, those that cost most leaves first."
     pictures: tuple[Picture, ...] = (
         ScorePicture("scores", "Scores", scores),

@@ -138,8 +138,8 @@ def leaf_errors(tally: Tally) -> dict[str, Any]:
         ("gold", GOLD_STATES, recall),
         ("predicted", PREDICTED_STATES, precision),
     ):
-        named = {name: counts[f"error.{side}.{name}"] for name in names[1:]}
-        sides[side] = {"leaves": total.denominator, "hit": total.numerator, **named}
+        errors = {name: counts[f"error.{side}.{name}"] for name in names[1:]}
+        sides[side] = {"leaves": total.denominator, "hit": total.numerator, **errors}
     return {**sides, "wrong": {kind.value: counts[f"wrong.{kind}"] for kind in WrongKind}}
 
 

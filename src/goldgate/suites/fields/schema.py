@@ -291,9 +291,9 @@ class FieldSchema:
 
 def _types_of(branch: JsonObject) -> Iterator[str]:
     """The JSON types that a subschema allows, null aside; by its keywords where it names none."""
-    named = branch.get("type")
-    if named is not None:
-        yield from (kind for kind in ([named] if isinstance(named, str) else named) if kind != "null")
+    kinds = branch.get("type")
+    if kinds is not None:
+        yield from (kind for kind in ([kinds] if isinstance(kinds, str) else kinds) if kind != "null")
     elif "enum" in branch or "const" in branch:
         for value in branch.get("enum", [branch.get("const")]):
             if value is not None:
@@ -329,12 +329,12 @@ def _check_keywords(schema: JsonObject, place: str) -> None:
     for word in ("properties", "patternProperties"):
         if not isinstance(schema.get(word) or {}, Mapping):
             raise _bad_schema(f"{place}.{word}", "an object of schemas", describe_value(schema[word]))
-    named = schema.get("type")
-    words = [named] if isinstance(named, str) else named
-    if named is not None and not (
+    kinds = schema.get("type")
+    words = [kinds] if isinstance(kinds, str) else kinds
+    if kinds is not None and not (
         isinstance(words, list) and all(word in (*_SCALARS, "null", "object", "array") for word in words)
     ):
-        raise _bad_schema(f"{place}.type", "a JSON type, or a list of them", describe_value(named))
+        raise _bad_schema(f"{place}.type", "a JSON type, or a list of them", describe_value(kinds))
 
 
 def _bad_schema(place: str, expected: str, found: str) -> ConfigError:

@@ -212,11 +212,11 @@ def confidence_of(value: Any) -> float | None:
 def locate_confidences(leaves: list[Leaf], wrapped: Mapping[tuple[Any, ...], float], beside: Any) -> list[ScoredLeaf]:
     """The leaves that have a confidence, wrapped around them or beside the value by their location."""
     scored = []
-    listed = beside if isinstance(beside, Mapping) else {}
+    confidences = beside if isinstance(beside, Mapping) else {}
     for leaf in leaves:
         confidence = wrapped.get(tuple(steps_to(leaf)))
-        if confidence is None and listed:
-            confidence = confidence_of(listed.get(location(leaf)))
+        if confidence is None and confidences:
+            confidence = confidence_of(confidences.get(location(leaf)))
         if confidence is not None:
             scored.append(ScoredLeaf(round(confidence * SCALE), leaf.state == HIT))
     return scored

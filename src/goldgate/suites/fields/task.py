@@ -111,8 +111,10 @@ class FieldsTask:
         return FieldCounter(self, settings)
 
     def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
-        named = {name: [self.options[name]] for name in ("schema", "value_field") if self.options.get(name) is not None}
-        return {"gold": [*self.options["gold"]] if asked is None else [asked], **named}
+        options = {
+            name: [self.options[name]] for name in ("schema", "value_field") if self.options.get(name) is not None
+        }
+        return {"gold": [*self.options["gold"]] if asked is None else [asked], **options}
 
     def close(self) -> None:
         self.index.store.close()
@@ -175,8 +177,8 @@ def _nullable(schema: Any) -> Any:
         return schema
     types = schema.get("type")
     if "enum" not in schema and isinstance(types, (str, list)):
-        listed = [types] if isinstance(types, str) else types
-        return {**schema, "type": listed if "null" in listed else [*listed, "null"]}
+        type_list = [types] if isinstance(types, str) else types
+        return {**schema, "type": type_list if "null" in type_list else [*type_list, "null"]}
     return {"anyOf": [schema, {"type": "null"}]}
 
 
