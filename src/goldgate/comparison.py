@@ -172,6 +172,7 @@ def compare_systems(
         )
     with ExitStack() as stack:
         if not gold:
+            require_results(sources)  # all of them, before the first is read
             runs = [[load_run(path) for path in source.paths] for source in sources]
         else:
             require_predictions(sources)

@@ -102,6 +102,14 @@ def test_what_is_no_result_is_named_for_what_it_is(root: Path, given: str, what:
     assert advice in str(caught.value.advice)
 
 
+def test_every_folder_is_looked_for_before_one_is_read(root: Path) -> None:
+    (root / "broken").mkdir()
+    (root / "broken" / "report.json").write_text("{")
+    with pytest.raises(GoldgateError) as caught:
+        goldgate.compare("broken", "nowhere")
+    assert caught.value.code == "compare.not_a_folder"
+
+
 def test_folders_are_not_compared_with_gold(root: Path) -> None:
     require_predictions(find_systems(["model.jsonl.gz", "other.v2.jsonl"]))
     with pytest.raises(GoldgateError) as caught:

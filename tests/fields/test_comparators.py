@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.suites.fields.comparators import edit_distance, read_number
+from goldgate.suites.fields.comparators import FunctionComparator, edit_distance, read_number
 from tests.cases import cases
 
 from .helpers import counts, obj, score
@@ -127,3 +127,15 @@ def test_the_protocol_wins_over_the_schema() -> None:
     schema = obj(v={"type": "string", "x-goldgate": {"compare": "exact"}})
     assert counts(score({"v": "A"}, {"v": "a"}, schema))[0] == 0
     assert counts(score({"v": "A"}, {"v": "a"}, schema, paths={"v": {"compare": "text"}}))[0] == 1
+
+
+def test_functions_that_are_written_alike_are_different_comparators() -> None:
+    class Alike:
+        def __call__(self, gold: Any, predicted: Any) -> bool:
+            return True
+
+        def __repr__(self) -> str:
+            return "alike"
+
+    one, other = FunctionComparator("function", Alike()), FunctionComparator("function", Alike())
+    assert one.identity != other.identity

@@ -251,6 +251,17 @@ def test_records_that_are_not_as_goldgate_wrote_them_are_refused(tmp_path: Path,
     assert error.code in ("protocol.against_unreadable", "records.duplicate_id")
 
 
+def test_tables_of_other_measures_do_not_stop_a_gate(tmp_path: Path) -> None:
+    qa(tmp_path / "main", 10, 10)
+    records = tmp_path / "main" / "samples.jsonl"
+    records.write_text(records.read_text().replace('"citations":[1,1,1]', '"citations":[1,1,1],"of_a_plugin":[1,2]'))
+    assert "of_a_plugin" in records.read_text()
+    assert (
+        stored_run(tmp_path / "new", QA, questions(10), answers(10, 10), NOT_WORSE).report["gates"][0]["verdict"]
+        == "PASS"
+    )
+
+
 def test_documents_of_one_group_are_one_unit_of_the_difference(tmp_path: Path) -> None:
     # Ten groups of ten documents; in five groups all ten are lost.
     gold = [{**record, "group": f"g{n // 10}"} for n, record in enumerate(documents(100, "Hire"))]

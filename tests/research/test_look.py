@@ -36,6 +36,13 @@ def page_of(folder: Path, record: dict[str, Any]) -> UnitPage:
     return page
 
 
+def test_a_record_that_names_no_query_by_number_has_none() -> None:
+    with SUITE.open_inputs({}, load_plan(SUITE, None)) as inputs:
+        for number in (-1, 0, 7, None, "1"):
+            unit: dict[str, Any] = {"run": "r1", "objective": "x", "query": number, "sha256": None, "findings": []}
+            assert "golden" not in inputs.for_unit(unit), number
+
+
 def section(page: UnitPage, title: str) -> list[Any]:
     return [block for each in page.sections if each.title == title for block in each.blocks]
 

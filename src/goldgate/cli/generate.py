@@ -287,10 +287,9 @@ class GenerateCommand:
         if ending.reason == "budget":
             print_stderr(f"stopped: {ending.message}")
         if score:
-            try:
-                return self._score(prepared, outcome)
-            finally:
-                self._say_cost(outcome)
+            status = exit_status(lambda: self._score(prepared, outcome))
+            self._say_cost(outcome)
+            return status
         missing = sum(len(summary.unanswered) for summary in outcome.summaries)
         status = EXIT_PASSED
         if missing and not self.params["allow_missing"]:

@@ -12,7 +12,7 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import islice
+from itertools import accumulate, chain, islice
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
@@ -52,12 +52,24 @@ class FilePiece(NamedTuple):
     end: int = 0
 
 
+class PieceIds(NamedTuple):
+    """The ids of a piece, bucket by bucket: their hashes, and the positions of their records in the piece."""
+
+    hashes: bytes
+    positions: array[int]
+    bounds: array[int]  # where each bucket begins among them, and where the last one ends
+
+    def bucket(self, number: int) -> tuple[bytes, array[int]]:
+        begin, end = self.bounds[number : number + 2]
+        return self.hashes[begin * _HASH_BYTES : end * _HASH_BYTES], self.positions[begin:end]
+
+
 class PieceIndex(NamedTuple):
-    """The records of a piece in their order; for each bucket, the hashes of ids and the positions of their records."""
+    """The records of a piece in their order, and their ids."""
 
     locations: array[int]
     lengths: array[int]
-    buckets: list[tuple[bytes, array[int]]]
+    ids: PieceIds
 
 
 class IndexPiece:
@@ -81,7 +93,10 @@ class IndexPiece:
             hashes, positions = buckets[_bucket_number(hashed)]
             hashes += hashed
             positions.append(position)
-        return PieceIndex(locations, lengths, [(bytes(hashes), positions) for hashes, positions in buckets])
+        all_hashes = b"".join(hashes for hashes, _ in buckets)
+        all_positions = array("I", chain.from_iterable(positions for _, positions in buckets))
+        bounds = array("I", accumulate((len(positions) for _, positions in buckets), initial=0))
+        return PieceIndex(locations, lengths, PieceIds(all_hashes, all_positions, bounds))
 
 
 def _id_hash(identity: bytes, secret: bytes) -> bytes:
@@ -100,7 +115,7 @@ class IdIndex:
         self.secret = secret
         self.locations = array("Q")
         self.lengths = array("I")
-        self.pieces: list[tuple[int, list[tuple[bytes, array[int]]]]] = []  # the first position of each, its buckets
+        self.pieces: list[tuple[int, PieceIds]] = []  # the first position of each, and its ids
 
     def __len__(self) -> int:
         return len(self.locations)
@@ -108,7 +123,7 @@ class IdIndex:
     def add(self, file: RecordFile, piece: PieceIndex) -> None:
         """The next piece of a file."""
         file.records += len(piece.locations)
-        self.pieces.append((len(self), piece.buckets))
+        self.pieces.append((len(self), piece.ids))
         self.locations.extend(piece.locations)
         if max(piece.lengths, default=0) >> 32:  # a record of 4 GiB
             self.lengths = array("Q", self.lengths)
@@ -143,7 +158,8 @@ class IdIndex:
 
     def bucket(self, number: int) -> Bucket:
         """The ids whose hashes are in a bucket."""
-        return [(first, *buckets[number]) for first, buckets in self.pieces if buckets[number][0]]
+        buckets = [(first, *ids.bucket(number)) for first, ids in self.pieces]
+        return [bucket for bucket in buckets if bucket[1]]
 
 
 def bucket_entries(bucket: Bucket) -> tuple[array[int], list[int]]:

@@ -195,8 +195,13 @@ class RecordSums(NamedTuple):
     contradiction: tuple[int, str | None] | None  # its line and its identity
 
 
-def sum_records(result: StoredResult, measures: list[RatioMeasure[Any]]) -> RecordSums:
-    """The sum over all records, table by table; parts of tables are left out, unless an estimate is made of them."""
+def sum_records(
+    result: StoredResult, measures: list[RatioMeasure[Any]], *, ignore_other_tables: bool = False
+) -> RecordSums:
+    """The sum over all records, table by table; parts of tables are left out, unless an estimate is made of them.
+
+    A table that none of the measures counts in is an InputError, unless such tables are ignored.
+    """
     widths = {measure.table: len(measure.columns) for measure in measures}
     estimated = {measure.table for measure in measures if measure.estimates}
     index, tally, records, contradiction = CountIndex(widths), Tally(table_forms(measures)), 0, None
@@ -206,10 +211,12 @@ def sum_records(result: StoredResult, measures: list[RatioMeasure[Any]]) -> Reco
             line = table.first_line + place
             if contradiction is None and not parts_add_up(unit):
                 contradiction = line, table.ids[place]
-            whole: UnitCounts = {key: counts for key, counts in unit.items() if len(key) == 1 or key[0] in estimated}
-            for (name, *_), counts in whole.items():
-                if name not in widths:
-                    raise malformed_record_error(result, line, f"{len(counts)} counts of {name}")
+            whole: UnitCounts = {}
+            for key, counts in unit.items():
+                if key[0] in estimated or (len(key) == 1 and key[0] in widths):
+                    whole[key] = counts
+                elif len(key) == 1 and not ignore_other_tables:
+                    raise malformed_record_error(result, line, f"{len(counts)} counts of {key[0]}")
             tally.add(whole, table.groups.get(place), table.times.get(place, 1))
     return RecordSums(tally, records, contradiction)
 

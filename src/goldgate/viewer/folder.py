@@ -93,13 +93,14 @@ def store_cached(kind: str, of: CacheIdentity, value: Any) -> bool:
         os.makedirs(file.parent, mode=0o700, exist_ok=True)  # it has names of samples in it: only for this user
         if not _is_ours(os.stat(file.parent)):
             return False
-        data = _MAGIC + marshal.dumps((of, value))
+        data = marshal.dumps((of, value))
         with atomic_file(file, "", make_folder=False) as stream:
             os.fchmod(stream.fileno(), 0o600)
+            stream.write(_MAGIC)
             stream.write(data)
-            stream.write(zlib.crc32(data).to_bytes(4, "little"))
+            stream.write(zlib.crc32(data, zlib.crc32(_MAGIC)).to_bytes(4, "little"))
         _make_room(file)
-    except (OSError, GoldgateError):
+    except (OSError, ValueError, GoldgateError):  # a ValueError: too large for marshal
         return False
     return True
 

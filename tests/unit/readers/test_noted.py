@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 
 from goldgate.engines import Engine, start_engine
 from goldgate.errors import InputError
-from goldgate.readers.join import FilePiece, IndexPiece, PieceIndex, index_files, index_stores, join_indexes, open_store
+from goldgate.readers.join import (
+    BUCKETS,
+    FilePiece,
+    IndexPiece,
+    PieceIndex,
+    index_files,
+    index_stores,
+    join_indexes,
+    open_store,
+)
 from goldgate.readers.records import RecordStore, iterate_records
 
 LINES = st.sampled_from([b'{"id": "a"}', b'{"id": 7, "events": []}', b"", b" \t", b"\r", b'{"events": [], "id": "b"}'])
@@ -43,16 +52,15 @@ def test_a_file_has_the_same_records_wherever_it_is_cut(
         assert [place for noted in found for place in noted.locations] == [offset for offset, _ in expected]
         assert [length for noted in found for length in noted.lengths] == [len(line) for _, line in expected]
         for noted in found:
-            positions = sorted(position for _, positions in noted.buckets for position in positions)
-            assert positions == [*range(len(noted.locations))]
+            assert sorted(noted.ids.positions) == [*range(len(noted.locations))]
+            assert [*noted.ids.positions] == [at for n in range(BUCKETS) for at in noted.ids.bucket(n)[1]]
         assert sorted(_hashes(found)) == sorted(_hashes([note(FilePiece(0, 0, start, len(content)))]))
     finally:
         store.close()
 
 
 def _hashes(found: list[PieceIndex]) -> list[bytes]:
-    buckets = [hashes for noted in found for hashes, _ in noted.buckets]
-    return [hashes[at : at + 8] for hashes in buckets for at in range(0, len(hashes), 8)]
+    return [noted.ids.hashes[at : at + 8] for noted in found for at in range(0, len(noted.ids.hashes), 8)]
 
 
 def gold_lines(number: int = 30_000) -> list[str]:

@@ -16,6 +16,7 @@ from goldgate.report.html.blocks import (
     excerpts,
     html_marked_text,
     html_name,
+    html_names,
     html_running_text,
     html_sentence,
     split_by_marks,
@@ -68,6 +69,13 @@ def test_what_cannot_be_seen_is_written_out_in_a_box() -> None:
     assert html_running_text("\\u202e") == "\\u202e"  # a text that says so itself has no box
     assert '<span class="blank" title="U+3000 IDEOGRAPHIC SPACE">\u3000</span>' in html_running_text("股\u3000份")
     assert html_running_text("مرحبا שלום 质押 e\u0301") == "مرحبا שלום 质押 e\u0301"
+
+
+def test_long_names_that_look_alike_are_told_apart() -> None:
+    ligature, letters = "ﬁ" + "a" * 400, "fi" + "a" * 400
+    names = html_names([ligature, letters])
+    assert names[ligature].startswith("\\ufb01a")
+    assert names[letters].startswith("fia")
 
 
 def test_every_kind_is_told_by_a_sign_and_not_by_colour_alone() -> None:

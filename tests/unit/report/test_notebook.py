@@ -50,6 +50,12 @@ def test_data_is_text_and_nothing_needs_a_script() -> None:
         assert "<script>" in page.text or name == "evaluation", name
 
 
+def test_remarks_have_a_direction_of_their_own() -> None:
+    page = shown()["evaluation"]
+    remarks = page[page.index("What stands out") :]
+    assert remarks[remarks.index("<li") :].startswith('<li dir="auto">')
+
+
 def test_a_score_explains_itself() -> None:
     page = _Elements(shown()["score"]).text
     assert "strict_f1 0.0000, relaxed_f1 0.0000, type_f1 1.0000" in page

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from goldgate.core.page import Page, ReportOrigin, Section, Table
+from goldgate.core.page import Notes, Page, ReportOrigin, Section, Table
 from goldgate.report import describe_report
 from goldgate.report.element import Content, Markup, document, element, fragment, raw
 from goldgate.report.html.blocks import (
@@ -242,7 +242,7 @@ def render_unit(unit: UnitPage, metrics: Iterable[tuple[str, str]]) -> str:
 def _notebook_page(page: Page) -> str:
     mark = verdict_mark(page.verdict) if page.verdict else None
     about = ", ".join(part for part in (page.subject, page.protocol and f"protocol {page.protocol}") if part)
-    remarks = _remarks(page, {})
+    remarks = Notes(tuple((message,) for message in page.remarks))
     pictures = {picture.title: figure(picture) for picture in page.pictures}
     sections = page.titled_sections
     titles = [section.title for section in sections]
@@ -250,7 +250,7 @@ def _notebook_page(page: Page) -> str:
         element("h1", mark, f" goldgate {html_name(page.suite)}"),
         element("p", html_sentence(about), class_="about", dir="auto"),
         *(html_block(block, page.suite) for block in page.headline_blocks),
-        (element("h2", "What stands out"), remarks) if remarks else None,
+        (element("h2", "What stands out"), html_block(remarks, "What stands out")) if page.remarks else None,
         element("h2", "Gates") if page.gates is not None else None,
         gate_table(page, UnitSelection()),
         *(

@@ -38,11 +38,12 @@ from goldgate.report.element import Content, Markup, element, fragment
 from goldgate.report.escape import (
     distinct_names,
     escape_character,
-    fit_name,
     hidden_characters,
     look,
+    shorten_middle,
     shorten_with_digest,
     visible,
+    visible_name,
 )
 from goldgate.report.svg import draw
 
@@ -152,7 +153,7 @@ def html_name(text: str) -> str:
 def html_names(texts: Iterable[str]) -> dict[str, str]:
     """Identifiers that stand together, each as text: no two of them look alike."""
     names = {text: _name_and_look(text) for text in texts}
-    if len({look for _, look in names.values()}) == len(names):
+    if all(len({*part}) == len(names) for part in zip(*names.values(), strict=True)):
         return {text: name for text, (name, _) in names.items()}
     cut = {text: _cut_name(text) for text in names}
     distinct = distinct_names(cut.values(), MAX_NAME_LENGTH, commands=False)
@@ -161,8 +162,9 @@ def html_names(texts: Iterable[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=4096, typed=True)  # a page has the same few names again and again; markup is not its text
 def _name_and_look(text: str) -> tuple[str, str]:
-    name = fit_name(_cut_name(text), MAX_NAME_LENGTH, commands=False)
-    return name, look(name)
+    """The name as it is shown, and what the whole of it looks like: cutting can hide that two look alike."""
+    whole = visible_name(_cut_name(text), commands=False)
+    return shorten_middle(whole, MAX_NAME_LENGTH), look(whole)
 
 
 def _cut_name(text: str) -> str:

@@ -115,7 +115,7 @@ _NO_PAIRS = "no argument was matched"
 
 
 class MatchedLengths(RatioMeasure[Facts]):
-    """ColumnRatio all pairs of relaxed matching, with p and g the lengths of both normalized arguments:
+    """Over all pairs of relaxed matching, with p and g the lengths of both normalized arguments:
 
     relaxed_excess = sum of max(p, g) / sum of g, and relaxed_shortfall = sum of max(0, g - p) / sum of g.
     Neither hides the other: values that are too short do not make up for those that are too long.

@@ -291,7 +291,7 @@ class Comparator:
     @cached_property
     def identity(self) -> str:
         """The same for comparators of one kind with the same settings."""
-        return repr({**vars(self), "memo": None})
+        return repr((type(self).__name__, {**vars(self), "memo": None}))
 
     def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
         """Whether a predicted value is alike a gold one; both come with their keys."""
@@ -431,6 +431,11 @@ class FunctionComparator(Comparator):
     def __init__(self, name: str, function: Function) -> None:
         super().__init__(name)
         self.function = function
+
+    @cached_property
+    def identity(self) -> str:
+        """Different for any two functions, also where they are written alike."""
+        return str(id(self))
 
     def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
         return gold_key == predicted_key or bool(self.function(gold, predicted))

@@ -129,7 +129,7 @@ class RunInputs:
         if record["run"] is None:
             return self._queries.get(record["objective"])
         number = record.get("query")
-        return self._golden.queries[number] if type(number) is int and number < len(self._golden.queries) else None
+        return self._golden.queries[number] if type(number) is int and 0 <= number < len(self._golden.queries) else None
 
     def _run(self, record: TrialRecord) -> RunView | None:
         if record["run"] is None:

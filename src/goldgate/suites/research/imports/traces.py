@@ -404,12 +404,13 @@ class SpanStore:
         yield InvalidSpan("a record of a form that is not known")
 
     def _add(self, span: TraceSpan | InvalidSpan, file: str, line: Callable[[], int | None]) -> None:
+        if isinstance(span, InvalidSpan):
+            self._add_flaw(file, line, span.reason)
+            return
         try:
             data = orjson.dumps(tuple(span))
         except TypeError:  # orjson reads deeper than it writes
-            span = InvalidSpan("a span is nested too deeply")
-        if isinstance(span, InvalidSpan):
-            self._add_flaw(file, line, span.reason)
+            self._add_flaw(file, line, "a span is nested too deeply")
             return
         place = (self._stored.tell(), len(data))
         self._stored.write(data)
