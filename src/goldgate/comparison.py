@@ -29,7 +29,7 @@ from goldgate.runs.differences import (
     compared_averages,
     compared_estimates,
     compared_rates,
-    four_counts,
+    sum_runs_by_system,
 )
 from goldgate.runs.join import JointUnits, join_results
 from goldgate.runs.measurements import (
@@ -381,7 +381,7 @@ def observed_spread(folder: str, other: str) -> ObservedSpreads:
     spreads = {}
     for name, rate in rates.items():
         pairs = joined.pairs((rate.table,), rate.form)
-        spreads[name] = _difference_spread(paired_sums(four_counts(pairs, [0], [1])))
+        spreads[name] = _difference_spread(paired_sums(sum_runs_by_system(pairs, [0], [1])))
     return ObservedSpreads(spreads, _unit_name(joined, runs[0].suite), joined.units)
 
 

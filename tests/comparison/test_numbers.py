@@ -192,7 +192,7 @@ def test_a_difference_above_one_is_never_shown(stored: Path) -> None:
 def test_what_all_runs_lack_is_said_once(stored: Path) -> None:
     found = compare(stored / "a", f"B={stored}/b,{stored}/b").report
     shown = render_page(describe_comparison(found), "text")
-    assert shown.count("en-021, zh-034") == 1
+    assert " ".join(shown.split()).count("en-021, zh-034") == 1
     assert "B has runs that judge the same bytes" in shown
 
 

@@ -88,7 +88,7 @@ def view_command(
     if export is None:
         from goldgate.viewer.server import require_extra
 
-        require_extra()
+        require_extra("goldgate view without --export")
     sources = find_systems(systems, names, alone=True)
     with ExitStack() as stack:
         folders = _open(sources, root, stack)
@@ -148,7 +148,7 @@ def label_command(items: str, out: str, suite: str | None, port: int, no_browser
     """
     from goldgate.viewer.server import require_extra
 
-    require_extra()
+    require_extra("goldgate label")
     ability = choose_ability("label", suite, options).ability
     check_not_input((items, *input_paths(ability, options)), out, "the labels")
     site = ability.load()(items, out, options)

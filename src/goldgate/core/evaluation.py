@@ -282,7 +282,10 @@ class ContradictionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoredRates:
-    """What a report comes to. Two reports of the same work must not be summed: `judged` and `units` tell them."""
+    """The rates that a baseline takes from one stored report.
+
+    `judged` and `units` identify the work that was judged, so that the same work is not summed twice.
+    """
 
     rates: Mapping[str, HitsAndTrials]  # worked out again where the report holds what they are made of
     sizes: Mapping[str, int] = field(default_factory=dict)  # how much stands behind them, the units first

@@ -60,7 +60,7 @@ def precision_recall_f1(
 
 
 def product_name(one: str, other: str) -> str:
-    """The name of the sums over units of two columns and of their product, among the forms of a measure."""
+    """The key in `RatioMeasure.forms` of the sum over units of one column times the other, such as `hits × gold`."""
     return f"{one} × {other}"
 
 

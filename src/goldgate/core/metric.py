@@ -1,4 +1,4 @@
-"""A metric's value with the counts behind it. This is the only module that divides."""
+"""A metric's value with the counts behind it. Counts become the values of metrics only here."""
 
 from __future__ import annotations
 

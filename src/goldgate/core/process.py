@@ -71,7 +71,7 @@ class Promise(Generic[T]):
         self._outcome: SimpleQueue[tuple[T, None] | tuple[None, Exception]] = SimpleQueue()
 
     def keep(self, work: Callable[[], T]) -> None:
-        """Do the work; its result, or the error that it ended in, is what `result` gives."""
+        """Do the work in this thread; `result` then returns its value, or raises the error that it ended in."""
         try:
             self._outcome.put((work(), None))
         except Exception as problem:

@@ -238,7 +238,7 @@ class Work(ABC, Generic[Shard, Facts]):
         """Read a shard and say everything that can be said of each unit in it."""
 
     def record(self, facts: Facts) -> Mapping[str, object]:
-        """The record of a unit without what it counted. Without more: the facts themselves."""
+        """The record of a unit without what it counted. By default: the facts themselves."""
         if isinstance(facts, Mapping):
             return facts
         return {each.name: getattr(facts, each.name) for each in fields(cast(Any, facts))}
@@ -252,11 +252,11 @@ class Work(ABC, Generic[Shard, Facts]):
         return None
 
     def weight(self, facts: Facts) -> int | None:
-        """How much went wrong in a unit, as the summary of its record has it; None: the record is asked."""
+        """How much went wrong in a unit, as the summary of its record says; None: it is taken from that summary."""
         return None
 
     def grouped(self, shard: Shard) -> Iterable[tuple[Facts, str | None]]:
-        """The same, each with the group that it is part of, where units that belong together count as one."""
+        """Like `score`, each unit with the group that it is part of, where units that belong together count as one."""
         return ((facts, None) for facts in self.score(shard))
 
     def findings(self, facts: Facts) -> Iterable[Finding]:
@@ -378,7 +378,7 @@ class Suite(ABC):
         """
 
     def describe(self, report: SuiteReport) -> Page:
-        """A report as a page: what to show, not how. Without more: its metrics and its findings."""
+        """A report as a page: what to show, not how. By default: its metrics and its findings."""
         from goldgate.core.report_page import default_report_page
 
         return default_report_page(report, self.unit)
@@ -391,14 +391,14 @@ class Suite(ABC):
         """The inputs, opened for looking up what a record was made from; those that are not named are left out.
 
         `plan` is the one that the records were made with; None where it is not known any more. A file that cannot be
-        read is an InputError. Without more: nothing can be looked up.
+        read is an InputError. By default: nothing can be looked up.
         """
         from goldgate.core.unit_page import EmptyInputLookup
 
         return nullcontext(EmptyInputLookup())
 
     def pictures(self, report: SuiteReport) -> tuple[Picture, ...]:
-        """What of a report is worth drawing, beside its gates. Without more: its main rates."""
+        """What of a report is worth drawing, beside its gates. By default: its main rates."""
         from goldgate.core.page import score_pictures
 
         return score_pictures(report, self.headline)
@@ -410,13 +410,13 @@ class Suite(ABC):
         return UnitSummary(str(record["id"]))
 
     def snippet(self, record: Mapping[str, object], inputs: Mapping[str, Any]) -> str:
-        """What a unit is about, of which a list shows the beginning. Without more: the longest text of its gold."""
+        """What a unit is about, of which a list shows the beginning. By default: the longest text of its gold."""
         from goldgate.core.unit_page import longest_text
 
         return longest_text(inputs)
 
     def unit_page(self, record: Mapping[str, object], inputs: Mapping[str, Any]) -> UnitPage:
-        """A unit to look at, from its record and its part of each input. Without more: these as they stand."""
+        """A unit to look at, from its record and its part of each input. By default: these as they stand."""
         from goldgate.core.unit_page import default_unit_page
 
         return default_unit_page(record, inputs)

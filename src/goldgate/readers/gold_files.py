@@ -345,7 +345,7 @@ class GoldCheck:
 
 
 class RecordCheck:
-    """What a suite finds in one record, and in a file when all of its records were seen. Without more: nothing."""
+    """What a suite finds in one record, and in a file when all of its records were seen. By default: nothing."""
 
     def record(self, record: dict[str, Any], data: bytes, form: str | None) -> Iterable[GoldProblem]:
         """Everything about one record but its id."""

@@ -187,7 +187,7 @@ def binary_advice(name: str, head: bytes) -> str | None:
 
 
 def is_other_file(name: str, head: bytes) -> bool:
-    """Whether a file whose first line is not JSON is something else as a whole: `not_records` guesses what it is."""
+    """Whether a file whose first line is not JSON is something else as a whole: `guess_format` says what."""
     is_binary = binary_format(head) is not None or b"\0" in head
     return is_binary or _PRETTY.match(head) is not None or guess_format(name, head) is not None
 

@@ -44,7 +44,7 @@ from goldgate.runs.baseline import (
     make_baseline,
 )
 from goldgate.runs.contracts import BaselineFolderRecord
-from goldgate.runs.differences import ComparedEstimates, four_counts, why_not_compared
+from goldgate.runs.differences import ComparedEstimates, sum_runs_by_system, why_not_compared
 from goldgate.runs.join import JointUnits, UnitJoin
 from goldgate.runs.sources import short_digests
 from goldgate.runs.units import NO_IDENTITY, UnitPacker, UnitsFile, ratio_measures, sum_records, unit_id, unpack_units
@@ -422,7 +422,7 @@ def _digest(identity: str | bytes | None) -> bytes | None:
 
 
 def _paired_sums(pairs: Mapping[Runs, int]) -> PairedSums:
-    return paired_sums(four_counts(pairs, [_THIS], [_STORED]))
+    return paired_sums(sum_runs_by_system(pairs, [_THIS], [_STORED]))
 
 
 def _not_comparable(reference: ReferenceRun, reason: str, advice: str) -> InputError:

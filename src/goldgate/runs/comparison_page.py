@@ -290,9 +290,9 @@ def _missing_of(missing: MissingAnswers) -> str:
     """The missing answers of one run as text; empty if it has all answers."""
     if not missing["count"]:
         return ""
-    first = f": {', '.join(missing['first'])}" if missing["first"] else ""
-    more = ", …" if missing["count"] > len(missing["first"]) > 0 else ""
-    return f"{count_text(missing['count'], 'answer')} missing, counted as wrong{first}{more}"
+    more = ", …" if missing["count"] > len(missing["first"]) else ""
+    ids = f" (id: {', '.join(missing['first'])}{more})" if missing["first"] else ""
+    return f"{count_text(missing['count'], 'answer')} missing, counted as wrong{ids}"
 
 
 def _stands_out(report: ComparisonReport) -> Iterator[str]:

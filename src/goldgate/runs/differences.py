@@ -252,12 +252,12 @@ def rate_difference(
 ) -> Difference:
     """The difference `first` minus `second`, runs by their places; `same` if both made the same bytes."""
     if len(first) == len(second) == 1:
-        return paired_difference(four_counts(pairs, first, second), share, level, same=same)
+        return paired_difference(sum_runs_by_system(pairs, first, second), share, level, same=same)
     sides: Counter[tuple[Runs, Runs]] = Counter()
     for runs, times in pairs.items():
         sides[tuple(runs[n] for n in first), tuple(runs[n] for n in second)] += times
     result = compare_runs(sides, level, share)
-    stands = count_wins(four_counts(pairs, first, second))
+    stands = count_wins(sum_runs_by_system(pairs, first, second))
     units = sum(times for (one, two), times in sides.items() if any(a or b for a, b in (*one, *two)))
     if isinstance(result, NoInterval):
         return undefined_difference(result.reason, units)
@@ -282,20 +282,23 @@ def paired_difference(pairs: UnitPairs, share: bool = True, level: float = LEVEL
     return Difference(sums.value, interval, p, test, count_wins(pairs), sqrt(sums.variance or 0), sums.units)
 
 
-def four_counts(pairs: Mapping[Runs, int], first: Sequence[int], second: Sequence[int]) -> dict[UnitPair, int]:
-    """The counts of both systems, those of several runs added up, and weighted so that both have as many runs."""
+def sum_runs_by_system(pairs: Mapping[Runs, int], first: Sequence[int], second: Sequence[int]) -> dict[UnitPair, int]:
+    """How often units have these counts: a and b of the first system, a and b of the second.
+
+    Several runs of a system are added up, and weighted so that both systems have equally many.
+    """
     if len(first) == len(second) == 1:
         (mine,), (theirs,) = first, second
-        fours: list[UnitPair] = [(*unit[mine], *unit[theirs]) for unit in pairs]
+        units: list[UnitPair] = [(*unit[mine], *unit[theirs]) for unit in pairs]
     else:
-        runs, fours = lcm(len(first), len(second)), []
+        runs, units = lcm(len(first), len(second)), []
         for unit in pairs:
             a1, b1 = (sum(counts) * (runs // len(first)) for counts in zip(*[unit[n] for n in first], strict=True))
             a2, b2 = (sum(counts) * (runs // len(second)) for counts in zip(*[unit[n] for n in second], strict=True))
-            fours.append((a1, b1, a2, b2))
+            units.append((a1, b1, a2, b2))
     pair_counts: dict[UnitPair, int] = {}
-    for four, times in zip(fours, pairs.values(), strict=True):
-        pair_counts[four] = pair_counts.get(four, 0) + times
+    for summed, times in zip(units, pairs.values(), strict=True):
+        pair_counts[summed] = pair_counts.get(summed, 0) + times
     return pair_counts
 
 
@@ -348,7 +351,7 @@ class MacroAverages:
         """The difference `first` minus `second`, runs by their places; `same` if both made the same bytes."""
         one, two = self.of(rate, first), self.of(rate, second)
         pairs = self._joined.pairs((rate.table,), rate.form)
-        units = paired_sums(four_counts(pairs, first, second)).units
+        units = paired_sums(sum_runs_by_system(pairs, first, second)).units
         if one.exact is None or two.exact is None:
             return undefined_difference(_NO_PARTS, units)
         value = one.exact - two.exact
@@ -391,7 +394,7 @@ class MacroAverages:
         (first, _), (second, _) = averaged
         shares = {}
         for key in self._parts(rate):
-            sums = paired_sums(four_counts(self._joined.pairs(key, rate.form), [first], [second]))
+            sums = paired_sums(sum_runs_by_system(self._joined.pairs(key, rate.form), [first], [second]))
             sides = zip((1, -1), (sums.first, sums.second), averaged, strict=True)
             present = [(sign * number, side, place) for sign, side, (place, number) in sides if side.b]
             if present:

@@ -83,7 +83,7 @@ class PartProducts:
 
 
 class JointTable:
-    """The multiset of one table or part."""
+    """How often each combination of the runs' counts occurs in one table or part."""
 
     def __init__(self, values: Sequence[Counts]) -> None:
         self._values = values

@@ -85,12 +85,12 @@ HEADERS = {
 }
 
 
-def require_extra() -> None:
-    """A ConfigError with the command that installs it, where the extra `view` is missing."""
+def require_extra(purpose: str) -> None:
+    """A ConfigError with the command that installs it, where the extra `view` is missing, which `purpose` needs."""
     try:
         import h11  # noqa: F401
     except ImportError:
-        raise missing_extra("view", "a page in a browser") from None
+        raise missing_extra("view", purpose) from None
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -317,8 +317,7 @@ def gold_error(what: str, path: str, record: Mapping[str, Any], schema: EventSch
         "this gold record is malformed",
         place=Place(field=path.removeprefix("$.")),
         expected=_EXPECTED[what],
-        found=_describe_value_at(record, path, what)
-        + (" beside a response, as predictions have it" if is_answer else ""),
+        found=("a prediction, which has a response: " if is_answer else "") + _describe_value_at(record, path, what),
         advice=SWAPPED_ADVICE if is_answer else advice,
     )
 
