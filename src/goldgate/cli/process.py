@@ -365,7 +365,7 @@ EVERY_SECONDS = 0.1
 
 
 class ProgressLine:
-    """Call it with counts done and in all, `scale` to a unit. Silent where stderr is no terminal, or with `quiet`."""
+    """A line on stderr with the number done and the total, divided by `scale`; silent in pipes or if `quiet`."""
 
     def __init__(self, unit: str, *, quiet: bool, scale: int = 1) -> None:
         self._unit, self._scale = unit, scale

@@ -206,7 +206,7 @@ _HEAD = struct.Struct(">cQI")  # kind, bytes that follow, open files that follow
 _FILES_AT_ONCE = 200  # the system takes 253 in one message
 
 
-class WorkerTraceback(Exception):  # noqa: N818  # it is no error, but the story of one
+class WorkerTraceback(Exception):  # noqa: N818  # the traceback of an error, as its cause
     """The traceback of an error in a worker process, as text: shown as its cause."""
 
     def __str__(self) -> str:
