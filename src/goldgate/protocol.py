@@ -161,7 +161,7 @@ def obtain_protocol(
     if isinstance(source, Protocol):
         source = source.as_file()
     if isinstance(source, Mapping):
-        return LoadedProtocol(_build(YamlTree("protocol", _exact_numbers(source)), sections, other_sections))
+        return LoadedProtocol(_build(YamlTree("protocol", exact_numbers(source)), sections, other_sections))
     if not isinstance(source, (str, Path)):
         raise ConfigError(
             "protocol.wrong_value",
@@ -191,12 +191,12 @@ def _build(tree: YamlTree, sections: Sections, other_sections: Callable[[], Sect
     return protocol
 
 
-def _exact_numbers(value: Any) -> Any:
+def exact_numbers(value: Any) -> Any:
     """Numbers as the decimals that they are written as: 0.8 is 8/10, not the nearest float."""
     if isinstance(value, Mapping):
-        return {_name(key): _exact_numbers(item) for key, item in value.items()}
+        return {_name(key): exact_numbers(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_exact_numbers(item) for item in value]
+        return [exact_numbers(item) for item in value]
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return value
     if isinstance(value, int):

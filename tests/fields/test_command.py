@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 import goldgate
 from goldgate.cli.main import goldgate as cli
 from goldgate.errors import ConfigError, GoldgateError
+from goldgate.suites.fields.source import derive_shape
 
 from .helpers import NUMBER, TEXT, array, obj
 
@@ -81,6 +82,16 @@ def test_without_a_schema_the_shape_is_derived_and_the_report_says_so(tmp_path: 
     assert shown.exit_code == 0, shown.output
     written = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
     assert written["properties"]["items"]["items"]["properties"]["price"] == {"type": "integer"}
+
+
+def test_a_derived_schema_accepts_null_where_gold_has_it(tmp_path: Path) -> None:
+    values = [{"name": "x", "age": None}, {"name": "y", "age": 3}, {"name": "z", "age": 1.5, "note": None}]
+    gold = [{"id": number, "value": value} for number, value in enumerate(values)]
+    schema = derive_shape(values)
+    assert schema["properties"] == {"age": {"type": ["null", "number"]}, "name": {"type": "string"}, "note": {}}
+    answers = [{"id": record["id"], "response": json.dumps(record["value"])} for record in gold]
+    report = report_of(tmp_path, "--schema", str(tmp_path / "schema.json"), gold=gold, answers=answers, schema=schema)
+    assert report["metrics"]["main"]["schema_compliance_rate"]["numerator"] == 3
 
 
 @pytest.mark.parametrize("response", [5, True, 0.5])

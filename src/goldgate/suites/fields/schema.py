@@ -11,6 +11,7 @@ from typing import Any
 
 from goldgate.errors import ConfigError, Place, describe_value, did_you_mean
 from goldgate.files.parsing import YamlTree
+from goldgate.protocol import exact_numbers
 from goldgate.shape.validation import build_dataclass
 from goldgate.suites.fields.comparators import TEXT, Comparator, FunctionComparator, Key, make_comparator
 from goldgate.suites.fields.suite import NOT_SET, WEIGHT_DECIMALS, FieldsSettings, PathSettings
@@ -361,20 +362,11 @@ def _checked_path(path: str) -> list[str]:
 def _extension(value: Any, name: str) -> PathSettings:
     """The settings that stand in a schema beside a path."""
     try:
-        return build_dataclass(PathSettings, YamlTree("schema", _exact_numbers(value)), "schema")
+        return build_dataclass(PathSettings, YamlTree("schema", exact_numbers(value)), "schema")
     except ConfigError as error:
         inside = "" if error.place.field is None else f".{error.place.field}"
         error.place = Place(field=f"{name}.{EXTENSION}{inside}")
         raise
-
-
-def _exact_numbers(value: Any) -> Any:
-    """Numbers as the decimals that they are written as."""
-    if isinstance(value, Mapping):
-        return {str(key): _exact_numbers(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_exact_numbers(entry) for entry in value]
-    return value if isinstance(value, bool) or not isinstance(value, (int, float)) else Decimal(str(value))
 
 
 class ShapeDeriver:
@@ -382,11 +374,13 @@ class ShapeDeriver:
 
     def __init__(self) -> None:
         self._types: set[str] = set()
+        self._has_null = False
         self._properties: dict[str, ShapeDeriver] = {}
         self._items: ShapeDeriver | None = None
 
     def add(self, value: Any) -> None:
-        """Take note of a value; null and empty values say nothing."""
+        """Take note of a value; an empty one says nothing, and null only that it may be null."""
+        self._has_null |= value is None
         if value is None or value in ("", [], {}):
             return
         kind = _json_type(value)
@@ -404,6 +398,7 @@ class ShapeDeriver:
         types = self._types - ({"integer"} if "number" in self._types else set())
         schema: dict[str, Any] = {}
         if types:
+            types |= {"null"} if self._has_null else set()
             schema["type"] = sorted(types)[0] if len(types) == 1 else sorted(types)
         if self._properties:
             schema["properties"] = {key: self._properties[key].as_schema() for key in sorted(self._properties)}
