@@ -96,6 +96,14 @@ def test_all_mistakes_are_listed_not_only_the_first(tmp_path: Path) -> None:
     assert len([finding for finding in findings if finding["severity"] == "error"]) == 4
 
 
+def test_a_line_that_ends_inside_a_character_seems_cut_off(tmp_path: Path) -> None:
+    (tmp_path / "gold.jsonl").write_bytes(json.dumps(record()).encode() + b'\n{"id": "b", "text": "\xe4\xb8')
+    result = CliRunner().invoke(check_command, [str(tmp_path / "gold.jsonl"), "--format", "json"])
+    (finding,) = json.loads(result.stdout)["findings"]
+    assert (finding["code"], finding["line"]) == ("gold.not_utf8", 2)
+    assert "cut off" in finding["message"]
+
+
 def test_missing_file_is_a_system_error(tmp_path: Path) -> None:
     options = [str(tmp_path / "none.jsonl"), "--schema", str(EXAMPLES / "schema.json")]
     result = CliRunner().invoke(check_command, options)

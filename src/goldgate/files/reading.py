@@ -155,6 +155,12 @@ def _read_at_most(stream: IO[bytes], file: str, kind: str, most: int) -> bytes:
     return data
 
 
+def read_part(stream: IO[bytes], offset: int, length: int) -> bytes:
+    """A part of an open file."""
+    stream.seek(offset)
+    return stream.read(length)
+
+
 def decode_text(data: bytes, file: str, kind: str) -> str:
     """The text of a file's bytes."""
     try:
@@ -166,8 +172,15 @@ def decode_text(data: bytes, file: str, kind: str) -> str:
             "this is not UTF-8 text",
             place=Place(file, line),
             found=f"the byte 0x{data[problem.start]:02x}",
-            advice="save the file as UTF-8",
+            advice=utf8_advice(problem),
         ) from None
+
+
+def utf8_advice(problem: UnicodeDecodeError) -> str:
+    """What to do about bytes that are not UTF-8, which may be a file that was cut inside a character."""
+    if problem.reason == "unexpected end of data":
+        return "it ends inside a character: is the file cut off? If not, save it as UTF-8"
+    return "save the file as UTF-8"
 
 
 def missing_file_message(kind: str) -> str:

@@ -193,7 +193,7 @@ def _replacement(path: str, durable: bool) -> Iterator[IO[bytes]]:
             stream.truncate(0)  # a killed process may have left it
             yield stream
         if durable:
-            _sync(descriptor)
+            flush_to_disk(descriptor)
         os.replace(unfinished, path)
         if durable:
             _sync_folder(os.path.dirname(path) or ".")
@@ -205,8 +205,8 @@ def _replacement(path: str, durable: bool) -> Iterator[IO[bytes]]:
         os.close(descriptor)
 
 
-def _sync(descriptor: int) -> None:
-    """Flush to disk, where the file system can."""
+def flush_to_disk(descriptor: int) -> None:
+    """Flush an open file to disk, where the file system can."""
     try:
         os.fsync(descriptor)
     except OSError as problem:
@@ -218,7 +218,7 @@ def _sync_folder(folder: str) -> None:
     """Flush the name of a file that was just replaced."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        _sync(descriptor)
+        flush_to_disk(descriptor)
     finally:
         os.close(descriptor)
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -22,7 +23,7 @@ from goldgate.core.gate import Verdict
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.files.address import STANDARD_INPUT
 from goldgate.files.parsing import decode_strictly
-from goldgate.files.reading import BLOCK
+from goldgate.files.reading import BLOCK, utf8_advice
 from goldgate.files.writing import escape_surrogates
 from goldgate.readers.dialects import find_dialect, recognize_dialect_of
 from goldgate.readers.dialects.dialect import Dialect
@@ -156,9 +157,8 @@ class GoldOpener:
             dialect = self._dialect if self._is_dialect_set else recognize_dialect_of(_decoded_records(file))
             if dialect is None:
                 return self._with_ids(file)
-            return rewrite_records(
-                file, dialect.name, self._rewrite(dialect), skip=self.skip_unconverted, keep_flaws=self.keep_flaws
-            )
+            convert = partial(self._convert, dialect)
+            return rewrite_records(file, dialect.name, convert, skip=self.skip_unconverted, keep_flaws=self.keep_flaws)
         except BaseException:
             file.close()
             raise
@@ -175,19 +175,16 @@ class GoldOpener:
 
         return rewrite_records(file, file.form, lambda data: with_id(data, choose), skip=self.skip_unconverted)
 
-    def _rewrite(self, dialect: Dialect) -> Callable[[bytes], bytes]:
-        def rewrite(data: bytes) -> bytes:
-            self._records += 1
-            published = decode_published(data)
-            if self._clusters and isinstance(published, dict):
-                published["clusters"] = self._clusters.get(str(published.get("doc_id")))
-            record = dialect.convert(published)
-            if "id" not in record:
-                record = {"id": str(self._records), **record}
-                self.numbered = True
-            return orjson.dumps(record)
-
-        return rewrite
+    def _convert(self, dialect: Dialect, data: bytes) -> bytes:
+        self._records += 1
+        published = decode_published(data)
+        if self._clusters and isinstance(published, dict):
+            published["clusters"] = self._clusters.get(str(published.get("doc_id")))
+        record = dialect.convert(published)
+        if "id" not in record:
+            record = {"id": str(self._records), **record}
+            self.numbered = True
+        return orjson.dumps(record)
 
 
 def _conversion_flaws(data: bytes, form: str | None) -> Iterator[GoldProblem]:
@@ -420,6 +417,10 @@ def _decoded(data: bytes) -> tuple[dict[str, Any] | None, list[GoldProblem]]:
     try:
         value = decode_json(data)
     except ValueError:
+        try:
+            data.decode()
+        except UnicodeDecodeError as not_text:
+            return None, [GoldProblem("not_utf8", f"this is not UTF-8 text; {utf8_advice(not_text)}")]
         problem, line, column = json_problem(data)
         where = f"column {column}" + (f" of its line {line}" if line > 1 else "")
         return None, [GoldProblem("not_json", f"this record is not JSON: {problem} at {where}")]

@@ -23,7 +23,7 @@ import orjson
 from goldgate.core.finding import record_id
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.address import STANDARD_INPUT, STANDARD_INPUT_NAME, is_url, open_standard_input
-from goldgate.files.reading import BLOCK, RandomAccess, copy_to_temporary, open_local, read_failure
+from goldgate.files.reading import BLOCK, RandomAccess, copy_to_temporary, open_local, read_failure, utf8_advice
 from goldgate.readers.guess import EXPECTED_ID, bad_id_error, binary_advice, binary_format, field_error, guess_format
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def _not_json_error(file: RecordFile, offset: int, data: bytes) -> InputError:
         data.decode()
     except UnicodeDecodeError as not_text:
         foreign = binary_format(head) if is_first else None
-        advice = binary_advice(file.name, head) or "save the file as UTF-8"
+        advice = binary_advice(file.name, head) or utf8_advice(not_text)
         return InputError(
             f"{file.kind}.not_utf8",
             "this is not UTF-8 text",

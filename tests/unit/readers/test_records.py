@@ -141,6 +141,14 @@ def test_damaged_file_is_an_error_with_its_line(gold: Path, content: bytes, code
     assert error.place.file == str(gold)
 
 
+@pytest.mark.parametrize(("cut", "is_cut_off"), [(b"\xe4\xb8", True), (b'\xe4"}', False), (b"\xff", False)])
+def test_file_that_ends_inside_a_character_seems_cut_off(gold: Path, cut: bytes, is_cut_off: bool) -> None:
+    gold.write_bytes(A + b'\n{"id": "b", "text": "' + cut)
+    error = refused(gold)
+    assert (error.code, error.place.line) == ("gold.not_utf8", 2)
+    assert ("cut off" in str(error.advice)) is is_cut_off
+
+
 @pytest.mark.parametrize("end", [5, -1, -9], ids=["header", "last-byte", "trailer"])
 def test_gzip_cut_off_is_an_error(gold: Path, end: int) -> None:
     gold.write_bytes(gzip.compress(A * 100)[:end])
