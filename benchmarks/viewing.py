@@ -70,7 +70,7 @@ def measure(folder: Path, samples: int) -> None:
     viewed = open_folder(str(folder), "it")
     measure_pages(viewed, samples)
     began = time.perf_counter()
-    search = viewed.searches.of("nowhere")
+    search = viewed.search("nowhere")
     assert search is not None
     search.go_on(viewed.read_at, 1e9)
     seconds = time.perf_counter() - began

@@ -147,6 +147,14 @@ def as_yaml(key: str, value: str) -> str:
     return f"{outermost}: " + "".join(f"{{{name}: " for name in inner) + value + "}" * len(inner)
 
 
+def require_extra(extra: str, purpose: str, *packages: str) -> None:
+    """A ConfigError with the command that installs the extra, where one of the packages that it brings is missing."""
+    from importlib.util import find_spec  # the help of the commands needs none
+
+    if any(find_spec(package) is None for package in packages):
+        raise missing_extra(extra, purpose)
+
+
 def missing_extra(extra: str, purpose: str) -> ConfigError:
     """`purpose` needs the extra; from a checkout, where evaluate.py may run uninstalled, it stays editable."""
     checkout = (Path(goldgate.__file__).parents[2] / "pyproject.toml").is_file()

@@ -15,7 +15,7 @@ from goldgate import Protocol, load_scorer
 from goldgate.core.suite import Pairing
 from goldgate.readers.records import decode_json, leading_id
 from goldgate.readers.unit_records import CountIndex, fast_parse_unit, parse_unit, record_line
-from goldgate.report.escape import distinct_names, escape_hidden, fit_name, needs_no_escapes
+from goldgate.report.escape import escape_hidden, needs_no_escapes
 from goldgate.suites.extraction.explain import sample_summary
 from goldgate.suites.extraction.scorer import error_weight
 
@@ -88,8 +88,3 @@ def test_the_weight_of_a_sample_is_that_of_its_record(files: tuple[list[Any], li
 def test_nothing_of_a_plain_text_is_written_out(text: str, commands: bool) -> None:
     if needs_no_escapes(text, commands=commands):
         assert escape_hidden(text, commands=commands) == text
-
-
-@given(st.one_of(texts, st.text(min_size=20, max_size=90)), st.integers(8, 60))
-def test_a_name_alone_is_shown_as_the_only_one_of_several(text: str, columns: int) -> None:
-    assert {text: fit_name(text, columns)} == distinct_names([text], columns)

@@ -21,7 +21,7 @@ from goldgate.core.page import (
     ScoreRow,
 )
 from goldgate.report.svg import draw, heat_level, render_svg
-from goldgate.report.svg.shapes import SIZE, SMALL, WIDTH, fit_scale, stylesheet, text_width
+from goldgate.report.svg.shapes import PICTURE_STYLE, SIZE, SMALL, WIDTH, fit_scale, read_asset, text_width
 from tests.cases import cases
 
 from .examples import SVG, gate, numbers, parsed, pictures, texts
@@ -203,7 +203,7 @@ def test_on_a_page_a_picture_has_no_looks_of_its_own() -> None:
     drawn = scores(0.5)
     inline, alone = str(draw(drawn)), render_svg(drawn)
     assert "<style>" not in inline
-    assert stylesheet() in alone
+    assert read_asset(PICTURE_STYLE) in alone
     assert "Scores" not in texts(inline)  # the page has the heading
     assert "Scores" in texts(alone)
     assert "style=" not in alone  # a strict Content-Security-Policy forbids it
@@ -221,7 +221,7 @@ def test_on_a_page_a_picture_has_no_margins_and_loses_nothing() -> None:
 
 
 def test_every_class_has_its_looks_in_light_and_dark() -> None:
-    light, dark = stylesheet().split("@media screen and (prefers-color-scheme: dark)")
+    light, dark = read_asset(PICTURE_STYLE).split("@media screen and (prefers-color-scheme: dark)")
     used = {
         name
         for drawn in pictures(["a", "b", "c"])

@@ -19,7 +19,7 @@ WORDS = ["zh-02", "质押", "Boundary", "MISSING wrong_type", "no such word", '"
 
 
 def found(folder: ViewedFolder, text: str, seconds: float = 60.0) -> list[int]:
-    search = folder.searches.of(text)
+    search = folder.search(text)
     assert search is not None
     while not search.is_complete:
         search.go_on(folder.read_at, seconds)
@@ -58,25 +58,25 @@ def test_hostile_words_are_words(tmp_path: Path) -> None:
 
 def test_a_search_goes_on_where_it_was(model_b: ViewedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BLOCK", 1)  # a record at a time
-    search = model_b.searches.of("质押")
+    search = model_b.search("质押")
     assert isinstance(search, Search)
     search.go_on(model_b.read_at, seconds=-1.0)
     assert search.done == 1
-    assert model_b.searches.of(" 质押 ") is search
+    assert model_b.search(" 质押 ") is search
     search.go_on(model_b.read_at, seconds=-1.0)
     assert search.done == 2
     assert not search.is_complete
 
 
 def test_only_the_last_searches_are_kept(model_b: ViewedFolder) -> None:
-    first = model_b.searches.of("first")
+    first = model_b.search("first")
     for number in range(20):
-        model_b.searches.of(f"other {number}")
-    assert model_b.searches.of("first") is not first
+        model_b.search(f"other {number}")
+    assert model_b.search("first") is not first
 
 
 def test_a_text_without_words_is_no_search(model_b: ViewedFolder) -> None:
-    assert model_b.searches.of(" \t ") is None
+    assert model_b.search(" \t ") is None
     assert search_words("a A b") == (b"a", b"a", b"b")
     assert len(search_words(" ".join(map(str, range(100))))) == module.MAX_SEARCH_WORDS
     assert search_words("\ud800") == (b"?",)

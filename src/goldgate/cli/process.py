@@ -13,17 +13,16 @@ import gc
 import os
 import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import click
 
-from goldgate.core.process import block_signals, infrequent_gc
+from goldgate.core.process import block_signals, handle_signals, infrequent_gc
 from goldgate.errors import (
     EXIT_PASSED,
     EXIT_SYSTEM_ERROR,
@@ -86,20 +85,9 @@ def start(command: click.Command, name: str) -> int:
         return EXIT_SYSTEM_ERROR
 
 
-@contextmanager
-def raise_on_signals() -> Iterator[None]:
+def raise_on_signals() -> AbstractContextManager[None]:
     """Raise Terminated on SIGTERM and SIGHUP while a block runs, unless already handled or ignored (`nohup`)."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    ours = [number for number in _END_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
-    for number in ours:
-        signal.signal(number, _terminate)
-    try:
-        yield
-    finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
+    return handle_signals(_terminate, [n for n in _END_SIGNALS if signal.getsignal(n) is signal.SIG_DFL])
 
 
 def discard_stdout() -> None:
@@ -108,7 +96,7 @@ def discard_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _terminate(number: int, _: object) -> None:
+def _terminate(number: int) -> None:
     raise Terminated(number)
 
 

@@ -88,12 +88,6 @@ class SampleCollector:
             )
 
 
-def read_part(records: IO[bytes], offset: int, length: int) -> bytes:
-    """A part of a file that was written and can be read."""
-    records.seek(offset)
-    return records.read(length)
-
-
 HTML, JSON, GITHUB = "html", "json", "github"  # formats
 
 _OVERWRITE_CODE = "against.overwritten"
@@ -224,6 +218,8 @@ def _without_folder(job: Job, evaluate: EvaluateInputs) -> _JobOutput:
     if job.format != HTML or job.quiet:
         return _JobOutput(job, result_or_error(lambda: evaluate(None, None)))
     from tempfile import TemporaryFile
+
+    from goldgate.files.reading import read_part
 
     def with_records() -> Evaluation | Comparison:
         with TemporaryFile() as records:

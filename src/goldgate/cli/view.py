@@ -14,7 +14,7 @@ from goldgate.cli.options import COMMON, SYSTEM_NAMES, ability_options, choose_a
 from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.process import ProgressLine, print_output, print_stderr
 from goldgate.cli.runner import command
-from goldgate.errors import EXIT_PASSED
+from goldgate.errors import EXIT_PASSED, require_extra
 
 if TYPE_CHECKING:
     from goldgate.runs.sources import SystemSource
@@ -86,9 +86,7 @@ def view_command(
     from goldgate.runs.sources import find_systems
 
     if export is None:
-        from goldgate.viewer.server import require_extra
-
-        require_extra("goldgate view without --export")
+        require_extra("view", "goldgate view without --export", "h11")
     sources = find_systems(systems, names, alone=True)
     with ExitStack() as stack:
         folders = _open(sources, root, stack)
@@ -146,9 +144,7 @@ def label_command(items: str, out: str, suite: str | None, port: int, no_browser
 
     Press Ctrl-C to stop. Exit status: 0 done, 2 the command failed.
     """
-    from goldgate.viewer.server import require_extra
-
-    require_extra("goldgate label")
+    require_extra("view", "goldgate label", "h11")
     ability = choose_ability("label", suite, options).ability
     check_not_input((items, *input_paths(ability, options)), out, "the labels")
     site = ability.load()(items, out, options)

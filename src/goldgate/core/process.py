@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import gc
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import Generic, TypeVar
 
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Ctrl-C, a request to end, a closed terminal
@@ -32,12 +32,13 @@ def block_signals() -> Iterator[None]:
 
 
 @contextmanager
-def handle_signals(handler: Callable[[int], None]) -> Iterator[None]:
-    """Call a function with SIGINT, SIGTERM and SIGHUP while a block runs.
+def handle_signals(handler: Callable[[int], None], numbers: Iterable[int] = ENDING_SIGNALS) -> Iterator[None]:
+    """Call a function with these signals while a block runs; only the main thread can set that.
 
     A signal that is ignored stays so: `nohup` ignores the hang-up.
     """
-    handled = [number for number in ENDING_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    is_main = current_thread() is main_thread()
+    handled = [number for number in numbers if is_main and signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, lambda number, _: handler(number)) for number in handled}
     try:
         yield

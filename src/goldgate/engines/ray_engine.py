@@ -23,7 +23,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from importlib.util import find_spec
 from itertools import islice
 from typing import IO, Any, NamedTuple, Self, TypeVar
 
@@ -42,7 +41,7 @@ from goldgate.engines.processes import (
     unpack_error,
 )
 from goldgate.engines.ray_task import PIECE, pack_work, this_build
-from goldgate.errors import ConfigError, GoldgateError, MachineError, missing_extra
+from goldgate.errors import ConfigError, GoldgateError, MachineError, require_extra
 from goldgate.files.address import hide_secrets, public_url
 from goldgate.files.reading import LocalFile
 
@@ -93,8 +92,7 @@ class RayEngine:
     def __init__(self, address: str | None = None, workers: int | None = None, patience: float = PATIENCE) -> None:
         _check_address(address)
         address = address or os.environ.get(ADDRESS) or None
-        if find_spec("ray") is None:
-            raise missing_extra("ray", "--engine ray")
+        require_extra("ray", "--engine ray", "ray")
         self._sent: list[tuple[int, int]] = []  # the copies that are there already
         self._parts: list[SharedParts] = []
         self._mapping = 0

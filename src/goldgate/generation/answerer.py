@@ -46,10 +46,6 @@ class ProgressCounts:
         self.usage = budget.spent
         self.cost = compute_cost(budget.spent, budget.price)
 
-    def held_back(self, limit: str, seconds: float) -> None:
-        """A request that could have been sent waited so long for a limit."""
-        self.waited[limit] = self.waited.get(limit, 0.0) + seconds
-
     @property
     def done(self) -> int:
         return self.before + self.answered + self.failed

@@ -11,13 +11,12 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
 from goldgate.core.process import handle_signals
 from goldgate.core.task import Message
-from goldgate.errors import ConfigError, Place, missing_extra
+from goldgate.errors import ConfigError, Place, missing_extra, require_extra
 from goldgate.generation.answerer import Assignment, Ending
 from goldgate.generation.request import ModelAnswer, ModelRequest, NoAnswer, Usage
 
@@ -179,8 +178,7 @@ class CheckpointAnswerer:
 
     def get_ready(self) -> None:
         """Require the extra."""
-        if find_spec("torch") is None or find_spec("transformers") is None:
-            raise missing_extra("local", _NEEDS_EXTRA)
+        require_extra("local", _NEEDS_EXTRA, "torch", "transformers")
 
     def answer(self, assignment: Assignment) -> Ending:
         model = LocalModel(self.path, self.device)

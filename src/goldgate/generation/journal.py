@@ -14,6 +14,7 @@ step_down   a response format was refused: for the whole plan, or (with a key) f
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 import tempfile
@@ -28,7 +29,7 @@ import orjson
 
 from goldgate.core.task import ANSWER_FORMATS, AnswerFormat
 from goldgate.errors import ConfigError, InputError, Place, describe_value
-from goldgate.files.writing import map_texts, replace_surrogates
+from goldgate.files.writing import flush_to_disk, map_texts, replace_surrogates
 from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelRequest, NoAnswer, RequestBuilder, Usage
 from goldgate.shape import AtLeast
 from goldgate.shape.validation import expected_text, type_test
@@ -264,8 +265,6 @@ def _read_into(contents: JournalContents, path: Path) -> None:
 
 def journal_in_use(path: Path) -> bool:
     """Whether another process holds this journal, and with it the folder."""
-    import fcntl
-
     try:
         with open(path, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -390,10 +389,9 @@ class Journal:
     def sync(self) -> None:
         """Flush the journal to disk."""
         try:
-            os.fsync(self._file)
+            flush_to_disk(self._file)
         except OSError as problem:
-            if problem.errno not in (errno.EINVAL, errno.EROFS):
-                raise _unusable_error(self.path, _reason(problem), "the journal cannot be stored") from None
+            raise _unusable_error(self.path, _reason(problem), "the journal cannot be stored") from None
 
     def _append_about(self, kind: str, request: ModelRequest, fields: dict[str, Any], endpoint: str | None) -> None:
         where = {} if endpoint is None else {"endpoint": endpoint}
@@ -472,10 +470,6 @@ def _is_complete(line: bytes) -> bool:
 
 
 def _lock(file: int, path: Path) -> None:
-    try:
-        import fcntl
-    except ModuleNotFoundError:
-        raise ConfigError("journal.no_locks", "generation needs a system with file locks (Linux, macOS)") from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from goldgate.core.process import handle_signals
 from goldgate.core.task import AnswerFormat, Question
-from goldgate.errors import ConfigError
+from goldgate.errors import ConfigError, require_extra
 from goldgate.generation.answerer import Assignment, Ending, EndReason, Listener
 from goldgate.generation.fleet import Fleet, FleetMember, backoff
 from goldgate.generation.journal import CUT_OFF
@@ -33,10 +33,10 @@ from goldgate.generation.secret import (
     DEFAULT_VARIABLE,
     NO_KEY,
     check_address,
-    default_key_is_set,
+    read_secret,
     redact_address,
 )
-from goldgate.generation.transport import EndpointOptions, open_session, require_aiohttp
+from goldgate.generation.transport import EndpointOptions, open_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,12 @@ class OpenAIAnswerer:
 
     def get_ready(self) -> None:
         """Require the extra, every key that was named, and that the default key goes to one host only."""
-        require_aiohttp()
+        require_extra("api", "asking an endpoint", "aiohttp")
         for endpoint in self.endpoints:
             endpoint.read_secret()
-        hosts = {urlsplit(endpoint.base_url).hostname for endpoint in self.endpoints if endpoint.takes_default_key}
-        if len(hosts) > 1 and default_key_is_set():
+        without_key = [each for each in self.endpoints if each.secret is None and each.key_variable is None]
+        hosts = {urlsplit(endpoint.base_url).hostname for endpoint in without_key}
+        if len(hosts) > 1 and read_secret(None).is_set:
             raise ConfigError(
                 "key.several_hosts",
                 f"--base-url names several hosts, and {DEFAULT_VARIABLE} would be sent to all of them",
@@ -273,7 +274,7 @@ class Dispatcher:
             await asyncio.wait_for(self._wake.wait(), None if until is None else until - began)
         self.counts.waits_for = None
         if limit is not None:
-            self.counts.held_back(limit, _now() - began)
+            self.counts.waited[limit] = self.counts.waited.get(limit, 0.0) + _now() - began
 
     async def _attempt(
         self, work: _PendingQuestion, member: FleetMember, request: ModelRequest, expected: Usage

@@ -105,11 +105,6 @@ def read_secret(variable: str | None) -> Secret:
     return Secret(key, name)
 
 
-def default_key_is_set() -> bool:
-    """Whether there is a key for endpoints without one of their own."""
-    return bool(os.environ.get(DEFAULT_VARIABLE, "").strip())
-
-
 def redact_address(url: str) -> str:
     """An address without user, password and query: what may be stored and shown."""
     parts = urlsplit(url)

@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 import goldgate
-from goldgate.errors import ConfigError, Place, missing_extra
+from goldgate.errors import ConfigError, Place
 from goldgate.generation.fleet import EndpointLimits
 from goldgate.generation.reply import read_reply, retry_after_header
 from goldgate.generation.request import ModelAnswer, NoAnswer
@@ -131,11 +131,6 @@ class EndpointOptions:
         """The address without its query, as it is stored and printed."""
         return redact_address(self.base_url)
 
-    @property
-    def takes_default_key(self) -> bool:
-        """Whether no key was named for it."""
-        return self.secret is None and self.key_variable is None
-
     def read_secret(self) -> Secret:
         return self.secret if self.secret is not None else read_secret(self.key_variable)
 
@@ -167,14 +162,6 @@ class Proxy(NamedTuple):
     address: str
     user: str | None
     password: str
-
-
-def require_aiohttp() -> None:
-    """An error that says what to install, before anything is done."""
-    try:
-        import aiohttp  # noqa: F401
-    except ModuleNotFoundError:
-        raise missing_extra("api", "asking an endpoint") from None
 
 
 @asynccontextmanager

@@ -1,6 +1,6 @@
 """Reports rendered: a suite describes its report as a page, and each format lays out any page.
 
-A new format is a file with a function from a page to text, and its name and a case here.
+A new format NAME is a file with a function `render_NAME` from a page to text, and its name here.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from goldgate.errors import InputError, Place
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 # The command line lists these names in its help, so nothing is imported before one is used.
 PAGE_FORMATS = ("text", "markdown", "latex", "csv", "html")
 VERDICT_FORMATS = ("junit", "github")  # for CI systems: only pages with a verdict, which a comparison lacks
+_PAGE_RENDERERS = {
+    **{name: f"{name}:render_{name}" for name in PAGE_FORMATS},
+    **{name: f"verdicts:render_{name}" for name in VERDICT_FORMATS},
+}
 
 
 def describe_report(report: SuiteReport | ErrorReport) -> Page:
@@ -66,37 +71,12 @@ def name_files(page: Page, paths: Mapping[str, Sequence[str]]) -> Page:
 
 def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: bool = False) -> str:
     """A page in a format. How wide it is, and in colour or not, only concerns those for a terminal."""
-    match format:
-        case "text":
-            from goldgate.report.text import render_text
-
-            return render_text(page, columns, colour)
-        case "markdown":
-            from goldgate.report.markdown import render_markdown
-
-            return render_markdown(page)
-        case "latex":
-            from goldgate.report.latex import render_latex
-
-            return render_latex(page)
-        case "csv":
-            from goldgate.report.csv import render_csv
-
-            return render_csv(page)
-        case "html":
-            from goldgate.report.html import render_html
-
-            return render_html(page)
-        case "junit":
-            from goldgate.report.verdicts import render_junit
-
-            return render_junit(page)
-        case "github":
-            from goldgate.report.verdicts import render_github
-
-            return render_github(page)
-        case _:
-            raise ValueError(f"there is no format {format!r}")
+    if format not in _PAGE_RENDERERS:
+        raise ValueError(f"there is no format {format!r}")
+    module, _, function = _PAGE_RENDERERS[format].partition(":")
+    render_as = getattr(import_module(f"goldgate.report.{module}"), function)
+    rendered: str = render_as(page, columns, colour) if format == "text" else render_as(page)
+    return rendered
 
 
 def render(

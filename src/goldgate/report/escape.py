@@ -102,11 +102,6 @@ def visible_name(text: str, *, commands: bool = True) -> str:
     return name
 
 
-def fit_name(text: str, columns: int, *, commands: bool = True) -> str:
-    """A single name, made visible and cut to `columns`."""
-    return shorten_middle(visible_name(text, commands=commands), columns)
-
-
 def distinct_names(names: Iterable[str], columns: int | None = None, *, commands: bool = True) -> dict[str, str]:
     """Names made visible and cut to `columns`, such that no two look alike."""
     forms = {text: visible_name(text, commands=commands) for text in names}

@@ -14,9 +14,8 @@ from goldgate.core.suite import Input, Plan, Suite
 from goldgate.core.unit_page import EmptyInputLookup, InputLookup
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.reading import read_failure
-from goldgate.readers.stored_result import StoredResult, digests_of, load_result
+from goldgate.readers.stored_result import StoredResult, digests_of
 from goldgate.runs.sources import RunOrigin, origin_of
-from goldgate.suites import all_suites
 from goldgate.suites.plan import load_plan
 
 PROTOCOL = Input("protocol", "The protocol.", required=False)
@@ -53,11 +52,7 @@ def locate_inputs(result: StoredResult, input_paths: InputPaths, root: str | Non
     unknown = [each for each in inputs if not input_paths.get(each.name) and _is_unknown(result, each, origin)]
     if unknown:
         raise _unknown_input_error(result, unknown, origin)
-    return {each.name: _input_paths(result, each, input_paths, root) for each in inputs}
-
-
-def _input_paths(result: StoredResult, each: Input, input_paths: InputPaths, root: str | None) -> list[str]:
-    return [str(path) for path in input_paths.get(each.name) or locate_input(result, each, root)]
+    return {each.name: [*map(str, input_paths.get(each.name) or locate_input(result, each, root))] for each in inputs}
 
 
 def locate_input(result: StoredResult, each: Input, root: str | None = None) -> list[str]:
@@ -91,8 +86,7 @@ def changed_files(suite: Suite, stored: Mapping[str, object], paths: InputPaths)
 
 def original_settings(result: StoredResult, protocol: str | None = None) -> Any | None:
     """The settings that a result was made with; None where its protocol is not there, or is not the same any more."""
-    paths = {} if protocol is None else {PROTOCOL.name: [protocol]}
-    plan = _plan(result, paths, None, [])
+    plan = _plan(result, protocol, None, [])
     return None if plan is None else plan.settings
 
 
@@ -163,17 +157,13 @@ class OpenedInputs(NamedTuple):
 
 
 @contextmanager
-def open_result_inputs(
-    folder: str | Path | StoredResult, input_paths: InputPaths | None = None, root: str | None = None
-) -> Iterator[OpenedInputs]:
+def open_result_inputs(result: StoredResult, root: str | None = None) -> Iterator[OpenedInputs]:
     """The inputs of a result, as far as they are there and have the bytes that the report says.
 
-    `input_paths` says where inputs are now, and `root` which folder stands for the one where the command ran.
+    `root` stands for the folder where the command ran.
     """
-    result = folder if isinstance(folder, StoredResult) else load_result(folder, all_suites())
     notes: list[str] = []
-    paths = _paths(result, input_paths or {}, root, notes)
-    plan = _plan(result, input_paths or {}, root, notes)
+    paths, plan = _paths(result, root, notes), _plan(result, None, root, notes)
     with ExitStack() as stack:
         try:
             opened = stack.enter_context(result.suite.open_inputs(paths, plan))
@@ -183,12 +173,12 @@ def open_result_inputs(
         yield OpenedInputs(opened, notes)
 
 
-def _paths(result: StoredResult, input_paths: InputPaths, root: str | None, notes: list[str]) -> dict[str, list[str]]:
+def _paths(result: StoredResult, root: str | None, notes: list[str]) -> dict[str, list[str]]:
     """Where each input is, without those of which nothing may be shown."""
     paths: dict[str, list[str]] = {}
     for each in result.suite.inputs:
         try:
-            files = _input_paths(result, each, input_paths, root)
+            files = locate_input(result, each, root)
             changed = changed_files(result.suite, result.report["inputs"], {each.name: files})
         except GoldgateError as error:
             notes.append(_hidden_input_note(each.name, error.message))
@@ -200,12 +190,13 @@ def _paths(result: StoredResult, input_paths: InputPaths, root: str | None, note
     return paths
 
 
-def _plan(result: StoredResult, input_paths: InputPaths, root: str | None, notes: list[str]) -> Plan | None:
+def _plan(result: StoredResult, protocol: str | None, root: str | None, notes: list[str]) -> Plan | None:
     """The plan of the result; None where its protocol is not there, or is not the same any more."""
     digests = digests_of(result.report["inputs"].get(PROTOCOL.name))
     try:
-        paths = input_paths.get(PROTOCOL.name) or locate_input(result, PROTOCOL, root) if digests else ()
-        plan = load_plan(result.suite, next(iter(paths), None))
+        if digests and protocol is None:
+            protocol = next(iter(locate_input(result, PROTOCOL, root)), None)
+        plan = load_plan(result.suite, protocol if digests else None)
     except GoldgateError as error:
         notes.append(_hidden_input_note(PROTOCOL.name, error.message))
         return None

@@ -11,6 +11,7 @@ import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
@@ -22,7 +23,7 @@ from goldgate.core.suite import Input, Plan, parse_signature
 from goldgate.core.sums import UnitSums
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
-from goldgate.files.reading import pipe_opener, read_bytes, read_failure
+from goldgate.files.reading import pipe_opener, read_bytes, read_failure, read_part
 from goldgate.pipeline import evaluate_suite
 from goldgate.readers.stored_result import (
     MAX_REPORT_BYTES,
@@ -167,10 +168,7 @@ def verify_result(result: StoredResult, paths: InputPaths, workers: int = 1) -> 
     inputs = {kind: files for kind, files in paths.items() if kind != "protocol"}
     with tempfile.TemporaryFile() as records:
         selections: list[UnitSelection] = []
-
-        def read(offset: int, length: int) -> bytes:
-            records.seek(offset)
-            return records.read(length)
+        read = partial(read_part, records)
 
         def look(evaluation: Evaluation, plan: Plan, lookup: InputLookup, worst: WorstUnits) -> None:
             selections.append(worst_units(result.suite, plan, evaluation, worst, read, lookup))

@@ -200,10 +200,11 @@ def changes_page(links: SiteLinks, pair: int, kind: str, page: int) -> str:
     """A page of the units that changed, were won or lost, the largest change first."""
     paired = links.compared.pairs[pair]
     one, other = (links.folders[side] for side in paired.folders)
-    places = _linked_kinds(paired.places[kind], links)
+    all_places = paired.places[kind]
+    places = all_places if links.most is None else all_places[: bisect_left(all_places, links.most)]  # that have pages
     first = (page - 1) * PAGE_SIZE
     rows = [_row(links, pair, kind, place) for place in places[first : first + PAGE_SIZE]]
-    count, total = len(places), len(paired.places[kind])
+    count, total = len(places), len(all_places)
     words = f"{count:,} {kind}" if count == total else f"{count:,} of {total:,} {kind} have pages"
     status = element("p", words + page_range(page, count), class_="said", role="status")
     unit = one.result.suite.pairing.unit or one.unit
@@ -259,11 +260,6 @@ def change_page(links: SiteLinks, pair: int, kind: str, place: int) -> str:
     heading = element("bdi", html_name(identity))
     main = [section, unit_sections(shared, UNIT_LIMITS, level=2), columns]
     return simple_page(crumbs, heading, about, main, forms=links.forms)
-
-
-def _linked_kinds(places: Sequence[int], links: SiteLinks) -> Sequence[int]:
-    """The kinds of change that have pages."""
-    return places if links.most is None else places[: bisect_left(places, links.most)]
 
 
 def _uncompared_page(links: SiteLinks) -> str:

@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG, S_IWGRP, S_IWOTH
@@ -39,11 +39,12 @@ from goldgate.verification.inputs import OpenedInputs, open_result_inputs, origi
 from goldgate.viewer.index import (
     GateExplainer,
     Progress,
-    Searches,
+    Search,
     UnitIndex,
     ValueUnits,
     build_index,
     describe_record,
+    search_words,
 )
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ def _make_room(newest: Path) -> None:
 
 
 _INDEX_KIND = "index"
+_MAX_SEARCHES = 8  # searches that are kept: each has two bits for a unit
 
 
 def load_index(result: StoredResult, progress: Progress | None = None) -> UnitIndex:
@@ -278,8 +280,13 @@ class ViewedFolder:
         return BackgroundInputs(self.result, self.root)
 
     @cached_property
-    def searches(self) -> Searches:
-        return Searches(self.index)
+    def _search(self) -> Callable[[tuple[bytes, ...]], Search]:
+        return lru_cache(_MAX_SEARCHES)(partial(Search, self.index))  # so that one goes on where it was
+
+    def search(self, text: str) -> Search | None:
+        """The search for the words of a text; None where it has none."""
+        words = search_words(text)
+        return self._search(words) if words else None
 
     @property
     def unit(self) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from array import array
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -261,7 +260,6 @@ def _value_units(numbers: array[int], rank: array[int]) -> ValueUnits:
 
 SECONDS = 0.05  # for one answer
 MAX_SEARCH_WORDS = 8
-_MAX_SEARCHES = 8  # searches: each has two bits for a unit
 _BLOCK = 1 << 20  # bytes that are read at once
 
 ReadAt = Callable[[int, int], bytes]  # (offset, length) → bytes
@@ -302,32 +300,10 @@ class Search:
             number = bisect_right(offsets, begin + at, self.done, last + 1) - 1
             start, end = offsets[number] - begin, offsets[number + 1] - begin
             if all(data.find(word, start, end) >= 0 for word in self._words[1:]):
-                self._note(number)
+                for bits, place in zip(self._matches, (self._index.rank[number], number), strict=True):
+                    bits[place >> 3] |= 1 << (place & 7)
             at = data.find(self._words[0], end)
         self.done = last
-
-    def _note(self, number: int) -> None:
-        for bits, place in zip(self._matches, (self._index.rank[number], number), strict=True):
-            bits[place >> 3] |= 1 << (place & 7)
-
-
-class Searches:
-    """The last searches, so that one goes on where it was."""
-
-    def __init__(self, index: UnitIndex) -> None:
-        self._index = index
-        self._kept: OrderedDict[tuple[bytes, ...], Search] = OrderedDict()
-
-    def of(self, text: str) -> Search | None:
-        """The search for the words of a text; None where it has none."""
-        words = search_words(text)
-        if not words:
-            return None
-        search = self._kept.pop(words, None) or Search(self._index, words)
-        self._kept[words] = search
-        if len(self._kept) > _MAX_SEARCHES:
-            self._kept.popitem(last=False)
-        return search
 
 
 def search_words(text: str) -> tuple[bytes, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from goldgate.core.page import FindingList, MeasuredValue, Table, count_text
 from goldgate.report.element import Content, Markup, element, fragment, link
-from goldgate.report.html import content_policy, page_asset, page_body, page_title, whole_page
+from goldgate.report.html import page_assets, page_body, page_title, whole_page
 from goldgate.report.html.blocks import (
     DisplayLimits,
     column_heads,
@@ -28,7 +28,6 @@ from goldgate.report.html.units import (
     verdict_mark,
     without_repetition,
 )
-from goldgate.report.svg.shapes import stylesheet
 from goldgate.viewer.folder import ViewedFolder
 from goldgate.viewer.index import (
     FACET,
@@ -48,7 +47,8 @@ from goldgate.viewer.index import (
 if TYPE_CHECKING:
     from goldgate.viewer.site import SiteLinks
 
-_HERE = Path(__file__).parent
+VIEW_STYLE = Path(__file__).with_name("view.css")
+SITE_ASSETS = VIEW_STYLE, VIEW_STYLE.with_name("view.js")
 
 
 class Link(NamedTuple):
@@ -60,26 +60,13 @@ class Link(NamedTuple):
 
 def site_page(title: str, body: Sequence[Content], *, forms: bool) -> str:
     """A document of the site."""
-    return whole_page(
-        title, body, more_style=_viewer_asset("view.css"), more_script=_viewer_asset("view.js"), forms=forms
-    )
-
-
-def site_policy() -> str:
-    """The policy of the site's pages."""
-    return server_policy(_viewer_asset("view.css"), _viewer_asset("view.js"))
-
-
-def viewer_style() -> str:
-    """What the viewer's pages add to the style of a page."""
-    return _viewer_asset("view.css")
+    return whole_page(title, body, *SITE_ASSETS, forms=forms)
 
 
 @cache
-def server_policy(more_style: str, more_script: str) -> str:
+def server_policy(*added: Path) -> str:
     """What a server says of its pages: the same as they say themselves, and that no other page may frame them."""
-    style, script = page_asset("page.css") + stylesheet() + more_style, page_asset("page.js") + more_script
-    return f"{content_policy(style, script, forms=True)}; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    return f"{page_assets(*added).policy(forms=True)}; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 
 def simple_page(crumbs: Sequence[Link], heading: Content, about: str, main: Sequence[Content], *, forms: bool) -> str:
@@ -118,15 +105,10 @@ def link_or_word(link: Link, **attributes: str) -> Markup:
     return element("a", text, href=link.href, **attributes)
 
 
-def site_error_page(message: str, href: str, *, forms: bool = True) -> str:
+def site_error_page(message: str) -> str:
     """A page that says what went wrong."""
-    crumbs = [Link("goldgate view", href), Link("Not shown")]
-    return simple_page(crumbs, "Not shown", "", [element("section", element("p", html_sentence(message)))], forms=forms)
-
-
-@cache
-def _viewer_asset(file: str) -> str:
-    return (_HERE / file).read_text(encoding="utf-8")
+    crumbs = [Link(HOME, "/"), Link("Not shown")]
+    return simple_page(crumbs, "Not shown", "", [element("section", element("p", html_sentence(message)))], forms=True)
 
 
 MAX_OPTIONS = 200  # of one filter, the most frequent
@@ -156,19 +138,13 @@ def select_units(
     values = {facet: _value(folder, facet, key) for facet, key in choice.values.items() if facet != without}
     places = folder.index.selected(values, choice.order)
     places &= full_bitset(min(most, len(folder.index))) if most is not None else places
-    search = folder.searches.of(choice.text) if choice.text else None
+    search = folder.search(choice.text)
     if search is None:
         return UnitsSelected(places)
     if without is None:
         search.go_on(folder.read_at)
     searched = None if search.is_complete else search.done
     return UnitsSelected(places & search.matches(choice.order), searched)
-
-
-def numbers_of_page(folder: ViewedFolder, choice: UnitQuery, selected: UnitsSelected) -> list[int]:
-    """The units of a page, in the order of the list."""
-    first = (choice.page - 1) * PAGE_SIZE
-    return [folder.index.number(place, choice.order) for place in nth_places(selected.places, first, PAGE_SIZE)]
 
 
 def _value(folder: ViewedFolder, facet: str, key: str) -> str:
@@ -399,7 +375,8 @@ def units_page(links: SiteLinks, number: int, choice: UnitQuery) -> str:
     """A page of the list of units."""
     folder = links.folders[number]
     selected = select_units(folder, choice, most=links.most)
-    numbers = numbers_of_page(folder, choice, selected)
+    places = nth_places(selected.places, (choice.page - 1) * PAGE_SIZE, PAGE_SIZE)
+    numbers = [folder.index.number(place, choice.order) for place in places]
     crumbs = [*_breadcrumbs_of(links, number), Link(f"{folder.unit}s")]
     rows = unit_rows(folder, number, numbers, choice, links) if numbers else element("p", "None.")
     section = element(

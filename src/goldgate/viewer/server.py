@@ -10,10 +10,8 @@ import errno
 import secrets
 import signal
 import socket
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -21,7 +19,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import parse_qsl
 
-from goldgate.errors import ConfigError, Place, missing_extra
+from goldgate.core.process import handle_signals
+from goldgate.errors import ConfigError, Place
 
 try:
     import h11
@@ -85,14 +84,6 @@ HEADERS = {
 }
 
 
-def require_extra(purpose: str) -> None:
-    """A ConfigError with the command that installs it, where the extra `view` is missing, which `purpose` needs."""
-    try:
-        import h11  # noqa: F401
-    except ImportError:
-        raise missing_extra("view", purpose) from None
-
-
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 is any that is free."""
     try:
@@ -131,29 +122,13 @@ def serve_site(site: ServedSite, access: AccessControl, listening: socket.socket
     with ThreadPoolExecutor(1, "pages") as pages:  # one: pages of a site share what they have found
         server = _Server(site, access, pages)
         try:
-            with _stop_on_signals(server.stop):
+            # An exception would be lost in one of the server's tasks: what would end the process stops it first.
+            with handle_signals(server.stop, (signal.SIGTERM, signal.SIGHUP)):
                 asyncio.run(server.run(listening, ready))
         except KeyboardInterrupt:
             pass  # this is how it is meant to end
     if server.stopped_by is not None:
         signal.raise_signal(server.stopped_by)
-
-
-@contextmanager
-def _stop_on_signals(stop: Callable[[int], None]) -> Iterator[None]:
-    """What would end the process stops the server first: an exception would be lost in one of its tasks."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    replaced = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
-    for number in replaced:
-        signal.signal(number, lambda number, _: stop(number))
-    try:
-        yield
-    finally:
-        for number, handler in replaced.items():
-            signal.signal(number, handler)
 
 
 class _Server:
@@ -482,9 +457,9 @@ def _equal_in_constant_time(text: str, secret: str) -> bool:
     return compare_digest(text.encode("utf-8", "replace"), secret.encode())
 
 
-def query_fields(query: str) -> dict[str, str]:
-    """The fields of an address's query; none where there are too many."""
+def query_fields(query: str, most: int = _MAX_FIELDS) -> dict[str, str]:
+    """The fields of an address's query, or of a form; none where there are too many."""
     try:
-        return dict(parse_qsl(query, max_num_fields=_MAX_FIELDS, errors="replace"))
+        return dict(parse_qsl(query, keep_blank_values=True, max_num_fields=most, errors="replace"))
     except ValueError:
         return {}

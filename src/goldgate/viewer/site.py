@@ -27,7 +27,15 @@ from goldgate.viewer.index import (
     page_count,
     value_key,
 )
-from goldgate.viewer.pages import report_page, select_units, single_unit_page, site_error_page, site_policy, units_page
+from goldgate.viewer.pages import (
+    SITE_ASSETS,
+    report_page,
+    select_units,
+    server_policy,
+    single_unit_page,
+    site_error_page,
+    units_page,
+)
 from goldgate.viewer.server import NO_SUCH_PAGE, NOT_FOUND, OK, SERVER_ERROR, HttpRequest, SiteResponse, query_fields
 
 _NUMBER, _KIND = r"(0|[1-9][0-9]{0,9})", f"({'|'.join(KINDS)})"
@@ -98,7 +106,7 @@ class Site:
 
     @property
     def policy(self) -> str:
-        return site_policy()
+        return server_policy(*SITE_ASSETS)
 
     def respond(self, request: HttpRequest) -> SiteResponse:
         return self.answer(request.path, request.query)
@@ -114,7 +122,7 @@ class Site:
         return SiteResponse(OK, html)
 
     def error_page(self, message: str) -> str:
-        return site_error_page(message, "/")
+        return site_error_page(message)
 
     def _page(self, path: str, choice: UnitQuery) -> str | None:
         links, folders, pairs = self._links, self._links.folders, self._links.compared.pairs

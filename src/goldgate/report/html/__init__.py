@@ -39,7 +39,7 @@ from goldgate.report.html.units import (
     unit_sections,
     verdict_mark,
 )
-from goldgate.report.svg.shapes import stylesheet
+from goldgate.report.svg.shapes import PICTURE_STYLE, read_asset
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import ErrorReport, SuiteReport
@@ -89,43 +89,44 @@ def page_body(page: Page, selection: UnitSelection, facets: Facets, units: Marku
     ]
 
 
+class PageAssets(NamedTuple):
+    """The style and the script of a page: a browser accepts no other."""
+
+    style: str
+    script: str
+
+    def policy(self, *, forms: bool) -> str:
+        """What a browser may do with a page: nothing but this style and script; forms lead only back to the site."""
+        return (
+            f"default-src 'none'; style-src '{_digest(self.style)}'; script-src '{_digest(self.script)}'; "
+            "base-uri 'none'; form-action " + ("'self'" if forms else "'none'")
+        )
+
+
+@cache
+def page_assets(*added: Path) -> PageAssets:
+    """Our style and script, and behind them what is in files of other pages."""
+    files = (_HERE / "page.css", PICTURE_STYLE, _HERE / "page.js", *added)
+    style, script = ("".join(read_asset(file) for file in files if file.suffix == ending) for ending in (".css", ".js"))
+    return PageAssets(style, script)
+
+
 def whole_page(
-    title: str,
-    body: Sequence[Content],
-    *,
-    more_style: str = "",
-    more_script: str = "",
-    forms: bool = False,
-    referrer: str = "no-referrer",
+    title: str, body: Sequence[Content], *added: Path, forms: bool = False, referrer: str = "no-referrer"
 ) -> str:
-    """A page with our style and script, and a policy that forbids everything else."""
-    style, script = page_asset("page.css") + stylesheet() + more_style, page_asset("page.js") + more_script
-    policy = content_policy(style, script, forms=forms)
+    """A page with our style and script, what is `added` to them, and a policy that forbids everything else."""
+    assets = page_assets(*added)
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", http_equiv="Content-Security-Policy", content=assets.policy(forms=forms)),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="referrer", content=referrer),
         element("meta", name="color-scheme", content="light dark"),
         element("title", html_sentence(title)),
-        raw("style", style),
+        raw("style", assets.style),
     )
-    return document(element("html", head, element("body", *body, raw("script", script)), lang="en"))
-
-
-def content_policy(style: str, script: str, *, forms: bool = False) -> str:
-    """What a browser may do with a page: nothing but this style and script; forms lead only back to the site."""
-    return (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action " + ("'self'" if forms else "'none'")
-    )
-
-
-@cache
-def page_asset(file: str) -> str:
-    """The page's style or script."""
-    return (_HERE / file).read_text(encoding="utf-8")
+    return document(element("html", head, element("body", *body, raw("script", assets.script)), lang="en"))
 
 
 def _digest(text: str) -> str:
@@ -281,7 +282,7 @@ def _notebook_output(*content: Content) -> str:
 @cache
 def _notebook_style() -> str:
     """The page's style for this output alone; dark where the notebook is, or the system if it does not say."""
-    style = _PAGE_RULES.sub("", page_asset("page.css") + stylesheet())
+    style = _PAGE_RULES.sub("", page_assets().style)
     dark = _ROOT.sub("&", "\n".join(_DARK.findall(style)))
     light = _ROOT.sub("&", _DARK.sub("", style))
     return (

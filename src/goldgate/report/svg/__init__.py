@@ -1,7 +1,7 @@
 """Pictures of results: which there are of a run, of several runs or systems, and each as SVG.
 
 What is drawn on a page is drawn for itself in the same way. On a page a picture has no heading and no looks of its own:
-`stylesheet()` is part of the page's. Counts are drawn here: bars by name (series filled, hatched or empty), and a heat
+`PICTURE_STYLE` is part of the page's. Counts are drawn here: bars by name (series filled, hatched or empty), and a heat
 map by row and column.
 """
 

@@ -295,7 +295,7 @@ def picture(canvas: Canvas, title: str, description: str, *, standalone: bool) -
     left, width, height = MARGIN, canvas.width - 2 * MARGIN, canvas.y + 4
     if standalone:
         left, width, height = 0, canvas.width, canvas.y + MARGIN
-        parts += [raw("style", stylesheet()), rect(0, 0, width, height, "ground")]
+        parts += [raw("style", read_asset(PICTURE_STYLE)), rect(0, 0, width, height, "ground")]
     return element(
         "svg",
         "\n",
@@ -310,10 +310,13 @@ def picture(canvas: Canvas, title: str, description: str, *, standalone: bool) -
     )
 
 
+PICTURE_STYLE = Path(__file__).with_name("picture.css")  # the looks of all pictures, in light and dark
+
+
 @cache
-def stylesheet() -> str:
-    """The looks of all pictures, in light and dark."""
-    return Path(__file__).with_name("picture.css").read_text(encoding="utf-8")
+def read_asset(file: Path) -> str:
+    """A style or a script that comes with goldgate."""
+    return file.read_text(encoding="utf-8")
 
 
 def _lines(parts: Iterator[Markup]) -> Markup:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from goldgate.report.html import whole_page
 from goldgate.report.html.blocks import DisplayLimits, html_name, html_names, html_sentence
 from goldgate.report.html.units import unit_sections
 from goldgate.suites.judged.ask import LabelChoice
-from goldgate.viewer.pages import server_policy, viewer_style
+from goldgate.viewer.pages import VIEW_STYLE
 
 MAX_NOTE_CHARACTERS = 5_000
 BACK, NEXT = "back", "next"  # what else the form can ask for
@@ -36,7 +35,7 @@ _MAX_PLACES = 10  # of one quote in one text
 _MAX_COLLAPSED = 1_000_000  # characters of a text in which a quote is also looked for with other line ends and blanks
 _MAX_QUOTE_CHARACTERS = 900  # of a quote in the list: a sentence of a page has 1,000
 _SHORT = 200  # characters of a value that fits on a line
-_HERE = Path(__file__).parent
+LABEL_ASSETS = VIEW_STYLE, Path(__file__).with_name("label.css"), Path(__file__).with_name("label.js")
 
 
 class StoredLabel(NamedTuple):
@@ -145,22 +144,8 @@ def render_label_error(message: str) -> str:
     return _page("Not shown", body)
 
 
-def label_policy() -> str:
-    """The Content-Security-Policy of these pages."""
-    return server_policy(*_assets())
-
-
 def _page(title: str, body: Sequence[Content]) -> str:
-    style, script = _assets()
-    return whole_page(
-        f"{title} · goldgate label", body, more_style=style, more_script=script, forms=True, referrer=REFERRER
-    )
-
-
-@cache
-def _assets() -> tuple[str, str]:
-    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("label.css", "label.js"))
-    return viewer_style() + style, script
+    return whole_page(f"{title} · goldgate label", body, *LABEL_ASSETS, forms=True, referrer=REFERRER)
 
 
 def _progress(labelled: int, total: int) -> Markup:
@@ -235,7 +220,7 @@ def _help(choices: Sequence[LabelChoice], note_keys: Sequence[str]) -> Markup:
     rows += [(note_keys, "write a note; Esc leaves it, and a label saves it")]
     rows += [(("q",), "to the next quote in its text"), (("?",), "show or hide these keys")]
     items = [
-        element("div", element("dt", _spaced(element("kbd", key) for key in keys)), element("dd", words))
+        element("div", element("dt", [p for key in keys for p in (" ", element("kbd", key))][1:]), element("dd", words))
         for keys, words in rows
     ]
     return element(
@@ -244,10 +229,6 @@ def _help(choices: Sequence[LabelChoice], note_keys: Sequence[str]) -> Markup:
         element("dl", *items),
         class_="help",
     )
-
-
-def _spaced(parts: Iterable[Markup]) -> Content:
-    return [each for part in parts for each in (" ", part)][1:]
 
 
 def _default_question(item: Mapping[str, Any]) -> str:

@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
-from urllib.parse import parse_qsl
 
 import orjson
 
@@ -44,17 +43,18 @@ from goldgate.suites.judged.ask import (
 )
 from goldgate.suites.judged.label_page import (
     BACK,
+    LABEL_ASSETS,
     MAX_NOTE_CHARACTERS,
     NEXT,
     REFERRER,
     ItemView,
     StoredLabel,
     is_same_label,
-    label_policy,
     render_done,
     render_item,
     render_label_error,
 )
+from goldgate.viewer.pages import server_policy
 from goldgate.viewer.server import (
     BAD_REQUEST,
     NO_SUCH_PAGE,
@@ -64,6 +64,7 @@ from goldgate.viewer.server import (
     SERVER_ERROR,
     HttpRequest,
     SiteResponse,
+    query_fields,
     redirect,
 )
 
@@ -126,7 +127,7 @@ class LabelSite:
 
     @property
     def policy(self) -> str:
-        return label_policy()
+        return server_policy(*LABEL_ASSETS)
 
     def error_page(self, message: str) -> str:
         return render_label_error(message)
@@ -148,7 +149,7 @@ class LabelSite:
         if match is not None and int(match[1]) <= len(self._keys):
             place = int(match[1]) - 1
             if request.method == POST:
-                return self._take(place, _form_fields(request.body))
+                return self._take(place, query_fields(request.body.decode("ascii", "replace"), _MAX_FIELDS))
             return SiteResponse(OK, self._item_page(place, saved=self._saved_words(request.query)))
         if request.path == "/" and request.method != POST:
             return self._to_next(0)
@@ -230,16 +231,6 @@ class LabelSite:
             counts[self._word(label)] += 1
         first = self._first_open(0)
         return render_done(len(self._keys), counts, None if first is None else first + 1, self._labels.path)
-
-
-def _form_fields(body: bytes) -> dict[str, str]:
-    try:
-        fields = parse_qsl(
-            body.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="replace"
-        )
-    except ValueError:
-        return {}
-    return dict(fields)
 
 
 class LabelFile:

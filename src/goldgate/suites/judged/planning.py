@@ -163,7 +163,10 @@ def describe_label_plan(plan: LabelPlan) -> Page:
     sections = [Section("Labels of people needed", (_needed_table(plan),))]
     for question in plan["questions"]:
         if question["lengths"]:
-            rows = tuple(_length_row(each) for each in question["lengths"])
+            rows = tuple(
+                (f"{e['labels']:,}", format_number(e["length"]), format_number(e["length_without_judge"]))
+                for e in question["lengths"]
+            )
             columns = tuple(map(Column, ("labels", "with the judge", "people alone")))
             suffix = f", {question['question']}" if len(plan["questions"]) > 1 else ""
             sections.append(Section(f"Length of the interval{suffix}", (Table(columns, rows),)))
@@ -197,10 +200,6 @@ def _needed_table(plan: LabelPlan) -> Table:
             rows.append((name, rate, labelled, f"{sign} {target['bound']}", needed or "", alone))
     columns = ("question", "rate", "labelled", "for", "with the judge", "people alone")
     return Table(tuple(map(Column, columns)), tuple(rows))
-
-
-def _length_row(each: IntervalLength) -> tuple[Cell, ...]:
-    return f"{each['labels']:,}", format_number(each["length"]), format_number(each["length_without_judge"])
 
 
 class SampleLines(NamedTuple):
