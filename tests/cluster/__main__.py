@@ -46,7 +46,8 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] != [INSIDE]:
         return enter(arguments)
     bring_up_loopback()
-    os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # for nodes, tests and commands
+    # For nodes, tests and commands. Workers that give way to everything else would starve on a busy machine.
+    os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_worker_niceness": "0"}
     import pytest
 
     # Warnings are those of packages that are not ours, and of what their threads leave open.

@@ -12,7 +12,7 @@ import pytest
 from goldgate.engines.ray_engine import RayEngine
 from goldgate.errors import InputError, MachineError, Place
 from goldgate.files.reading import read_text_file
-from tests.cluster.nodes import Cluster, wait_for
+from tests.cluster.nodes import PATIENCE, Cluster, wait_for
 from tests.cluster.work import FirstIsSlow, Killed, Traced, without_memory
 
 
@@ -39,12 +39,15 @@ def test_error_that_cannot_travel_is_named(cluster: Cluster) -> None:
 
 
 def test_killed_node_costs_nothing_but_time(cluster: Cluster, tmp_path: Path) -> None:
-    work, node = Traced(tmp_path, 0.4), cluster.nodes[0]
+    (tmp_path / "traces").mkdir()
+    killed = tmp_path / "killed"
+    work, node = Traced(tmp_path / "traces", 2 * PATIENCE, until=killed), cluster.nodes[0]
     with RayEngine(cluster.address) as engine:
         results = engine.map(work, range(16))
         found = [next(results)]
         wait_for(lambda: work.is_under_way(node.raylet))
         node.kill()
+        killed.touch()
         found += results
     assert found == list(range(16))
     assert len(work.tries()) > 16  # what was lost was done again

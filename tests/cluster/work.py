@@ -9,16 +9,25 @@ from pathlib import Path
 
 
 class Traced:
-    """Returns the shard, and notes in a folder that it was worked on and by which process."""
+    """Returns the shard, and notes in a folder that it was worked on and by which process.
 
-    def __init__(self, folder: Path, seconds: float = 0.0) -> None:
+    It takes `seconds`; with `until`, all shards but the first take as long, or until that file exists.
+    """
+
+    def __init__(self, folder: Path, seconds: float = 0.0, until: Path | None = None) -> None:
         self.folder = folder
         self.seconds = seconds
+        self.until = until
 
     def __call__(self, shard: int) -> int:
         trace = Path(self.folder, f"{shard}-{os.getppid()}-{os.getpid()}")
         trace.touch()
-        time.sleep(self.seconds)
+        if self.until is None:
+            time.sleep(self.seconds)
+        elif shard > 0:
+            end = time.monotonic() + self.seconds
+            while not self.until.exists() and time.monotonic() < end:
+                time.sleep(0.05)
         trace.write_text("done")
         return shard
 
