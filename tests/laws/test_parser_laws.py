@@ -204,7 +204,7 @@ def test_ordinary_events_read_the_same_beside_an_odd_one(value: list[Any]) -> No
     alone, beside = scorer.score(value, gold).record, scorer.score([*value, "odd"], gold).record
     assert beside["predicted"] == alone["predicted"]
     assert beside["hallucination"] == alone["hallucination"]
-    added = {"violation": "event_not_object", "path": f"$.events[{len(value)}]"}
+    added = {"violation": "event_not_object", "path": f"$[{len(value)}]"}
     assert beside["violations"] == [*alone["violations"], added]
 
 

@@ -30,7 +30,7 @@ from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.match import Mistake
 from goldgate.suites.extraction.measures import confused_bare_types
 from goldgate.suites.extraction.page import CONFUSED
-from goldgate.suites.extraction.records import Facts, Gold, Sample, parse_gold, parse_prediction
+from goldgate.suites.extraction.records import Facts, Gold, Sample, StoredAnswer, parse_gold, parse_prediction
 from goldgate.suites.extraction.scorer import Score, Scorer, count_bare_types
 from goldgate.suites.extraction.settings import ExtractionSettings
 
@@ -99,21 +99,21 @@ def view_sample(record: SampleRecord, inputs: Mapping[str, Any]) -> SampleView:
 def view_score(score: Score) -> SampleView:
     """The sample of a score, which knows all that it was made from."""
     sample, facts = score.facts.sample, score.facts
-    answer = None if facts.parsed is None else (sample.response, sample.events)
+    answer = None if facts.parsed is None else StoredAnswer(sample.response, sample.events, sample.key)
     return _make_view(cast("SampleRecord", score.record), sample.gold, answer, facts, score.scorer)
 
 
 def _make_view(
     record: SampleRecord,
     gold: Gold | None,
-    answer: tuple[str | None, list[Any] | None] | None,
+    answer: StoredAnswer | None,
     facts: Facts | None,
     reader: Scorer | None,
     *,
     parse_changed: bool = False,
 ) -> SampleView:
     """A view; `facts` are those of the answer, None where it is not read as it was when it was scored."""
-    response, events = answer or (None, None)
+    response, events, _ = answer or StoredAnswer()
     parsed, parse = None if facts is None else facts.parsed, record["parse"]
     thoughts: list[tuple[int, int]] = []
     if parse is not None and parse["thought"] != ThoughtState.NONE and reader is not None and response is not None:
@@ -308,9 +308,9 @@ def open_answer_reader(plan: Plan, options: Options) -> AnswerReader:
 
 
 def _parse_answer(record: Any, data: bytes) -> Sample:
-    response, events = parse_prediction(record)
+    response, events, key = parse_prediction(record)
     nothing = response is None and events is None  # stored as null
-    return Sample(Gold("", None, empty_events()), "" if nothing else response, events, data or None)
+    return Sample(Gold("", None, empty_events()), "" if nothing else response, events, key, data or None)
 
 
 def _read_answer(scorer: Scorer, identity: str | None, answer: Sample) -> ShownAnswer:

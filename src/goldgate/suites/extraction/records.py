@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from goldgate.core.tally import Tally
@@ -58,7 +58,8 @@ class Sample:
 
     gold: Gold
     response: str | None = None
-    events: Any = None  # the decoded list of a structured prediction
+    events: Any = None  # the decoded JSON of a structured prediction
+    key: str | None = None  # of the record, if that has these events under a key of its own
     source: bytes | None = None  # the line that a structured prediction was decoded from
     thought: str = ""  # stored beside the response, as chat messages have it
 
@@ -343,21 +344,29 @@ def _advice_on_arguments(event: Any, schema: EventSchema | None) -> str | None:
     return f"of its keys ({names}) none is clearly a role of its type in the event schema; correct them, {as_object}"
 
 
-def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, Any]:
+class StoredAnswer(NamedTuple):
+    """What a prediction record has as its answer: text, or JSON that was decoded elsewhere."""
+
+    response: str | None = None
+    events: Any = None
+    key: str | None = None  # under which the record has a list of events
+
+
+def parse_prediction(record: Mapping[str, Any]) -> StoredAnswer:
     """The response of a prediction record, as the model wrote it, or what was decoded elsewhere; null is no answer.
 
     Of chat messages the last one of the assistant is the response, of an endpoint's reply its text.
     """
     response = record.get("response")
     if type(response) is str:
-        return response, None
+        return StoredAnswer(response)
     if response is not None:
-        return read_response(response, _is_decoded, "decoded events")
+        return StoredAnswer(*read_response(response, _is_decoded, "decoded events"))
     key = events_key(record)
     if key in record:
         events = record[key]
         if events is None or type(events) is list:
-            return None, events
+            return StoredAnswer(None, events, key)
         raise InputError(
             "predictions.wrong_type",
             "the events of a structured prediction are a list",
@@ -366,7 +375,7 @@ def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, Any]:
             found=describe_value(events),
         )
     if "response" in record:
-        return None, None
+        return StoredAnswer()
     raise no_answer_error(record)
 
 

@@ -37,7 +37,6 @@ from goldgate.suites.extraction.records import (
     Gold,
     ResponseInput,
     Sample,
-    events_key,
     make_sample,
     parse_gold,
     text_fingerprint,
@@ -211,10 +210,7 @@ class Scorer:
             return empty_events(Violation.NOT_PARSED)
         if not self.form.unchanged:
             return self._read_form(sample, parsed)
-        if isinstance(sample.events, list):
-            events: EventList | None = EventList(sample.events, "$.events[*]")
-        else:
-            events = event_list(parsed.value)
+        events = event_list(parsed.value) if sample.key is None else EventList(sample.events, f"$.{sample.key}[*]")
         if events is None:
             return empty_events(Violation.NOT_AN_EVENT_LIST)
         return read_events(events, parsed.source if sample.response is not None else sample.source, self._roles)
@@ -222,20 +218,22 @@ class Scorer:
     def _read_form(self, sample: Sample, parsed: Parsed) -> Events:
         """The events of an answer in another form than our own; paths are those of what the model wrote."""
         event_types, form = tuple(sample.gold.events.units), self.form
-        is_record = sample.response is None and isinstance(sample.events, list)  # decoded, under a key of its record
+        is_list = sample.response is None and isinstance(sample.events, list)
 
         def to_canonical(value: Any) -> Any:
-            if is_record and isinstance(value, Mapping):
-                value = form.as_answer(value[events_key(value)])
+            if sample.key is not None and isinstance(value, Mapping):
+                value = form.as_answer(value[sample.key], sample.key)
             return form.to_canonical(value, event_types)
 
-        written = form.as_answer(sample.events) if is_record else parsed.value
+        written = form.as_answer(sample.events, sample.key) if is_list else parsed.value
         event_items = event_list(form.to_canonical(written, event_types))
         if event_items is None:
             return empty_events(Violation.NOT_AN_EVENT_LIST)
         source = parsed.source if sample.response is not None else sample.source
         events = read_events(event_items, source, self._roles, to_canonical)
-        root = "$.events[0]" if is_record and sample.events and written is sample.events[0] else "$"
+        root = "$"
+        if is_list and sample.events and written is sample.events[0]:
+            root = "$[0]" if sample.key is None else f"$.{sample.key}[0]"
         events.violations = [
             ViolationPlace(violation, root + form.path_in(written, path)[1:]) for violation, path in events.violations
         ]

@@ -41,7 +41,7 @@ def page_inputs(settings: ExtractionSettings, schema: EventSchema | None) -> dic
 
 
 # The raw response, or decoded events; and the line that they were decoded from.
-StoredPrediction = tuple[str | None, Any, bytes]
+StoredPrediction = tuple[str | None, Any, str | None, bytes]
 
 
 class ExtractionWork(JoinedWork[Facts]):

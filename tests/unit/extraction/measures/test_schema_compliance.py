@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import goldgate
 from goldgate.errors import ConfigError
 from goldgate.suites.extraction.events import Violation
 from tests.cases import cases
@@ -157,4 +158,23 @@ def test_strict_mode_without_an_event_schema_is_an_error_not_a_pass() -> None:
 @pytest.mark.parametrize("value", [1, 1.5], ids=["integer", "fraction"])
 def test_path_of_a_structured_prediction_does_not_depend_on_its_numbers(value: float) -> None:
     record = score([event("质押", ("数量", value))], gold()).record
-    assert record["violations"] == [{"violation": "value_number", "path": "$.events[0].arguments[0].argument"}]
+    assert record["violations"] == [{"violation": "value_number", "path": "$[0].arguments[0].argument"}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "place"),
+    [
+        ({"events": [1]}, "$.events[0]"),
+        ({"event_list": [1]}, "$.event_list[0]"),  # the record has no `events`
+        ({"events": None, "event_list": [1]}, "$.event_list[0]"),
+        ({"response": [{"arguments": []}]}, "$[0].event_type"),  # nor has a list
+        ({"response": {"event_list": [1]}}, "$.event_list[0]"),
+        ({"response": "[1]"}, "$[0]"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("form", [{}, {"null_words": ["none"]}, {"arguments": "mapping"}], ids=str)
+def test_a_violation_is_where_the_prediction_has_it(answer: Json, place: str, form: Json) -> None:
+    protocol = {"metrics": {"response": form}}
+    evaluation = goldgate.evaluate([gold()], [{"id": "1", **answer}], SCHEMA, protocol, records=True)
+    assert [each["path"] for each in (evaluation.samples or [{}])[0]["violations"]] == [place]

@@ -120,12 +120,12 @@ class Form:
         """The key under which an object has a list, as the list of events."""
         return next((key for key in self.names.events if isinstance(value.get(key), list)), None)
 
-    def as_answer(self, events: list[Any]) -> dict[str, Any]:
-        """The list that a record has under `events`, as an answer; in a flat form, its only object may be that."""
+    def as_answer(self, events: list[Any], key: str | None = None) -> Any:
+        """A decoded list as an answer, under its key in a record; in a flat form, its only object may be the answer."""
         only = events[0] if len(events) == 1 else None
         if isinstance(only, dict) and self._is_flat(only) and self.is_answer(only):
             return only
-        return {"events": events}
+        return events if key is None else {key: events}
 
     def to_canonical(self, value: Any, gold_event_types: Sequence[str] = ()) -> Any:
         """The value in our own form; the value itself if that is the form declared.
