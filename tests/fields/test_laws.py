@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldgate.core.assignment import best_pairs
 from goldgate.core.value_text import normalize
-from goldgate.suites.fields.list_pairing import best_pairs
 from tests.examples import examples
 
 from .helpers import array, counts, metrics_of, obj, score, verdicts

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from goldgate.core.assignment import best_pairs, mask_of
 from goldgate.core.finding import limit_length
 from goldgate.suites.fields.comparators import (
     TEXT,
@@ -31,10 +32,8 @@ from goldgate.suites.fields.list_pairing import (
     MAX_PAIRS,
     ItemPairing,
     ListPairs,
-    best_pairs,
     fuzzy_effort,
     is_fuzzy,
-    mask_of,
 )
 
 MISPLACED = "misplaced"

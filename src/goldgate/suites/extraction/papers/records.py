@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from goldgate.core.assignment import best_pairs, total_weight, weight_levels
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.sums import Counts
 from goldgate.core.tally import UnitCounts
@@ -17,7 +18,7 @@ from goldgate.core.value_text import normalize
 from goldgate.response import Status
 from goldgate.suites.extraction.events import Events, event_list
 from goldgate.suites.extraction.events.answer_form import Form
-from goldgate.suites.extraction.events.relaxed_matching import BitIndex, largest_count, largest_matching, set_bits
+from goldgate.suites.extraction.events.relaxed_matching import BitIndex, largest_count
 from goldgate.suites.extraction.records import Facts
 
 # Where a trigger begins: in our own form, and in DuEE 1.0, which does not say where it ends.
@@ -128,86 +129,6 @@ def _span(place: dict[str, Any], text: str) -> tuple[int, ...] | None:
     return (start, end) if type(end) is int and 0 <= start < end else None
 
 
-Levels = Mapping[int, int]  # a row: weight above zero → the columns that have it, as bits
-
-
-def best_assignment(rows: Sequence[Levels], columns: int) -> int:
-    """The largest sum of weights of which no two are in one row or one column.
-
-    Kuhn and Munkres, all free rows at once. Every row begins with the largest weight as its price, every column with
-    0. Two prices are never below the weight that row and column have in common, and pairs are made only where they
-    equal it. After a largest matching of these, the rows that free rows reach become cheaper and the columns dearer
-    until a new pair is possible. When the free rows, which are always the cheapest, are down to 0, all prices together
-    are the weights of the pairs: no assignment has more.
-    """
-    prices = _Prices(rows, columns)
-    left_of: dict[int, int] = {}
-    while prices.free > 0:
-        equal: dict[int, int] = {}
-
-        def row(number: int, equal: dict[int, int] = equal) -> int:
-            if number not in equal:
-                equal[number] = prices.equal_to_weight(number)
-            return equal[number]
-
-        left_of = largest_matching(len(rows), columns, row, left_of)
-        reached, reached_columns = sorted({*range(len(rows))}.difference(left_of.values())), 0
-        for number in reached:  # it grows on the way
-            new = row(number) & ~reached_columns
-            reached_columns |= new
-            reached += [left_of[column] for column in set_bits(new)]
-        if not reached:
-            break
-        prices.shift(reached, reached_columns)
-    return prices.total()
-
-
-class _Prices:
-    """What rows and columns cost; `free` is the price of every row that has no partner."""
-
-    def __init__(self, rows: Sequence[Levels], columns: int) -> None:
-        self.rows = [dict(sorted(levels.items(), reverse=True)) for levels in rows]  # the largest weight first
-        self.free = max((weight for levels in rows for weight in levels), default=0)
-        self.of_row = [self.free] * len(rows)
-        self.columns_at = {0: (1 << columns) - 1}  # price → the columns that have it
-
-    def equal_to_weight(self, number: int) -> int:
-        """The columns with which a row costs no more than their weight."""
-        bits, price = 0, self.of_row[number]
-        for weight, columns in self.rows[number].items():
-            bits |= columns & self.columns_at.get(weight - price, 0)
-        return bits
-
-    def shift(self, reached: Sequence[int], reached_columns: int) -> None:
-        """Lower the price of these rows, and raise that of these columns, until another pair is possible."""
-        step = min(self.free, min(self._slack(number, ~reached_columns) for number in reached))
-        self.free -= step
-        for number in reached:
-            self.of_row[number] -= step
-        shifted: dict[int, int] = {}
-        for price, columns in self.columns_at.items():
-            for new, part in ((price, columns & ~reached_columns), (price + step, columns & reached_columns)):
-                if part:
-                    shifted[new] = shifted.get(new, 0) | part
-        self.columns_at = dict(sorted(shifted.items()))  # the lowest price first
-
-    def _slack(self, number: int, others: int) -> int:
-        """By how much the price of a row may fall, as far as columns that were not reached are concerned."""
-        least = own = self.of_row[number]
-        for weight, places in self.rows[number].items():
-            if own - weight >= least:
-                break
-            for price, columns in self.columns_at.items():
-                if own + price - weight >= least:
-                    break
-                if places & columns & others:
-                    least = own + price - weight
-        return least
-
-    def total(self) -> int:
-        return sum(self.of_row) + sum(price * columns.bit_count() for price, columns in self.columns_at.items())
-
-
 PaperRecord = Mapping[str, frozenset[str]]  # role → its values; a role without a value is not there
 
 
@@ -306,22 +227,21 @@ def best_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> 
     if not left or not right:
         return hits
     index = BitIndex([*map(_items, left)])
-    return hits + best_assignment([_levels(index.count(_items(record))) for record in right], len(left))
+    return hits + best_assignment([dict(weight_levels(index.count(_items(record)))) for record in right], len(left))
+
+
+def best_assignment(rows: Sequence[Mapping[int, int]], columns: int) -> int:
+    """The largest sum of weights of which no two are in one row or one column.
+
+    A row is a mapping from weights above zero to the columns that have them, as bits.
+    """
+    weights = [[*row.items()] for row in rows]
+    return total_weight(weights, best_pairs(weights, columns))
 
 
 def _items(record: PaperRecord) -> list[tuple[str, str]]:
     """The arguments of a record, each with its role."""
     return [(role, value) for role, values in record.items() for value in values]
-
-
-def _levels(counters: Sequence[int]) -> dict[int, int]:
-    """What counters hold, turned round: a number above zero → the bits at which they hold it."""
-    levels = {0: -1}
-    for place, digit in enumerate(counters):
-        parts = [(number + (1 << place), bits & digit) for number, bits in levels.items()]
-        levels = {number: bits & ~digit for number, bits in levels.items()} | dict(parts)
-        levels = {number: bits for number, bits in levels.items() if bits or not number}
-    return {number: bits for number, bits in levels.items() if number and bits}
 
 
 def right_records(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
