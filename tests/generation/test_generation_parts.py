@@ -10,6 +10,7 @@ import pytest
 
 from goldgate.core.task import AnswerFormat
 from goldgate.errors import ConfigError
+from goldgate.generation.gold_task import Documents
 from goldgate.generation.prompt import parse_template
 from goldgate.generation.reply import read_reply
 from goldgate.generation.request import ModelAnswer, NoAnswer, RequestBuilder, RequestPlan, Usage, answer_formats
@@ -20,7 +21,6 @@ from goldgate.suites.extraction.events.event_schema import parse_event_schema
 from goldgate.suites.extraction.records import Gold
 from goldgate.suites.extraction.settings import ResponseSettings
 from goldgate.suites.extraction.task import (
-    Documents,
     ExtractionTask,
     TaskOptions,
     load_task,
@@ -39,7 +39,7 @@ def task(document: Gold = DOCUMENT, **changes: Any) -> ExtractionTask:
         "template": load_template("en"),
         "examples": dict.fromkeys((None, 7), ()),
     }
-    return ExtractionTask(cast("Documents", [document]), **{**usual, **changes})
+    return ExtractionTask(cast("Documents[Gold]", [document]), **{**usual, **changes})
 
 
 def plan(of: ExtractionTask | None = None, **changes: Any) -> RequestPlan:

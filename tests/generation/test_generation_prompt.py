@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
 from goldgate.generation.checkpoint import checkpoint_hash
+from goldgate.generation.gold_task import Documents
 from goldgate.generation.prompt import Example, enclose_document, fill_part, parse_template, prompt_messages
 from goldgate.suites.extraction.events import empty_events
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
 from goldgate.suites.extraction.records import Gold
 from goldgate.suites.extraction.task import (
     BUILT_IN,
-    Documents,
     ExtractionTask,
     TaskOptions,
     load_examples,
@@ -131,7 +131,7 @@ def test_the_document_asked_about_is_never_its_own_example(tmp_path: Path) -> No
     examples = load_examples(train, 3, 0)
     asked = examples[0].text
     task = ExtractionTask(
-        cast("Documents", [Gold("d", asked, empty_events())]),
+        cast("Documents[Gold]", [Gold("d", asked, empty_events())]),
         parse_event_schema(SCHEMA),
         load_template("en"),
         {None: examples},

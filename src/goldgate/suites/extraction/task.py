@@ -22,11 +22,11 @@ import orjson
 from goldgate.core.measure import RatioCounter
 from goldgate.core.suite import Options, Plan
 from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_schema_error
-from goldgate.errors import ConfigError, InputError, Place
+from goldgate.errors import ConfigError, Place
+from goldgate.generation.gold_task import Documents, GoldTask, open_documents
 from goldgate.generation.prompt import Example, Template, find_template, prompt_messages, require_room
 from goldgate.readers.gold_files import GoldOpener, require_stored_gold
-from goldgate.readers.join import IdIndex, index_files, join_indexes
-from goldgate.readers.records import LINE_ENDS_TO_BLANKS, read_records
+from goldgate.readers.records import read_records
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note, load_event_schema
 from goldgate.suites.extraction.gold_commands import derive_event_schema
@@ -97,53 +97,13 @@ def _example(gold: Gold) -> Example:
     return Example(gold.text or "", orjson.dumps({"events": events}).decode(), "\n".join(lines) or "—")
 
 
-class Documents:
-    """All documents of the gold, by position. What is kept in memory is an index."""
-
-    def __init__(self, index: IdIndex, schema: EventSchema | None = None) -> None:
-        self._index = index
-        self._schema = schema
-
-    def __len__(self) -> int:
-        return len(self._index)
-
-    def __getitem__(self, position: int) -> Gold:
-        """The record, parsed; one that cannot be asked about is an InputError."""
-        record = self._index.record(position)
-        identity = record.require_id()
-        with record.locate_errors():
-            gold = parse_gold(record.value, identity, record.data, self._schema)
-            if gold.text is None:
-                raise InputError(
-                    "gold.no_text",
-                    "a model can only be asked about a record that has a text",
-                    place=Place(field="text"),
-                    expected="a string that is not empty",
-                )
-        return gold
-
-    def data(self, position: int) -> bytes:
-        """The record as it is stored, on one line."""
-        return self._index.data(position)
-
-    def close(self) -> None:
-        self._index.store.close()
-
-
 def load_documents(
     paths: Sequence[str | Path], dialect: str | None = None, schema: EventSchema | None = None
-) -> Documents:
-    """Read and check the gold; a malformed record, an id twice or a record without text is an InputError.
-
-    Flat events are read by the roles of `schema`.
-    """
-    require_stored_gold(paths)
-    index = index_files(paths, "gold", GoldOpener(dialect))
-    join_indexes(index, index)  # a duplicate id is an error of its own
-    documents = Documents(index, schema)
-    for position in range(len(documents)):
-        documents[position]
-    return documents
+) -> Documents[Gold]:
+    """Read and check the gold; flat events are read by the roles of `schema`."""
+    return open_documents(
+        paths, GoldOpener(dialect), lambda record, identity: parse_gold(record.value, identity, record.data, schema)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +119,10 @@ class TaskOptions:
 
 
 @dataclass(frozen=True)
-class ExtractionTask:
+class ExtractionTask(GoldTask[Gold]):
     """Asks for the events of each document. `examples` are by seed: one more than needed, to have a spare."""
 
-    documents: Documents
     schema: EventSchema
-    template: Template
     examples: Mapping[int | None, Sequence[Example]]
     train: str | None = None  # digest of the file that examples are taken from
     other_form: bool = False  # the protocol declares answers in another form than the event schema describes
@@ -174,14 +132,14 @@ class ExtractionTask:
     def settings(self) -> dict[str, Any]:
         shots = self.options.few_shot
         return {
-            "prompt": {"name": self.template.name, "sha256": self.template.sha256},
+            "prompt": self.prompt,
             "schema": self.schema.digest if self.schema.is_derived else self.schema.sha256,
             "few_shot": {"examples": shots, "train": self.train} if shots else None,
         }
 
     @property
     def signature(self) -> dict[str, object]:
-        return {"prompt": f"{self.template.name}@{self.template.sha256[:12]}", "shots": self.options.few_shot}
+        return {**super().signature, "shots": self.options.few_shot}
 
     @property
     def answer_schema(self) -> AnswerSchema:
@@ -196,12 +154,6 @@ class ExtractionTask:
     def headline(self) -> str:
         return "strict_f1"
 
-    def __len__(self) -> int:
-        return len(self.documents)
-
-    def id(self, position: int) -> str:
-        return self.documents[position].id
-
     def question(self, position: int, seed: int | None) -> Question:
         gold = self.documents[position]
         text = gold.text or ""
@@ -209,16 +161,9 @@ class ExtractionTask:
         examples = [example for example in self.examples[seed] if example.text != text][: self.options.few_shot]
         return Question(gold.id, prompt_messages(self.template, self._schema_values, text, examples))
 
-    def prediction(self, document_id: str, response: str) -> dict[str, Any]:
-        return {"id": document_id, "response": response}
-
     def perfect_prediction(self, position: int) -> dict[str, Any]:
         gold = self.documents[position]
         return {"id": gold.id, "events": [*gold.event_list]}
-
-    def record(self, position: int) -> bytes:
-        # A record of an array may have line ends; inside a string they are escaped.
-        return self.documents.data(position).translate(LINE_ENDS_TO_BLANKS)
 
     def counter(self, settings: ExtractionSettings) -> EventCounter:
         if self.options.schema is None:
@@ -229,9 +174,6 @@ class ExtractionTask:
         dialect = [] if self.options.dialect is None or asked is not None else [self.options.dialect]  # asked is ours
         schema = [] if self.options.schema is None else [self.options.schema]
         return {"gold": [*self.options.gold] if asked is None else [asked], "schema": schema, "dialect": dialect}
-
-    def close(self) -> None:
-        self.documents.close()
 
     @cached_property
     def _schema_values(self) -> dict[str, str]:
@@ -296,7 +238,7 @@ def _load_schema(options: TaskOptions) -> EventSchema:
 class EventCounter(RatioCounter[Facts]):
     """Counts by table, for the document at a position of the gold."""
 
-    def __init__(self, documents: Documents, settings: ExtractionSettings, schema: EventSchema) -> None:
+    def __init__(self, documents: Documents[Gold], settings: ExtractionSettings, schema: EventSchema) -> None:
         self.documents = documents
         self.scorer = Scorer(settings, schema)
         super().__init__(self.scorer.measures, len(documents))

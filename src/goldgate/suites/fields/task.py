@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,12 +18,10 @@ import orjson
 from goldgate.core.measure import RatioCounter
 from goldgate.core.suite import Options, Plan
 from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_schema_error
-from goldgate.errors import InputError, Place
-from goldgate.generation.prompt import Template, find_template, prompt_messages, require_room
+from goldgate.generation.gold_task import GoldTask, open_documents
+from goldgate.generation.prompt import find_template, prompt_messages, require_room
 from goldgate.readers.dialects import OWN_FORM
-from goldgate.readers.gold_files import GoldOpener, require_stored_gold
-from goldgate.readers.join import IdIndex, index_files, join_indexes
-from goldgate.readers.records import LINE_ENDS_TO_BLANKS
+from goldgate.readers.gold_files import GoldOpener
 from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.schema import EXTENSION, KEEP_SCHEMA, FieldSchema
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument
@@ -35,25 +32,18 @@ _DERIVED = f"no schema given: the model is asked for the keys and types that gol
 
 
 @dataclass(frozen=True)
-class FieldsTask:
+class FieldsTask(GoldTask[GoldDocument]):
     """Asks for the JSON value of each document."""
 
-    index: IdIndex
     schema: FieldSchema
-    template: Template
     options: Options
 
     @property
     def settings(self) -> dict[str, Any]:
-        digest = {"name": self.template.name, "sha256": self.template.sha256}
         return {
-            "prompt": digest,
+            "prompt": self.prompt,
             "schema": self.schema.sha256 or hashlib.sha256(self._schema_text.encode()).hexdigest(),
         }
-
-    @property
-    def signature(self) -> dict[str, object]:
-        return {"prompt": f"{self.template.name}@{self.template.sha256[:12]}"}
 
     @property
     def answer_schema(self) -> AnswerSchema | None:
@@ -68,42 +58,14 @@ class FieldsTask:
     def headline(self) -> str:
         return "field_f1"
 
-    def __len__(self) -> int:
-        return len(self.index)
-
-    def document(self, position: int) -> GoldDocument:
-        """The gold record at a position, parsed; one that cannot be asked about is an InputError."""
-        record = self.index.record(position)
-        identity = record.require_id()
-        with record.locate_errors():
-            document = parse_document(record.value, identity, self.options.get("value_field"))
-            if document.text is None:
-                raise InputError(
-                    "gold.no_text",
-                    "a model can only be asked about a record that has a text",
-                    place=Place(field="text"),
-                    expected="a string that is not empty",
-                )
-        return document
-
-    def id(self, position: int) -> str:
-        return self.document(position).id
-
     def question(self, position: int, seed: int | None) -> Question:
-        document = self.document(position)
+        document = self.documents[position]
         shared = {"schema": self._schema_text, "json_schema": self._schema_text}
         return Question(document.id, prompt_messages(self.template, shared, document.text or ""))
 
-    def prediction(self, document_id: str, response: str) -> dict[str, Any]:
-        return {"id": document_id, "response": response}
-
     def perfect_prediction(self, position: int) -> dict[str, Any]:
-        document = self.document(position)
+        document = self.documents[position]
         return {"id": document.id, "value": document.value}
-
-    def record(self, position: int) -> bytes:
-        # A record of an array may have line ends; inside a string they are escaped.
-        return self.index.data(position).translate(LINE_ENDS_TO_BLANKS)
 
     def counter(self, settings: FieldsSettings) -> FieldCounter:
         if self.options.get("schema") is None:
@@ -115,9 +77,6 @@ class FieldsTask:
             name: [self.options[name]] for name in ("schema", "value_field") if self.options.get(name) is not None
         }
         return {"gold": [*self.options["gold"]] if asked is None else [asked], **options}
-
-    def close(self) -> None:
-        self.index.store.close()
 
     @property
     def _is_object(self) -> bool:
@@ -133,22 +92,16 @@ def open_fields_task(plan: Plan, seeds: Sequence[int | None], response_format: s
     """`goldgate generate --suite fields`: everything that questions are made of, read and checked."""
     template = find_template(options["prompt"], ("en",), resources.files("goldgate.suites.fields") / "prompts")
     require_room(template, response_format)
-    require_stored_gold(options["gold"])
     schema = None if options.get("schema") is None else obtain_schema(options["schema"], plan.settings)
-    index = index_files(options["gold"], "gold", GoldOpener(OWN_FORM))
-    try:
-        join_indexes(index, index)  # a duplicate id is an error of its own
-        task = FieldsTask(index, schema or FieldSchema({}, plan.settings), template, options)
-        values = (task.document(position).value for position in range(len(task)))  # every record is checked
-        if schema is not None:
-            deque(values, maxlen=0)
-            return task
-        derived = FieldSchema(derive_shape(values), plan.settings, is_derived=True)
-    except BaseException:
-        index.store.close()
-        raise
-    logging.getLogger("goldgate").warning("%s", _DERIVED)
-    return FieldsTask(index, derived, template, options)
+    value_field = options.get("value_field")
+    documents = open_documents(
+        options["gold"], GoldOpener(OWN_FORM), lambda record, name: parse_document(record.value, name, value_field)
+    )
+    if schema is None:
+        shape = derive_shape(document.value for document in documents)
+        schema = FieldSchema(shape, plan.settings, is_derived=True)
+        logging.getLogger("goldgate").warning("%s", _DERIVED)
+    return FieldsTask(documents, schema, template, options)
 
 
 def strict_schema(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,4 +152,4 @@ class FieldCounter(RatioCounter[FieldFacts]):
         super().__init__(fields_measures(settings), len(task))
 
     def facts(self, position: int, response: str | None) -> FieldFacts:
-        return self._scorer.facts(self._task.document(position), None if response is None else FieldsAnswer(response))
+        return self._scorer.facts(self._task.documents[position], None if response is None else FieldsAnswer(response))
