@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from goldgate.core.metric import Count, Estimate, IntervalAt, Mean, Metric, Metrics, Rate, Ratio, mean
+from goldgate.core.metric import Count, Estimate, IntervalAt, Mean, Metric, Metrics, NamedMetrics, Rate, Ratio, mean
 from goldgate.core.sums import Counts, MeanSums, RatioForm, RatioSums
 from goldgate.core.tally import Forms, TableKey, Tally, UnitCounts
 from goldgate.errors import InputError, Place
@@ -202,6 +202,11 @@ def count_names(names: Iterable[str | None]) -> dict[str, int]:
 def table_forms(measures: Iterable[Any]) -> Forms:
     """The rates of each table that these measures count in."""
     return {measure.table: measure.forms for measure in measures if isinstance(measure, RatioMeasure)}
+
+
+def all_metrics(measures: Iterable[Measure[Any]], tally: Tally) -> NamedMetrics:
+    """The metrics of all these measures, by name."""
+    return NamedMetrics(item for measure in measures for item in measure.metrics(tally).items())
 
 
 def count_unit(measures: Iterable[Measure[Facts]], facts: Facts, tally: Tally) -> UnitCounts:

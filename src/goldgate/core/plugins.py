@@ -18,6 +18,12 @@ _MARK = b"[goldgate."  # how a group of ours begins in entry_points.txt
 _METADATA = (".dist-info", ".egg-info")
 
 
+def load_target(target: str) -> Any:
+    """What "module:attribute" names, imported."""
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
+
+
 class Plugin(NamedTuple):
     """An entry point of another distribution."""
 
@@ -27,9 +33,8 @@ class Plugin(NamedTuple):
 
     def load(self, kind: type[T] | tuple[type[T], ...], group: str) -> T:
         """The object that it names; a ConfigError if it cannot be imported or is something else."""
-        module, _, attribute = self.value.partition(":")
         try:
-            loaded: Any = getattr(import_module(module), attribute)
+            loaded = load_target(self.value)
         except Exception as problem:
             raise self._error(group, f"{type(problem).__name__}: {problem}") from problem
         if not isinstance(loaded, kind):

@@ -9,12 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Metrics
+from goldgate.core.plugins import load_target
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.errors import Place
 
@@ -143,13 +143,8 @@ class Ability(NamedTuple):
 
     def load(self) -> Callable[..., Any]:
         """The function."""
-        function: Callable[..., Any] = _load(self.function)
+        function: Callable[..., Any] = load_target(self.function)
         return function
-
-
-def _load(target: str) -> Any:
-    module, _, name = target.partition(":")
-    return getattr(import_module(module), name)
 
 
 def deferred(target: str) -> Any:
@@ -165,7 +160,7 @@ class _Deferred:
         self._target = target
 
     def __get__(self, suite: Suite | None, owner: type[Suite]) -> Any:
-        return self if suite is None else _load(self._target)
+        return self if suite is None else load_target(self._target)
 
 
 class CheckResult(NamedTuple):

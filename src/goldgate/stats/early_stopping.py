@@ -214,7 +214,7 @@ def early_bounds(
     largest = dict.fromkeys(plan.gates, 0)
     for counts in unanswered:
         for name in largest:
-            largest[name] = max(largest[name], _most(rates[name], name, counts, most_predictions))
+            largest[name] = max(largest[name], _most(rates[name], name, counts, most_predictions) or 0)
     return [
         EarlyBound(name, side, threshold, each.table, each.forms[name], largest[name], name in each.counted)
         for name, gate in plan.gates.items()
@@ -240,7 +240,7 @@ def _require_watchable(
         why = "it is not a share of anything that documents count"
     elif name in measure.counted and gate.min is not None:
         why = "a count grows with every document, so a lower bound is decided at the end"
-    elif most_predictions is None and _open_columns(measure, measure.forms[name]):
+    elif _most(measure, name, {}, most_predictions) is None:
         raise ConfigError(
             "stop.unbounded",
             f"the gate on {name} cannot be decided early: answers still to come may predict any number",
@@ -262,26 +262,20 @@ def _bounded(rates: Mapping[str, RatioMeasure[Any]]) -> list[str]:
     return [
         name
         for name, measure in rates.items()
-        if not _open_columns(measure, measure.forms[name]) and (name in measure.counted or measure.ratios[name].share)
+        if _most(measure, name, {}) is not None and (name in measure.counted or measure.ratios[name].share)
     ]
 
 
-def _open_columns(measure: RatioMeasure[Any], form: RatioForm) -> list[str]:
-    """The columns below the line that an answer may make as large as it likes."""
-    bounded = measure.fixed | measure.at_most_one | {UNITS_COLUMN}
-    weights = zip(measure.columns, form.denominator, strict=True)
-    return [column for column, weight in weights if weight and column not in bounded]
-
-
 def _most(
-    measure: RatioMeasure[Any], name: str, counts: Mapping[str, Counts | None], most_predictions: int | None
-) -> int:
-    """The most that a metric can divide by in one document."""
+    measure: RatioMeasure[Any], name: str, counts: Mapping[str, Counts | None], most_predictions: int | None = None
+) -> int | None:
+    """The most that a metric can divide by in one document; None where an answer may make it as large as it likes."""
     columns = counts.get(measure.table) or (0,) * len(measure.columns)
     largest = 0
     for column, weight, count in zip(measure.columns, measure.forms[name].denominator, columns, strict=True):
-        most = (
-            count if column in measure.fixed else 1 if column in measure.at_most_one or column == UNITS_COLUMN else None
-        )
-        largest += weight * (most if most is not None else most_predictions or 0)
+        bounded = column in measure.at_most_one or column == UNITS_COLUMN
+        most = count if column in measure.fixed else 1 if bounded else most_predictions
+        if weight and most is None:
+            return None
+        largest += weight * (most or 0)
     return largest

@@ -85,8 +85,12 @@ class _Bound(NamedTuple):
     limit: Fraction
     threshold: str
     at: _At
-    least: bool  # whether values below the limit are out of bounds
     needed: Callable[[float], int | None]
+
+    @property
+    def least(self) -> bool:
+        """Whether values below the limit are out of bounds."""
+        return self.sign == "≥"
 
     def end(self, interval: Interval, *, passes: bool) -> float:
         """The end of an interval that decides: for a pass the end nearest to the forbidden side, else the other."""
@@ -218,11 +222,11 @@ def _bounds(gate: Gate, measured: Metric | Mean, paired: PairedRun | None) -> li
     sums = None if isinstance(measured, (Mean, Count, Ratio, Estimate)) else measured.sums
     value = Fraction(measured.exact or 0)  # what has none is not judged
     at, words = partial(gate_interval_of, measured), counts_text(measured, gate)
-    for sign, limit, least in (("≥", gate.min, True), ("≤", gate.max, False)):
+    for sign, limit in (("≥", gate.min), ("≤", gate.max)):
         if limit is not None:
             threshold = Fraction(limit)
             needed = partial(_to_decide, sums, threshold)
-            bounds.append(_Bound(words, value, sign, threshold, str(limit), at, least, needed))
+            bounds.append(_Bound(words, value, sign, threshold, str(limit), at, needed))
     return bounds + [bound for each in _both_ways(paired) for bound in _difference_bounds(gate, each)]
 
 
@@ -239,12 +243,11 @@ def _difference_bounds(gate: Gate, paired: PairedRun) -> Iterator[_Bound]:
     if value is None:
         return
     words = f"a difference of {format_number(value, limits=gate.difference_limits())} from {paired.against}"
-    for sign, limit, least in (("≥", gate.max_drop, True), ("≤", gate.max_rise, False)):
+    for sign, limit in (("≥", gate.max_drop and gate.max_drop.copy_negate()), ("≤", gate.max_rise)):
         if limit is not None:
-            border = -Fraction(limit) if least else Fraction(limit)
-            text = f"-{limit}" if least and limit else str(limit)
+            border = Fraction(limit)
             at, needed = partial(_conservative_interval, paired), partial(_to_separate, paired.sums, border)
-            yield _Bound(words, value, sign, border, text, at, least, needed)
+            yield _Bound(words, value, sign, border, str(limit), at, needed)
 
 
 def _is_decided(bound: _Bound, confidence: float, *, passes: bool) -> bool:

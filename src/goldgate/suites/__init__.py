@@ -5,10 +5,9 @@ Other packages add theirs through the entry points `goldgate.suites`.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import NamedTuple
 
-from goldgate.core.plugins import find_plugins, load_plugins, warn
+from goldgate.core.plugins import find_plugins, load_plugins, load_target, warn
 from goldgate.core.suite import Ability, Suite
 
 GROUP = "goldgate.suites"  # of entry points
@@ -37,8 +36,7 @@ def load_suite(name: str) -> Suite:
     """The suite of this name; a ConfigError if it is another distribution's and cannot be loaded."""
     if name not in SUITES:
         return find_plugins(GROUP, SUITES)[name].load(Suite, GROUP)
-    module, _, attribute = SUITES[name].partition(":")
-    suite = getattr(import_module(module), attribute)
+    suite = load_target(SUITES[name])
     assert isinstance(suite, Suite)
     return suite
 

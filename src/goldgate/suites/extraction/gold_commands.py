@@ -6,7 +6,7 @@ Of what `goldgate check` finds, an `error` makes scores wrong or stops an evalua
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
@@ -292,14 +292,21 @@ def convert_gold(
     opener = GoldOpener(dialect, clusters=clusters, id_field=id_field, keep_flaws=True)
     conversion = Conversion()
     names: set[str] = set()
-    for record, gold in _gold(paths, opener, schema, conversion.lost, with_ids=True):
-        data, form = record.data, record.file.form
-        names.update([form] if form is not None else gold.shapes or [OWN_FORM], gold.shapes)
-        conversion.records += 1
-        conversion.events += len(gold.event_list)
-        conversion.mentions += sum(max(1, len(event.get("mentions") or ())) for event in gold.event_list)
-        conversion.arguments += sum(len(event["arguments"]) for event in gold.event_list)
-        out.write((data.strip() if _is_kept(gold, data) else _rewritten(data, schema)) + b"\n")
+    with closing(open_store(paths, "gold", opener)) as store, require_unchanged_files([store]):
+        conversion.lost += [_loss(file.name, *flaw) for file in store.files for flaw in file.flaws]
+        for record, gold in parse_records(store.records(), schema):
+            data, form = record.data, record.file.form
+            names.update([form] if form is not None else gold.shapes or [OWN_FORM], gold.shapes)
+            conversion.records += 1
+            conversion.events += len(gold.event_list)
+            conversion.mentions += sum(max(1, len(event.get("mentions") or ())) for event in gold.event_list)
+            conversion.arguments += sum(len(event["arguments"]) for event in gold.event_list)
+            # A record in our own form, on one line, is written as it is stored.
+            is_kept = not gold.shapes and b"\n" not in data.strip()
+            if form is None and not is_kept:
+                line = record.place().line or 1
+                conversion.lost += [_loss(record.file.name, line, flaw) for flaw in record_flaws(data)]
+            out.write((data.strip() if is_kept else _rewritten(data, schema)) + b"\n")
     conversion.dialects = sorted(names)
     return conversion
 
@@ -307,9 +314,8 @@ def convert_gold(
 def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> EventSchema:
     """The event schema that some gold files follow."""
     try:
-        return derive_from_events(
-            gold.events for _, gold in _gold(paths, GoldOpener(dialect), None, None, with_ids=False)
-        )
+        with closing(open_store(paths, "gold", GoldOpener(dialect))) as store, require_unchanged_files([store]):
+            return derive_from_store(store)
     except InputError as error:
         if error.code == "gold.no_events":
             error.place = Place(", ".join(map(str, paths)))
@@ -323,44 +329,22 @@ def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None)
 
 def derive_from_store(store: RecordStore) -> EventSchema:
     """The event schema that the gold in open files follows."""
-    return derive_from_events(gold.events for _, gold in _parsed(store, None, with_ids=False))
-
-
-def _gold(
-    paths: Sequence[str | Path],
-    opener: GoldOpener,
-    schema: EventSchema | None,
-    lost: list[str] | None,
-    *,
-    with_ids: bool,
-) -> Iterator[tuple[LocatedRecord, Gold]]:
-    """Every record, as it is stored and parsed; what cannot be kept of it is noted in `lost`."""
-    with closing(open_store(paths, "gold", opener)) as store, require_unchanged_files([store]):
-        if lost is not None:
-            lost += [_loss(file.name, *flaw) for file in store.files for flaw in file.flaws]
-        for record, gold in _parsed(store, schema, with_ids=with_ids):
-            if lost is not None and record.file.form is None and not _is_kept(gold, record.data):
-                line = record.place().line or 1
-                lost += [_loss(record.file.name, line, flaw) for flaw in record_flaws(record.data)]
-            yield record, gold
+    return derive_from_events(gold.events for _, gold in parse_records(store.records(), None, with_ids=False))
 
 
 def _loss(file: str, line: int, flaw: GoldProblem) -> str:
     return f"{file}:{line}: {flaw.field or ''}: {flaw.message}"
 
 
-def _parsed(store: RecordStore, schema: EventSchema | None, *, with_ids: bool) -> Iterator[tuple[LocatedRecord, Gold]]:
-    """Every record of some open files, as it is stored and parsed."""
-    for record in store.records():
+def parse_records(
+    records: Iterable[LocatedRecord], schema: EventSchema | None, *, with_ids: bool = True
+) -> Iterator[tuple[LocatedRecord, Gold]]:
+    """Every record of gold, as it is stored and parsed; without ids, they are neither needed nor read."""
+    for record in records:
         identity = record.require_id() if with_ids else ""
         with record.locate_errors():
             gold = parse_gold(record.value, identity, record.data, schema)
         yield record, gold
-
-
-def _is_kept(gold: Gold, data: bytes) -> bool:
-    """Whether a record is written as it is stored: it is in our own form, on one line."""
-    return not gold.shapes and b"\n" not in data.strip()
 
 
 def _rewritten(data: bytes, schema: EventSchema | None) -> bytes:

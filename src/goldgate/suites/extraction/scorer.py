@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goldgate.core.finding import Finding
-from goldgate.core.measure import count_unit, score_pairs, table_forms
-from goldgate.core.metric import Metrics, NamedMetrics
+from goldgate.core.measure import all_metrics, count_unit, score_pairs, table_forms
+from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.core.value_text import Haystack
 from goldgate.errors import ConfigError, as_yaml
@@ -192,10 +192,7 @@ class Scorer:
 
     def metrics(self, tally: Tally) -> Metrics:
         """All metrics of a tally, by name."""
-        metrics = NamedMetrics()
-        for measure in self.measures:
-            metrics.update(measure.metrics(tally))
-        return metrics
+        return all_metrics(self.measures, tally)
 
     def _parse(self, sample: Sample) -> Parsed | None:
         """The answer; None where there is none."""

@@ -29,7 +29,7 @@ from goldgate.readers.gold_files import GoldOpener, require_stored_gold
 from goldgate.readers.records import read_records
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note, load_event_schema
-from goldgate.suites.extraction.gold_commands import derive_event_schema
+from goldgate.suites.extraction.gold_commands import derive_event_schema, parse_records
 from goldgate.suites.extraction.records import Facts, Gold, Sample, parse_gold
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.extraction.settings import ExtractionSettings, ResponseSettings
@@ -58,13 +58,10 @@ def load_examples(
     """Choose `count` records of a training file, and a spare one; `schema` has the roles of flat events."""
     best: dict[str, tuple[bytes, Example]] = {}  # by text, so that no text is an example twice
     with closing(GoldOpener(dialect)(path, "train")) as file:
-        for record in read_records(file):
-            identity = record.require_id()
-            with record.locate_errors():
-                gold = parse_gold(record.value, identity, record.data, schema)
+        for _, gold in parse_records(read_records(file), schema):
             if gold.text is None:
                 continue
-            rank = hashlib.sha256(f"{seed}:{identity}".encode()).digest()
+            rank = hashlib.sha256(f"{seed}:{gold.id}".encode()).digest()
             if len(best) > count and gold.text not in best:
                 worst = max(best, key=lambda text: best[text][0])
                 if best[worst][0] <= rank:

@@ -10,8 +10,8 @@ from typing import IO, Any
 from goldgate.api import evaluate_stored
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.finding import record_id
-from goldgate.core.measure import count_unit, score_pairs, table_forms
-from goldgate.core.metric import Metrics, NamedMetrics
+from goldgate.core.measure import all_metrics, count_unit, score_pairs, table_forms
+from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError, Place, describe_value
 from goldgate.protocol import ProtocolSource
@@ -96,10 +96,7 @@ class AnswerScorer(FieldsScorer):
 
     def metrics(self, tally: Tally) -> Metrics:
         """All metrics of a tally, by name."""
-        metrics = NamedMetrics()
-        for measure in self.measures:
-            metrics.update(measure.metrics(tally))
-        return metrics
+        return all_metrics(self.measures, tally)
 
 
 @dataclass(slots=True, repr=False)

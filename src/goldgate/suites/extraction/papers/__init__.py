@@ -9,6 +9,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
+from typing import Literal
 
 from goldgate.core.measure import UNITS_COLUMN, ColumnRatio, RatioMeasure, over, precision_recall_f1
 from goldgate.core.metric import Metrics
@@ -129,25 +131,23 @@ class AssignedRates(EventTypeRates):
         *("below_best", "assignments"),
     )
     fixed = frozenset({"gold", "gold_records"})
+    compared_text: Literal["text", "written"]  # of an argument: normalized, or as it was written
 
     def __init__(self, settings: ExtractionSettings) -> None:
         self.form = form_of(settings.response)
 
+    @staticmethod
     @abstractmethod
-    def assign(self, predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
+    def assign(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
         """How many arguments are right as records are assigned where this was published."""
-
-    @abstractmethod
-    def value(self, mention: Mention) -> str:
-        """What is compared of an argument."""
 
     def counts(self, facts: Facts) -> Mapping[str, Counts]:
         return {event_type: self.of_type(*sides) for event_type, sides in self.records(facts).items()}
 
     def records(self, facts: Facts) -> dict[str, Sides]:
         """The predicted records and those of gold, event type by event type."""
-        ours = records_by_type(predicted_events(facts, self.form), self.value)
-        theirs = records_by_type(gold_events(facts), self.value)
+        events = predicted_events(facts, self.form), gold_events(facts)
+        ours, theirs = (records_by_type(side, attrgetter(self.compared_text)) for side in events)
         return {kind: (ours.get(kind, []), theirs.get(kind, [])) for kind in sorted(ours.keys() | theirs.keys())}
 
     def of_type(self, predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> Counts:
@@ -176,15 +176,8 @@ class DueeFinRates(AssignedRates):
 
     table = "duee_fin"
     ratios = assigned_ratios("duee_fin")
-
-    def assign(self, predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
-        return duee_fin_hits(predicted, gold)
-
-    def value(self, mention: Mention) -> str:
-        return mention.text
-
-
-_NO_COUNTS = (0, 0, 0)
+    compared_text = "text"
+    assign = staticmethod(duee_fin_hits)
 
 
 class Doc2edagRates(AssignedRates):
@@ -206,22 +199,18 @@ class Doc2edagRates(AssignedRates):
         **precision_recall_f1("doc2edag_multi_", "multi_hits", "multi_predicted", "multi_gold"),
     }
 
-    def assign(self, predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
-        return doc2edag_hits(predicted, gold)
-
-    def value(self, mention: Mention) -> str:
-        return mention.written
+    compared_text = "written"
+    assign = staticmethod(doc2edag_hits)
 
     def counts(self, facts: Facts) -> Mapping[str, Counts]:
-        records = self.records(facts)
-        is_multi = sum(len(gold) for _, gold in records.values()) > 1
-        by_type = {}
-        for event_type, sides in records.items():
-            counts = self.of_type(*sides)
+        by_type, gold_records = super().counts(facts), self.columns.index("gold_records")
+        is_multi = sum(counts[gold_records] for counts in by_type.values()) > 1
+        with_own = {}
+        for event_type, counts in by_type.items():
             hits, _, predicted, gold = counts[:4]
-            own = (hits, predicted, gold)
-            by_type[event_type] = (*counts, *(_NO_COUNTS if is_multi else own), *(own if is_multi else _NO_COUNTS))
-        return by_type
+            none, own = (0, 0, 0), (hits, predicted, gold)
+            with_own[event_type] = (*counts, *(none + own if is_multi else own + none))
+        return with_own
 
 
 class Doc2edagRoleRates(EventTypeRates):
