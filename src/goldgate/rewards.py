@@ -152,7 +152,7 @@ class GoldReward(ABC, Generic[GoldType, FactsType]):
             )
         golds: list[GoldType | None] = []
         for number, (gold, text) in enumerate(zip(column, texts, strict=True)):
-            if number and _same(column[number - 1], gold) and _same(texts[number - 1], text):
+            if number and _is_same(column[number - 1], gold) and _is_same(texts[number - 1], text):
                 golds.append(golds[-1])
                 continue
             try:
@@ -266,14 +266,16 @@ def _read_answer(completion: Any) -> tuple[str, str]:
         return str.__str__(completion), ""  # plain, whatever it was derived from
     messages = completion if isinstance(completion, (list, tuple)) else [completion]
     # Some trainers give messages without a role: of a completion they are the assistant's.
-    spoken = [each for each in messages if isinstance(each, Mapping) and each.get("role", "assistant") == "assistant"]
-    if not spoken:
+    assistant_messages = [
+        each for each in messages if isinstance(each, Mapping) and each.get("role", "assistant") == "assistant"
+    ]
+    if not assistant_messages:
         return "", ""
-    answer = read_chat([{**spoken[-1], "role": "assistant"}])
+    answer = read_chat([{**assistant_messages[-1], "role": "assistant"}])
     return answer.response, str.__str__(answer.thought)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     return one is other or (type(one) is type(other) and isinstance(one, (str, list, dict)) and one == other)
 
 

@@ -243,11 +243,11 @@ class Work(ABC, Generic[Shard, Facts]):
         return 1
 
     def fingerprint(self, facts: Facts) -> int | None:
-        """A number for what should be different in every unit; None where nothing is compared."""
+        """A hash of what should differ between units, by which copies are counted; None where nothing is compared."""
         return None
 
     def weight(self, facts: Facts) -> int | None:
-        """How much went wrong in a unit, as the summary of its record says; None: it is taken from that summary."""
+        """How much is wrong in a unit, the same number as in its summary; None: the summary is made to get it."""
         return None
 
     def grouped(self, shard: Shard) -> Iterable[tuple[Facts, str | None]]:
@@ -271,14 +271,14 @@ class Mapper(Protocol):
 
 @dataclass
 class Outcome:
-    """What is known when everything was read, beside the counts. A suite with more to say of it overrides."""
+    """What reading all inputs gave, apart from the counts. A suite with parts of its own in the report overrides."""
 
     inputs: dict[str, Any] = field(default_factory=dict)  # digests and sizes of what was read: no path, no clock
     settings: dict[str, object] = field(default_factory=dict)  # what else can change a number, for the signature
     findings: list[Finding] = field(default_factory=list)
 
     def note_counts(self, tally: Tally) -> None:
-        """Take what is said of the inputs from the sum of all counts, before the signature is made."""
+        """Complete inputs and settings from the sum of all counts, before the signature is made."""
 
     def part_names(self) -> Sequence[tuple[str, ...]]:
         """The parts of metrics that there are by the inputs, whether or not they occur: a schema's event types."""
@@ -311,7 +311,7 @@ class Source(ABC, Generic[Shard, Facts]):
         """The units, cut into pieces that a worker can hold."""
 
     def finalize(self, scored: Iterator[Any], engine: Mapper) -> Iterator[Facts]:
-        """What is counted, from what all shards scored, in their order. Only where `needs_all` is set."""
+        """The facts to count, from the results of all shards in their order. Only called where `needs_all` is set."""
         return scored
 
     @abstractmethod

@@ -36,7 +36,7 @@ class Decision(Enum):
 
 
 class GateSequence:
-    """Takes the units' counts one by one, and says whether the whole data set's rate reaches the threshold.
+    """Decides from one unit after another whether the rate of the whole data set reaches the threshold.
 
     `largest` must hold for every unit's b, asked or not: no later answer may have more to divide by. Known from the
     gold for recall and for shares of documents; for precision and F1 it takes a limit on how much a model may
@@ -128,7 +128,7 @@ class EarlyBound:
 
 
 class GateWatch:
-    """Takes what each next document counted. `decided_after` is the number of documents that decided every bound."""
+    """Decides bounds from one document after another. `decided_after` is the number of documents that decided all."""
 
     def __init__(self, bounds: Sequence[EarlyBound], documents: int, error_rate: float = ERROR_RATE) -> None:
         self.bounds = bounds
@@ -214,7 +214,7 @@ def early_bounds(
     largest = dict.fromkeys(plan.gates, 0)
     for counts in unanswered:
         for name in largest:
-            largest[name] = max(largest[name], _most(rates[name], name, counts, most_predictions) or 0)
+            largest[name] = max(largest[name], _largest_divisor(rates[name], name, counts, most_predictions) or 0)
     return [
         EarlyBound(name, side, threshold, each.table, each.forms[name], largest[name], name in each.counted)
         for name, gate in plan.gates.items()
@@ -240,12 +240,12 @@ def _require_watchable(
         why = "it is not a share of anything that documents count"
     elif name in measure.counted and gate.min is not None:
         why = "a count grows with every document, so a lower bound is decided at the end"
-    elif _most(measure, name, {}, most_predictions) is None:
+    elif _largest_divisor(measure, name, {}, most_predictions) is None:
         raise ConfigError(
             "stop.unbounded",
             f"the gate on {name} cannot be decided early: answers still to come may predict any number",
             place=plan.place(f"gates.{name}"),
-            expected=f"--most-predictions N, or gates only on {', '.join(_bounded(rates))}",
+            expected=f"--most-predictions N, or gates only on {', '.join(_bounded_metrics(rates))}",
             advice="set N to more than any answer has had; after an answer beyond it, all documents are asked",
         )
     if why is not None:
@@ -253,20 +253,20 @@ def _require_watchable(
             "stop.not_watchable",
             f"the gate on {name} cannot be decided early: {why}",
             place=plan.place(f"gates.{name}"),
-            expected=f"gates with min or max on {', '.join(_bounded(rates))}",
-            advice=did_you_mean(name, _bounded(rates)) if measure is None else "leave out --stop-when-decided",
+            expected=f"gates with min or max on {', '.join(_bounded_metrics(rates))}",
+            advice=did_you_mean(name, _bounded_metrics(rates)) if measure is None else "leave out --stop-when-decided",
         )
 
 
-def _bounded(rates: Mapping[str, RatioMeasure[Any]]) -> list[str]:
+def _bounded_metrics(rates: Mapping[str, RatioMeasure[Any]]) -> list[str]:
     return [
         name
         for name, measure in rates.items()
-        if _most(measure, name, {}) is not None and (name in measure.counted or measure.ratios[name].share)
+        if _largest_divisor(measure, name, {}) is not None and (name in measure.counted or measure.ratios[name].share)
     ]
 
 
-def _most(
+def _largest_divisor(
     measure: RatioMeasure[Any], name: str, counts: Mapping[str, Counts | None], most_predictions: int | None = None
 ) -> int | None:
     """The most that a metric can divide by in one document; None where an answer may make it as large as it likes."""

@@ -116,9 +116,9 @@ def judge_gates(
         for name, gate in gates.items()
         if gate.confidence is not None
     }
-    failed = _failing(gates, bounds)
+    failed = _failed_gates(gates, bounds)
     return [
-        _judged(name, gate, metrics[name], pairs.get(name), bounds.get(name, []), failed.get(name), unit)
+        _gate_result(name, gate, metrics[name], pairs.get(name), bounds.get(name, []), failed.get(name), unit)
         for name, gate in gates.items()
     ]
 
@@ -129,7 +129,7 @@ def family_note(gates: Mapping[str, Gate]) -> str | None:
     return FAMILY_NOTE.format(len(family)) if len(family) > 1 else None
 
 
-def _failing(gates: Mapping[str, Gate], bounds: Mapping[str, list[_Bound]]) -> dict[str, int]:
+def _failed_gates(gates: Mapping[str, Gate], bounds: Mapping[str, list[_Bound]]) -> dict[str, int]:
     """The gates that fail, each with the number of gates that its chance was shared with: Holm's rule, stepping down.
 
     At each step what is left shares the chance; those that fail nevertheless are taken out, and the rest shares anew.
@@ -153,7 +153,7 @@ def _shared(confidence: Decimal | None, sharing: int) -> float:
     return 1 - (1 - float(confidence)) / sharing
 
 
-def _judged(
+def _gate_result(
     name: str,
     gate: Gate,
     measured: Metric | Mean,
@@ -163,14 +163,14 @@ def _judged(
     unit: str,
 ) -> GateResult:
     """The verdict of a gate; `sharing` is the number of gates that its failure was corrected for, if it fails."""
-    more = _more(gate, paired)
+    more = _difference_entry(gate, paired)
     if measured.exact is None:
         return not_evaluable_result(name, gate, measured, str(measured.reason), more)
     if gate.against is not None and any(each.sums.value is None for each in _both_ways(paired)):
         why = "has nothing to divide by" if paired is None or paired.undefined is None else paired.undefined
         return not_evaluable_result(name, gate, measured, f"{gate.against} {why}", more)
     if gate.confidence is None:
-        return _by_value(name, gate, measured, paired, more)
+        return _exact_result(name, gate, measured, paired, more)
     if sharing is not None:
         reached = _shared(gate.confidence, sharing * len(bounds))
         percent = confidence_percent(Decimal(format_number(reached)))
@@ -191,7 +191,7 @@ def _judged(
     return GateResult(name, gate, measured, Verdict.PASS, reason or counts_text(measured, gate), more)
 
 
-def _by_value(
+def _exact_result(
     name: str, gate: Gate, measured: Metric | Mean, paired: PairedRun | None, more: Mapping[str, object]
 ) -> GateResult:
     """The verdict of a gate without a confidence: by the values, and by their exact difference."""
@@ -231,7 +231,7 @@ def _bounds(gate: Gate, measured: Metric | Mean, paired: PairedRun | None) -> li
 
 
 def _both_ways(paired: PairedRun | None) -> Iterator[PairedRun]:
-    """With everything, and with what was asked for alone."""
+    """The comparison over all units, and, where there is one, over requested units only."""
     if paired is not None:
         yield paired
         if paired.asked is not None:
@@ -257,7 +257,7 @@ def _is_decided(bound: _Bound, confidence: float, *, passes: bool) -> bool:
 
 
 def _missed_without_interval(bounds: list[_Bound], confidence: float) -> list[str]:
-    """What is out of bounds by its value and has no interval. Were it let pass as open, the gate could never fail."""
+    """Bounds that the value misses and that have no interval. If they counted as open, the gate could never fail."""
     return [
         f"{bound.words} is not {bound.sign} {bound.threshold} by its value, and there is no interval: {interval.reason}"
         for bound in bounds
@@ -318,7 +318,7 @@ def _to_separate(sums: PairedSums | PairedEstimates, border: Fraction, level: fl
     return units_to_separate(sqrt(sums.variance), sums.units, float(value - border), level)
 
 
-def _more(gate: Gate, paired: PairedRun | None) -> dict[str, object]:
+def _difference_entry(gate: Gate, paired: PairedRun | None) -> dict[str, object]:
     """The difference from a stored run, with its two-sided interval at the gate's confidence, for the report."""
     if paired is None or gate.against is None:
         return {}
@@ -347,8 +347,8 @@ Support = Literal["supported", "inconclusive", "refuted"]
 def support(gate: Gate, measured: Metric | Mean) -> Support | None:
     """Supported if the interval lies within the gate's bounds, refuted if it lies outside; None if there is none.
 
-    The point estimate decides the gate; this says how much it would take to turn it. A gate that is not plain says
-    so itself.
+    The point estimate decides the gate; this says how much it would take to turn it. None for a gate with a confidence
+    or a stored run too: its own verdict says it.
     """
     if not gate.is_plain:
         return None

@@ -54,8 +54,8 @@ def all_suites() -> list[Suite]:
 
 def recognize_suite(command: str, path: str) -> str | None:
     """The name of the suite that recognizes a file as one for this command; None where none does."""
-    recognizing = (each for each in abilities_for(command) if each.ability.recognizes is not None)
-    return next((each.suite.name for each in recognizing if each.ability.recognizes(path)), None)  # type: ignore[misc]
+    candidates = (each for each in abilities_for(command) if each.ability.recognizes is not None)
+    return next((each.suite.name for each in candidates if each.ability.recognizes(path)), None)  # type: ignore[misc]
 
 
 def abilities_for(command: str) -> list[SuiteAbility]:

@@ -90,7 +90,7 @@ def evaluate(
     stored = load_reference_runs(SUITE, plan)
     event_schema = obtain_event_schema(schema)
     answers = _by_id(predictions, "predictions", id_field)
-    ours, dialects = _in_our_form(gold)
+    ours, dialects = _convert_gold(gold)
     golds = _parse_all(ours, event_schema, id_field)
     if event_schema is None and needs_schema(plan.settings):
         event_schema = derive_from_events(record.events for record in golds.values())
@@ -103,7 +103,7 @@ def evaluate(
         if identity in answers:
             number, answer = answers.pop(identity)
             with _located("predictions", number):
-                sample = _answered(parsed, answer)
+                sample = _sample_of(parsed, answer)
         facts = scorer.facts(sample)
         unit, group = scorer.add(facts, tally), facts.sample.gold.group
         if stored is not None:
@@ -128,8 +128,8 @@ def load_event_scorer(schema: SchemaSource = None, protocol: ProtocolSource = No
     return Scorer(load_plan(SUITE, protocol).settings, obtain_event_schema(schema))
 
 
-def _in_our_form(gold: Iterable[Mapping[str, Any] | Gold]) -> tuple[list[Any], dict[str, str]]:
-    """Gold in any dialect, as files are read: in the dialect of the first record. Also what the signature says."""
+def _convert_gold(gold: Iterable[Mapping[str, Any] | Gold]) -> tuple[list[Any], dict[str, str]]:
+    """Gold in our own form, converted from the dialect of the first record; and the entry of the signature for it."""
     _require_records(gold, "gold")
     records = list(gold)
     dialect = recognize_dialect_of(record for record in records if not isinstance(record, Gold))
@@ -151,8 +151,8 @@ def _parse_all(records: list[Any], schema: EventSchema | None, id_field: str | N
     return golds
 
 
-def _answered(gold: Gold, record: Mapping[str, Any]) -> Sample:
-    """A sample with a prediction, whose `response` may be all that `Scorer.score` takes."""
+def _sample_of(gold: Gold, record: Mapping[str, Any]) -> Sample:
+    """A sample with this prediction, whose `response` may be anything that `Scorer.score` takes."""
     response = record.get("response")
     if isinstance(response, (list, tuple, dict)) or chat.is_chat_record(record):
         try:
@@ -210,7 +210,7 @@ def _place(kind: str, number: int, field: str | None) -> Place:
 
 @contextmanager
 def _located(kind: str, number: int) -> Iterator[None]:
-    """Adds to an error which record it was found in."""
+    """Add the number of the record to an InputError."""
     try:
         yield
     except InputError as error:

@@ -67,7 +67,7 @@ class EventCheck(RecordCheck):
 
     def record(self, record: dict[str, Any], data: bytes, form: str | None) -> Iterator[GoldProblem]:
         self.without_events += record.get(events_key(record), []) == []
-        yield from _check(record, data, self._schema)
+        yield from _check_record(record, data, self._schema)
         if form in _LINKED:
             self._spans.update(_span_lengths(record))
             yield from _check_links(record)
@@ -100,8 +100,8 @@ def _check_links(record: dict[str, Any]) -> Iterator[GoldProblem]:
         first.setdefault(place, path)
 
 
-def _check(record: dict[str, Any], data: bytes, schema: EventSchema | None) -> Iterator[GoldProblem]:
-    """Everything about one record but its id: its form first, then what it says."""
+def _check_record(record: dict[str, Any], data: bytes, schema: EventSchema | None) -> Iterator[GoldProblem]:
+    """Problems of one record, without those of its id: first of its form, then of its content."""
     read = read_gold(record, data, schema)
     for what, path in gold_problems(record, read.events):
         error = gold_error(what, path, record, schema)
@@ -120,7 +120,7 @@ def _check(record: dict[str, Any], data: bytes, schema: EventSchema | None) -> I
 def _check_events(
     read: GoldEvents, key: str, schema: EventSchema | None, text: Haystack | None
 ) -> Iterator[GoldProblem]:
-    """The well-formed parts: what is malformed was reported with the form."""
+    """Problems of well-formed events; malformed ones were reported before."""
     units: dict[tuple[str, str, str], str] = {}
     for number, event in enumerate(read.renamed):
         event_type = _name(event, "event_type")
@@ -129,7 +129,7 @@ def _check_events(
         path = f"{key}[{number}]"
         roles = None if schema is None else schema.roles.get(event_type)
         if schema is not None and roles is None:
-            advice = _nearest(event_type, schema.event_types)
+            advice = _name_advice(event_type, schema.event_types)
             yield GoldProblem(
                 "unknown_event_type", f"{_quoted(event_type)} is not in the event schema{advice}", f"{path}.event_type"
             )
@@ -142,7 +142,7 @@ def _check_events(
                 continue
             inner = f"{path}.arguments[{place}]"
             if schema is not None and roles is not None and role not in roles:
-                advice = _nearest(role, schema.role_order[event_type])
+                advice = _name_advice(role, schema.role_order[event_type])
                 message = f"{_quoted(role)} is not a role of {_quoted(event_type)}{advice}"
                 yield GoldProblem("unknown_role", message, f"{inner}.role")
             if read.shapes:
@@ -159,13 +159,13 @@ def _check_events(
 def _check_keys(event: dict[str, Any], event_type: str, path: str, roles: list[str]) -> Iterator[GoldProblem]:
     """Keys of an event that may be meant as roles."""
     for key in sorted(event.keys() - NOT_ROLES):
-        advice = _nearest(key, tuple(roles))
+        advice = _name_advice(key, tuple(roles))
         message = f"{_quoted(key)} is not a role of {_quoted(event_type)} in the event schema: it is not read{advice}"
         yield GoldProblem("unread_key", message, path, "note")
 
 
 def _check_trigger(event: dict[str, Any], path: str, text: Haystack | None) -> Iterator[GoldProblem]:
-    """Where a trigger says that it is, it must be."""
+    """Offsets of a trigger that are invalid, or point at other words."""
     trigger, start, end = (event.get(name) for name in ("trigger", "start", "end"))
     own = {key: value for key, value in event.items() if key != "arguments"}
     bad = [flaw._replace(field=f"{path}.{flaw.field}") for flaw in offset_flaws(own)]
@@ -195,7 +195,7 @@ def _check_offsets(value: str, span: Span, path: str, text: Haystack) -> Iterato
     start, end = span
     if end > len(text.text):
         message = f"[{start}, {end}) reaches beyond the text, which has {len(text.text)} characters"
-        yield GoldProblem("offsets_out_of_range", message + _elsewhere(value, start, text), path)
+        yield GoldProblem("offsets_out_of_range", message + _nearest_place(value, start, text), path)
         return
     there = text.text[start:end]
     if there == value:
@@ -205,10 +205,10 @@ def _check_offsets(value: str, span: Span, path: str, text: Haystack) -> Iterato
         yield GoldProblem("other_form", message, f"{path}.argument", "note")
         return
     message = f"at [{start}, {end}) the text has {_quoted(there)}, not {_quoted(value)}"
-    yield GoldProblem("wrong_offsets", message + _elsewhere(value, start, text), path)
+    yield GoldProblem("wrong_offsets", message + _nearest_place(value, start, text), path)
 
 
-def _elsewhere(value: str, start: int, text: Haystack) -> str:
+def _nearest_place(value: str, start: int, text: Haystack) -> str:
     """Where the value is, nearest to where it should be."""
     before, after = text.text.rfind(value, 0, start + len(value)), text.text.find(value, start)
     places = [at for at in (before, after) if at >= 0]
@@ -239,7 +239,7 @@ def _quoted(text: str) -> str:
 
 
 @cache  # a wrong name seldom comes alone
-def _nearest(name: str, names: tuple[str, ...]) -> str:
+def _name_advice(name: str, names: tuple[str, ...]) -> str:
     advice = did_you_mean(name, names)
     return f"; {advice}" if advice else ""
 

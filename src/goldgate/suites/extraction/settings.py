@@ -99,7 +99,7 @@ _SIDE_BY_SIDE = (("events", "event_type", "arguments"), ("role", "argument"))
 
 
 def check_settings(plan: Plan) -> None:
-    """Raise a ConfigError where a tag is none, two settings exclude each other, or one could do nothing."""
+    """Raise a ConfigError for an invalid tag name, settings that exclude each other, or one without effect."""
     settings: ResponseSettings = plan.settings.response
     for number, tag in enumerate(settings.thought_tags):
         if not tag.replace("-", "").replace("_", "").isalnum():

@@ -119,6 +119,7 @@ class TaskOptions:
 class ExtractionTask(GoldTask[Gold]):
     """Asks for the events of each document. `examples` are by seed: one more than needed, to have a spare."""
 
+    headline = "strict_f1"
     schema: EventSchema
     examples: Mapping[int | None, Sequence[Example]]
     train: str | None = None  # digest of the file that examples are taken from
@@ -146,10 +147,6 @@ class ExtractionTask(GoldTask[Gold]):
     def first_format(self) -> AnswerFormat:
         """A thought before the JSON can only be written where the format leaves room for it."""
         return "text" if self.template.wants_thought or self.other_form else "json_schema"
-
-    @property
-    def headline(self) -> str:
-        return "strict_f1"
 
     def question(self, position: int, seed: int | None) -> Question:
         gold = self.documents[position]
@@ -179,8 +176,8 @@ class ExtractionTask(GoldTask[Gold]):
 
 def open_task(plan: Plan, seeds: Sequence[int | None], response_format: str, options: Options) -> ExtractionTask:
     """`goldgate generate`: the task that the options of the command describe."""
-    chosen = {name: options[name] for name in ("gold", "schema", "prompt", "train", "few_shot", "dialect")}
-    return load_task(TaskOptions(**chosen), seeds, plan.settings.response, response_format)
+    task_options = {name: options[name] for name in ("gold", "schema", "prompt", "train", "few_shot", "dialect")}
+    return load_task(TaskOptions(**task_options), seeds, plan.settings.response, response_format)
 
 
 def load_task(

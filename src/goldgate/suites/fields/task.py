@@ -35,6 +35,7 @@ _DERIVED = f"no schema given: the model is asked for the keys and types that gol
 class FieldsTask(GoldTask[GoldDocument]):
     """Asks for the JSON value of each document."""
 
+    headline = "field_f1"
     schema: FieldSchema
     options: Options
 
@@ -53,10 +54,6 @@ class FieldsTask(GoldTask[GoldDocument]):
     @property
     def first_format(self) -> AnswerFormat:
         return "text" if self.template.wants_thought or not self._is_object else "json_schema"
-
-    @property
-    def headline(self) -> str:
-        return "field_f1"
 
     def question(self, position: int, seed: int | None) -> Question:
         document = self.documents[position]

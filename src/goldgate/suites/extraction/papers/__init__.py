@@ -44,12 +44,7 @@ BY_OFFSETS, BY_TEXT = "textee_by_offsets", "textee_by_text"
 Keys = set[tuple[Hashable, ...]]
 
 
-def _textee_ratios() -> dict[str, ColumnRatio]:
-    ratios: dict[str, ColumnRatio] = {}
-    for family in FAMILIES:
-        hits, predicted, gold = (f"{family}_{side}" for side in ("hits", "predicted", "gold"))
-        ratios |= precision_recall_f1(f"textee_{family}_", hits, predicted, gold)
-    return ratios
+_FAMILY_COLUMNS = {family: (f"{family}_hits", f"{family}_predicted", f"{family}_gold") for family in FAMILIES}
 
 
 class TexteeRates(RatioMeasure[Facts]):
@@ -61,14 +56,13 @@ class TexteeRates(RatioMeasure[Facts]):
 
     section = "papers"
     table = "textee"
-    columns = (
-        *(f"{family}_{side}" for family in FAMILIES for side in ("hits", "predicted", "gold")),
-        BY_OFFSETS,
-        BY_TEXT,
-        UNITS_COLUMN,
-    )
+    columns = (*chain.from_iterable(_FAMILY_COLUMNS.values()), BY_OFFSETS, BY_TEXT, UNITS_COLUMN)
     at_most_one = frozenset({BY_OFFSETS, BY_TEXT, UNITS_COLUMN})
-    ratios = _textee_ratios()
+    ratios = {
+        name: ratio
+        for family, columns in _FAMILY_COLUMNS.items()
+        for name, ratio in precision_recall_f1(f"textee_{family}_", *columns).items()
+    }
     counted = {BY_OFFSETS: BY_OFFSETS, BY_TEXT: BY_TEXT}
 
     def __init__(self, settings: ExtractionSettings) -> None:

@@ -254,7 +254,7 @@ def _argument_counter(records: Sequence[PaperRecord]) -> Counter[frozenset[tuple
 
 
 class EventTypeRates(RatioMeasure[Facts]):
-    """What a sample counts is what its event types count together."""
+    """Rates whose counts for a sample are the sums over its event types."""
 
     section = "papers"
     parts = {"event type": "macro"}
