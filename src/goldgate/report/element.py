@@ -38,9 +38,7 @@ class Markup(str):
 def element(tag: str, /, *content: Content, **attributes: Value) -> Markup:
     """An element with its content. Of the names of attributes, `class_` is `class` and `aria_label` is `aria-label`."""
     begin, end = _tags(tag, *attributes, *attributes.values())
-    if not content:
-        return Markup(begin + end)
-    if tag in _VOID:
+    if content and tag in _VOID:
         raise ValueError(f"{tag} has no content")
     parts = [begin]
     _collect(content, parts)
