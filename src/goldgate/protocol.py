@@ -82,7 +82,6 @@ def protocol_file_type(sections: Mapping[str, type]) -> type:
             ("baseline", str | None, None),
         ],
         namespace={"__doc__": "A whole protocol file."},
-        frozen=True,
     )
 
 

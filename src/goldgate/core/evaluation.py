@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 import orjson
 
@@ -280,16 +281,15 @@ class ContradictionError(Exception):
         self.field, self.expected, self.found = field, expected, found
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRates:
+class StoredRates(NamedTuple):
     """The rates that a baseline takes from one stored report.
 
     `judged` and `units` identify the work that was judged, so that the same work is not summed twice.
     """
 
     rates: Mapping[str, HitsAndTrials]  # worked out again where the report holds what they are made of
-    sizes: Mapping[str, int] = field(default_factory=dict)  # how much stands behind them, the units first
-    subjects: Mapping[str, frozenset[str]] = field(default_factory=dict)  # counted once over all reports
+    sizes: Mapping[str, int] = MappingProxyType({})  # how much stands behind them, the units first
+    subjects: Mapping[str, frozenset[str]] = MappingProxyType({})  # counted once over all reports
     judged: object = None  # digests of what was judged; None where they are not known
     units: tuple[str | None, ...] = ()  # fingerprints of single units, where the report has them
 

@@ -244,7 +244,7 @@ def unread_answers_remarks(report: SuiteReport, reader: str) -> Iterator[StandsO
 
 def share_percent(part: int, whole: int) -> str:
     """`12.5 %`; 0 and 100 only where it is all or nothing."""
-    return f"{format_number(Fraction(100 * part, whole), 1, [Limit('=', Fraction(100))])} %"
+    return f"{format_number(Fraction(100 * part, whole), 1, (Limit('=', Fraction(100)),))} %"
 
 
 def _no_gates(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsOut]:

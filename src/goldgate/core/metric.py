@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from goldgate.core.sums import MeanSums, RatioSums
@@ -185,7 +186,8 @@ def exact_mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
     return replace(mean(averaged, sums), exact=sum(exact, Fraction(0)) / len(exact) if exact else None)
 
 
-def format_number(value: float | Fraction, digits: int = SHOWN_DIGITS, limits: Iterable[Limit] = ()) -> str:
+@lru_cache(maxsize=4096, typed=True)  # every format of a report shows the same numbers
+def format_number(value: float | Fraction, digits: int = SHOWN_DIGITS, limits: tuple[Limit, ...] = ()) -> str:
     """The number with `digits` decimals, half to even, and with more if the rounded number would mislead.
 
     It is 0, 1 or -1 only where the value is, and meets a limit exactly where the value does: 0.99997, and 0.79996

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import compress
 from operator import mul, or_
@@ -21,8 +20,7 @@ Key = TypeVar("Key")
 MAX_VECTORS = 4096  # different vectors kept before they are squared and summed: under 1 MB
 
 
-@dataclass(frozen=True, slots=True)
-class RatioSums:
+class RatioSums(NamedTuple):
     """The number of units, Σa, Σb, Σa², Σab and Σb²."""
 
     units: int = 0
@@ -32,7 +30,7 @@ class RatioSums:
     ab: int = 0
     bb: int = 0
 
-    def __add__(self, other: RatioSums) -> RatioSums:
+    def __add__(self, other: RatioSums) -> RatioSums:  # type: ignore[override]  # the sums, not a longer tuple
         return RatioSums(
             self.units + other.units,
             self.a + other.a,
@@ -59,8 +57,7 @@ def pair_sums(pairs: Mapping[tuple[int, int], int]) -> RatioSums:
     return _column_sums(a, b, [*pairs.values()])
 
 
-@dataclass(frozen=True, slots=True)
-class RatioForm:
+class RatioForm(NamedTuple):
     """A rate as two weighted sums of a unit's counts: F1 of (hits, predicted, gold) is (2, 0, 0) over (0, 1, 1)."""
 
     numerator: tuple[int, ...]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import orjson
@@ -55,14 +55,13 @@ class UnitPage(NamedTuple):
     sections: tuple[UnitSection, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UnitSummary:
+class UnitSummary(NamedTuple):
     """A unit in a list: what went wrong in few words, how much, and by what it can be found."""
 
     id: str
     word: str = ""  # empty where nothing went wrong
     weight: int = 0  # how much went wrong: the largest is looked at first
-    facets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # such as error, event type, role, parsed as
+    facets: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # such as error, event type, role, parsed as
     metric: str = ""  # what `score` is of
     score: MeasuredValue | None = None  # the unit's own value of the suite's first metric; None where it has none
     snippet: str = ""  # the beginning of what it is about

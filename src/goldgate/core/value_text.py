@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Any, Final, TypeVar
 from unicodedata import category, combining
 from unicodedata import normalize as unicode_normalize
@@ -478,8 +478,8 @@ def _align_characters(text: str) -> tuple[str, Sequence[int], None]:
     """The normalized text, and where the piece of each of its characters begins: here a character."""
     forms = {character: _ALIGNED[character] for character in set(text)}
     parts = [*map(forms.__getitem__, text)]
-    if set(map(len, forms.values())) <= {1}:
-        return "".join(parts), range(len(text)), None
+    if max(map(len, forms.values()), default=0) <= 1:
+        return "".join(parts), array("q", compress(range(len(text)), parts)), None  # a blank has no form
     return "".join(parts), array("q", [at for at, part in enumerate(parts) for _ in part]), None
 
 

@@ -20,19 +20,20 @@ HIDDEN = "[hidden]"
 WEB_SCHEMES = ("http", "https")  # servers of these can neither list a folder nor take a file
 
 # With a blank before it or one slash too few it is one too, and refused: as a path its query would be shown.
-_URL = re.compile(r"\s*(?:https?:/|(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]*://)", re.IGNORECASE)
-_CHAINED_URL = re.compile(r"^[a-z0-9+.-]+::|::[a-z0-9+.-]+://", re.IGNORECASE)
+# Patterns are compiled when an address is there: most commands name only paths.
+_URL = r"(?i)\s*(?:https?:/|(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]*://)"
+_CHAINED_URL = r"(?i)^[a-z0-9+.-]+::|::[a-z0-9+.-]+://"
 _LOCAL = ("file", "local")
 _OTHER_NAMES = {"s3a": "s3", "gcs": "gs"}
-_NO_PORT = re.compile(r":[^\]]*[^0-9\]][^\]]*$")
-_AFTER_PATH = re.compile(r"[?#].*", re.DOTALL)  # of an address: what may hold a key under any name
-_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
-_IN_TEXT = re.compile(r"\b([a-z][a-z0-9+.-]*://)([^\s/'\"<>]*@)?([^\s?#'\"<>]*)([?#][^\s'\"<>]*)?", re.IGNORECASE)
+_NO_PORT = r":[^\]]*[^0-9\]][^\]]*$"
+_AFTER_PATH = r"(?s)[?#].*"  # of an address: what may hold a key under any name
+_ADDRESS = r"(?i)\b[a-z][a-z0-9+.-]*://\S+"
+_IN_TEXT = r"(?i)\b([a-z][a-z0-9+.-]*://)([^\s/'\"<>]*@)?([^\s?#'\"<>]*)([?#][^\s'\"<>]*)?"
 
 
 def is_url(path: Any) -> bool:
     """Whether this names something by a URL; a path has no `://` behind its first word."""
-    return isinstance(path, str) and _URL.match(path) is not None
+    return isinstance(path, str) and ":" in path and re.match(_URL, path) is not None
 
 
 def scheme_of(url: str) -> str:
@@ -85,7 +86,7 @@ def _split_url(url: str) -> tuple[str, str, str]:
 def _has_torn_password(url: str) -> bool:
     """Whether what stands for the host is more likely the beginning of a password with a slash in it."""
     _, host, rest = _split_url(url)
-    if _NO_PORT.search(host.rpartition("@")[2]) is None:
+    if re.search(_NO_PORT, host.rpartition("@")[2]) is None:
         return False
     return scheme_of(url) in WEB_SCHEMES or ("@" in rest and not host.startswith("arn:"))
 
@@ -108,7 +109,7 @@ def hide_secrets(text: str) -> str:
         scheme, user, rest, query = url.groups()
         return scheme + (f"{HIDDEN}@" if user else "") + rest + (query[0] + HIDDEN if query else "")
 
-    return _IN_TEXT.sub(hidden, text)
+    return re.sub(_IN_TEXT, hidden, text)
 
 
 def has_query(url: str) -> bool:
@@ -145,7 +146,7 @@ def folder_of_reference(file: str | None, reference: str, place: Place) -> Path:
 def check_url(url: str) -> str:
     """The URL, if it may be used: no password, no chain, no path of this machine."""
     public = public_url(url)
-    if _CHAINED_URL.search(url):
+    if re.search(_CHAINED_URL, url):
         raise ConfigError(
             "url.chained",
             "a URL that leads through another one is not read",
@@ -216,15 +217,15 @@ def redact_arguments(arguments: Sequence[str]) -> list[str]:
             word = public_url(word)
         elif equals and is_url(value):
             word = name + equals + public_url(value)
-        else:
-            word = _ADDRESS.sub(lambda match: _redact_url(match[0]), word)
+        elif "://" in word:
+            word = re.sub(_ADDRESS, lambda match: _redact_url(match[0]), word)
         words.append(word)
     return words
 
 
 def _redact_url(address: str) -> str:
     start, slashes, rest = address.partition("://") if "://" in address else ("", "", address)
-    rest = _AFTER_PATH.sub("?" + HIDDEN, rest)
+    rest = re.sub(_AFTER_PATH, "?" + HIDDEN, rest)
     host, slash, path = rest.partition("/")
     if "@" in host:
         host = f"{HIDDEN}@{host.rpartition('@')[2]}"

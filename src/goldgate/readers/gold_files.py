@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -286,8 +286,7 @@ def require_stored_gold(paths: Sequence[str | Path]) -> None:
 FORMAT_VERSION = 1  # of the JSON form
 
 
-@dataclass(frozen=True, slots=True)
-class GoldFinding:
+class GoldFinding(NamedTuple):
     """One thing that is wrong, or odd, with the gold."""
 
     code: str
@@ -336,7 +335,7 @@ class GoldCheck:
             "errors": self.errors,
             "notes": len(self.findings) - self.errors,
             "counts": self.counts(),
-            "findings": [asdict(finding) for finding in self.findings],
+            "findings": [finding._asdict() for finding in self.findings],
             "error": None,
         }
 

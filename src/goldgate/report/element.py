@@ -38,9 +38,7 @@ class Markup(str):
 def element(tag: str, /, *content: Content, **attributes: Value) -> Markup:
     """An element with its content. Of the names of attributes, `class_` is `class` and `aria_label` is `aria-label`."""
     begin, end = _tags(tag, *attributes, *attributes.values())
-    if not content:
-        return Markup(begin + end)
-    if tag in _VOID:
+    if content and tag in _VOID:
         raise ValueError(f"{tag} has no content")
     parts = [begin]
     _collect(content, parts)
@@ -93,16 +91,12 @@ def _collect(content: Iterable[Content], parts: list[str]) -> None:
         if isinstance(each, Markup):
             parts.append(each)
         elif isinstance(each, str):
-            parts.append(_escape_beside(each))
+            if each.startswith((":", "#")):  # what stands before it may end alike
+                parts.append(_ESCAPES[each[0]])
+                each = each[1:]
+            parts.append(escape_markup(each))
         elif each is not None:
             _collect(each, parts)
-
-
-def _escape_beside(text: str) -> str:
-    """A text as it stands in markup, behind another one that may end alike."""
-    if text[:1] in (":", "#"):
-        return _ESCAPES[text[0]] + escape_markup(text[1:])
-    return escape_markup(text)
 
 
 def _attribute_texts(attributes: dict[str, Value]) -> str:

@@ -42,10 +42,10 @@ _BLANKS = re.compile(r"^ | $|(?<= ) ")  # a page shows many blanks as one, and n
 _IN_MARKDOWN = str.maketrans({each: f"\\{each}" for each in "\\`*_[]<>#|~&"})
 # What GitHub and GitLab make a link or a mention of even behind a backslash, because they look at the finished page.
 _LINK = re.compile(r"(?:@|://|(?<=[wW]{3})\.|[#!](?=\d)|\bGH-(?=\d))+")
-_LATEX = re.compile(r"[\\{}$&#%_^~<>|\"`*≥≤−→·]|-(?=-)|(?<=[?!'])['`]")
+_LATEX = r"[\\{}$&#%_^~<>|\"`*≥≤−→·]|-(?=-)|(?<=[?!'])['`]"
 # What pdfLaTeX sets in any encoding of fonts: of Latin-1 the letters, of the rest of Latin those with plain accents.
 _KNOWN_TO_LATEX = "À-ÏÑ-ÖØ-Ýßà-ïñ-öø-ýÿĂăĆćČčĎďĚěĞğİıŁłŃńŇňŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž‘’“”–—…≥≤−→·"
-_UNKNOWN_TO_LATEX = re.compile(f"[^\x00-\x7f{_KNOWN_TO_LATEX}]+")
+_UNKNOWN_TO_LATEX = f"[^\x00-\x7f{_KNOWN_TO_LATEX}]+"
 LATEX_TEXT = r"\providecommand{\goldgatetext}[2]{\ifdefined\Umathcode#1\else[#2]\fi}"
 _IN_LATEX = {
     "\\": r"\textbackslash{}",
@@ -148,8 +148,8 @@ def escape_latex(text: str, *, is_visible: bool = False) -> str:
     them, pdfLaTeX shows their code points. `is_visible` says that `distinct_names` or `visible_name` returned the text.
     """
     name = text if is_visible else visible_name(text)
-    escaped = _LATEX.sub(lambda match: _IN_LATEX.get(match.group(), f"\\{match.group()}"), name)
-    return escaped if escaped.isascii() else _UNKNOWN_TO_LATEX.sub(_with_code_points, escaped)
+    escaped = re.sub(_LATEX, lambda match: _IN_LATEX.get(match.group(), f"\\{match.group()}"), name)
+    return escaped if escaped.isascii() else re.sub(_UNKNOWN_TO_LATEX, _with_code_points, escaped)
 
 
 def _with_code_points(match: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from goldgate.response.parsed import AnswerForm, Method, Step, TolerantReading
 from goldgate.response.repair import decode_answer, decode_exactly, repair_value, scan_json, with_number_texts
 from goldgate.response.strings import KEY_AHEAD, QUOTES, StepBudget, lazy_pattern
-from goldgate.response.structure import first_opening, next_opening
+from goldgate.response.structure import KEY_AFTER_COMMA, first_opening, next_opening
 
 _CALLS = ("tool_calls", "function_call", "tool_call", "function")  # what holds a call
 _PARAMETERS = ("arguments", "parameters", "input", "args")  # what holds the arguments of a call
@@ -174,7 +174,6 @@ _UNOPENED = lazy_pattern(
 _INDENT = 40  # how many blanks may stand between the line's beginning and a fence
 _QUOTED_BRACKET = lazy_pattern(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
 _ARGUMENTS = lazy_pattern(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
-_KEY_AFTER_COMMA = lazy_pattern(rf"\s*[,，]\s*{KEY_AHEAD.pattern}")
 _CONTINUATION = lazy_pattern(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
 _MAX_FAILURES = 12  # values that do not decode as they stand: each may look at all of the text
 _STRAY_CLOSER = lazy_pattern(r"\s*[\]}］｝]")
@@ -339,7 +338,7 @@ def _value_to_last_bracket(text: str, segment: _Segment, start: int) -> Candidat
     if was_tried and not text[segment.start : start].strip() and not text[last:limit].strip():
         return None
     value = decode_stretch(text, start, last, segment.method, code=segment.code)
-    if value is None or _KEY_AFTER_COMMA.match(text, last, limit) or first_opening(text, last, limit) is not None:
+    if value is None or KEY_AFTER_COMMA.match(text, last, limit) or first_opening(text, last, limit) is not None:
         return None
     return value
 

@@ -89,7 +89,7 @@ class OpenContainer:
 
 
 _OBJECT = lazy_pattern(rf"[\s,，]*[{{｛]\s*({KEY_AHEAD.pattern})")
-_KEY_AFTER_COMMA = lazy_pattern(rf"\s*[,，]\s*({KEY_AHEAD.pattern})")
+KEY_AFTER_COMMA = lazy_pattern(rf"\s*[,，]\s*({KEY_AHEAD.pattern})")
 _OBJECT_GOES_ON = lazy_pattern(rf"\s*(?:[}}｝]|[,，]\s*{KEY_AHEAD.pattern})")
 _CLOSERS = lazy_pattern(r"(?:\s*[}\]]){1,20}")
 _COMMENT = lazy_pattern(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -171,7 +171,7 @@ class Cursor(StringReader):
         if len(self.stack) > 1:
             return False
         if bracket == "}":  # {"event_type": "A"}, "arguments": […]}
-            following = self.match(_KEY_AFTER_COMMA, self.pos)
+            following = self.match(KEY_AFTER_COMMA, self.pos)
             return following is not None and key_name(following[1]) not in top
         following = self.match(_OBJECT, self.pos)  # [{…}], {…}]
         return following is not None and following[0].lstrip()[0] in ",，" and _is_one_more(top, key_name(following[1]))

@@ -66,7 +66,7 @@ def p_value(p: float | None) -> MeasuredValue:
     """Four decimals; 0.0500 only where it is 0.05."""
     if p is None:
         return MeasuredValue(None)
-    return MeasuredValue(p, display=format_number(p, limits=[_SIGNIFICANT]) if p >= _LEAST_P else f"<{_LEAST_P}")
+    return MeasuredValue(p, display=format_number(p, limits=(_SIGNIFICANT,)) if p >= _LEAST_P else f"<{_LEAST_P}")
 
 
 def _systems(report: ComparisonReport) -> Table:

@@ -203,7 +203,7 @@ def _exact_result(
         value = each.sums.value or Fraction(0)
         for bound, signed, word in ((gate.max_drop, -value, "drop"), (gate.max_rise, value, "rise")):
             if bound is not None:
-                change = format_number(signed, limits=[Limit("≤", Fraction(bound))])
+                change = format_number(signed, limits=(Limit("≤", Fraction(bound)),))
                 words = f"a {word} of {change} from {each.against}"
                 if signed <= Fraction(bound):
                     held.append(f"{words} is ≤ {bound}")
@@ -337,7 +337,7 @@ def _difference_entry(gate: Gate, paired: PairedRun | None) -> dict[str, object]
 
 
 def _end(end: float, bound: _Bound) -> str:
-    return str(end) if isinstance(end, int) else format_number(end, limits=[Limit(bound.sign, bound.limit)])
+    return str(end) if isinstance(end, int) else format_number(end, limits=(Limit(bound.sign, bound.limit),))
 
 
 CONFIDENCE = 0.95

@@ -87,16 +87,16 @@ def effective_units(rate: Fraction, spread: UnitSpread) -> Fraction:
     """As many independent trials as would leave the rate as uncertain.
 
     nₑ = R (1 - R) / variance, drawn towards the number of whole units by a weight of c / (nₑ min(R, 1 - R) + c): the
-    fewer failures (or hits) have been seen, the less their spread says, and with none it says nothing.
+    fewer failures (or hits) have been seen, the less their spread says, and with none it says nothing. The result is
+    the weighted harmonic mean of the two numbers.
     """
     ends = rate * (1 - rate)
     observed = spread.trials
     if spread.variance and ends:
         observed = min(observed, ends / spread.variance)
     whole = min(spread.whole_units, observed) if ends else spread.whole_units
-    rarer = observed * min(rate, 1 - rate)
-    weight = WHOLE_UNIT_WEIGHT / (rarer + WHOLE_UNIT_WEIGHT)
-    return 1 / ((1 - weight) / observed + weight / whole)
+    rarer = min(rate, 1 - rate)
+    return (observed * rarer + WHOLE_UNIT_WEIGHT) / (rarer + WHOLE_UNIT_WEIGHT / whole)
 
 
 def wilson(rate: Fraction, trials: Fraction, df: float, level: float, units: int) -> Interval:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -62,12 +61,12 @@ def unit_summaries(suite: Suite, plan: Plan) -> Summarize:
     target = _gate_targets(suite, plan, [metric]).get(metric)
 
     def summarize(record: CountedRecord, inputs: Mapping[str, Any]) -> UnitSummary:
-        summary = replace(suite.summary(record), snippet=text_snippet(suite.snippet(record, inputs)))
+        summary = suite.summary(record)._replace(snippet=text_snippet(suite.snippet(record, inputs)))
         counts = None if target is None else _counts(record, target.key)
         if target is None or counts is None:
             return summary
         above, below = target.measure.forms[target.metric].of(counts)
-        return replace(summary, metric=metric, score=MeasuredValue(above / below if below else None, above, below))
+        return summary._replace(metric=metric, score=MeasuredValue(above / below if below else None, above, below))
 
     return summarize
 

@@ -216,9 +216,9 @@ def _origin(origin: ReportOrigin | None) -> Markup | None:
 
 _NOTEBOOK_ROWS = 100  # of one table: a notebook is stored with its outputs
 _SCOPE = ".goldgate-output"
-_DARK = re.compile(r"@media screen and \(prefers-color-scheme: dark\) \{[^\n]*\n(.*?)\n\}\n", re.DOTALL)
-_PAGE_RULES = re.compile(r"^@page \{.*?\}\n", re.MULTILINE)  # they cannot stand inside another rule
-_ROOT = re.compile(r":root\b|(?<![\w.#-])html(?= \{)")
+_DARK = r"(?s)@media screen and \(prefers-color-scheme: dark\) \{[^\n]*\n(.*?)\n\}\n"
+_PAGE_RULES = r"(?m)^@page \{.*?\}\n"  # they cannot stand inside another rule
+_ROOT = r":root\b|(?<![\w.#-])html(?= \{)"
 
 
 def render_notebook(report: SuiteReport | ErrorReport) -> str:
@@ -282,9 +282,9 @@ def _notebook_output(*content: Content) -> str:
 @cache
 def _notebook_style() -> str:
     """The page's style for this output alone; dark where the notebook is, or the system if it does not say."""
-    style = _PAGE_RULES.sub("", page_assets().style)
-    dark = _ROOT.sub("&", "\n".join(_DARK.findall(style)))
-    light = _ROOT.sub("&", _DARK.sub("", style))
+    style = re.sub(_PAGE_RULES, "", page_assets().style)
+    dark = re.sub(_ROOT, "&", "\n".join(re.findall(_DARK, style)))
+    light = re.sub(_ROOT, "&", re.sub(_DARK, "", style))
     return (
         f"{_SCOPE} {{ padding: .5rem; {light} }}\n"
         f'@media screen {{ [data-jp-theme-light="false"] {_SCOPE}, .vscode-dark {_SCOPE} {{ {dark} }} }}\n'

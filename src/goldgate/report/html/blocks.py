@@ -7,7 +7,6 @@ are split where one begins or ends.
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, groupby, pairwise
@@ -72,21 +71,22 @@ def split_by_marks(start: int, end: int, marks: Sequence[Mark]) -> Iterator[Text
             closing.setdefault(last, []).append(mark)
         elif first == last and mark.start == mark.end:
             points.setdefault(first, []).append(mark)
-    kinds: Counter[str] = Counter()
+    kinds: dict[str, int] = {}  # of the marks that are open
     wrong = 0
     places = sorted({start, end, *opening, *closing, *points})
     for here, there in pairwise((*places, end)):
         if here in points:
             yield TextPiece(here, here, ends=tuple(points[here]))
+        for mark in closing.get(here, ()):
+            kinds[mark.kind] -= 1
+            if not kinds[mark.kind]:
+                del kinds[mark.kind]
+            wrong -= bool(mark.wrong)
         for mark in opening.get(here, ()):
-            kinds[mark.kind] += 1
+            kinds[mark.kind] = kinds.get(mark.kind, 0) + 1
             wrong += bool(mark.wrong)
         if here < there:
-            ended = tuple(reversed(closing.get(there, ())))
-            yield TextPiece(here, there, tuple(sorted(kind for kind in kinds if kinds[kind])), wrong > 0, ended)
-        for mark in closing.get(there, ()):
-            kinds[mark.kind] -= 1
-            wrong -= bool(mark.wrong)
+            yield TextPiece(here, there, tuple(sorted(kinds)), wrong > 0, tuple(reversed(closing.get(there, ()))))
 
 
 def excerpts(length: int, marks: Sequence[Mark], most: int) -> list[tuple[int, int]]:

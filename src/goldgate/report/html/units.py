@@ -179,6 +179,7 @@ NOTHING_WRONG = "nothing went wrong"
 FIRST_SHOWN = 10  # units of a list before those that have to be asked for
 SIZE_LIMIT = 600_000  # characters of markup for all units of a page
 _MAX_MISSES = 3  # units that were rendered and found no room, before no smaller one is looked for
+_LEAST_ROOM = 0.01  # of the limit: with less left, the page is full, and no further unit is made for it
 
 
 def unit_sections(unit: UnitPage, limits: DisplayLimits = PAGE_LIMITS, level: int = 3) -> Markup:
@@ -215,7 +216,7 @@ def lay_out_units(
     # Those that a gate names find room before all others.
     for place in sorted(range(len(candidates)), key=lambda place: candidates[place][0].id not in first):
         summary, make_page = candidates[place]
-        if misses == _MAX_MISSES:
+        if misses == _MAX_MISSES or left < limit * _LEAST_ROOM:
             break
         page = make_page()
         if items and _least_length(page) > left:

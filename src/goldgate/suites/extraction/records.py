@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
@@ -219,15 +220,14 @@ def events_key(record: Mapping[str, Any]) -> str:
     return "events"
 
 
-@dataclass(frozen=True, slots=True)
-class GoldEvents:
+class GoldEvents(NamedTuple):
     """The events of a gold record with whatever is wrong with them, and its list of them under our own names."""
 
     events: Events
     renamed: list[Any]  # in another shape, a role without a value is an argument with an empty text
     shapes: tuple[str, ...] = ()  # other than our own, in which the record was written: flat, mapping, type
     form: Form = CANONICAL
-    record: Mapping[str, Any] = field(default_factory=dict)
+    record: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def event_list(self) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from goldgate.core.value_text import normalize
 from goldgate.response import DEFAULT_THOUGHT_TAGS, Parsed, read_answer
+from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import AllowedRoles
 from goldgate.suites.extraction.settings import KeySettings, ResponseSettings, all_keys
 
@@ -23,9 +24,9 @@ _OTHER_KEYS = ("trigger", "start", "end", "argument_start_index")
 _NAMES = frozenset(asdict(_OWN_KEYS))
 # Keys of an event that are not roles, whatever the event schema calls its roles.
 _EVENTS_KEYS = ("trigger", "start", "end", "trigger_start_index", "token_start", "token_end", "mentions")
-_OPENING_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\w*")
-_NAME = re.compile(r"[^\W\d]\w*")
-_PATH = re.compile(
+_OPENING_FENCE = lazy_pattern(r"\s*(?:`{3,}|~{3,})\w*")
+_NAME = lazy_pattern(r"[^\W\d]\w*")
+_PATH = lazy_pattern(
     r"\$(?:\.events)?(?:\[(?P<event>\d+)\])?"
     r"(?:\.(?P<field>event_type|arguments)(?:\[(?P<place>\d+)\](?:\.(?P<inner>role|argument)(?P<item>\[\d+\])?)?)?)?"
 )
@@ -36,10 +37,10 @@ TYPE_PLACEHOLDERS = frozenset("... … string str event_type eventtype type type
 }
 VALUE_PLACEHOLDERS = TYPE_PLACEHOLDERS | frozenset("text value role role_name argument 角色 论元".split())
 # So are some of these with a number, as in {"argument1": "description1"}; a "type 2" may be meant.
-_NUMBERED = re.compile(r"(?:argument|role|value|description|event_type|string|论元|角色)_?\d{1,2}")
+_NUMBERED = lazy_pattern(r"(?:argument|role|value|description|event_type|string|论元|角色)_?\d{1,2}")
 # So is what stands in angle brackets and is not a name: <type>, <the role>, <事件类型>.
-_BRACKETED = re.compile(r"<([^<>]*)>")
-_NO_NAME = re.compile(r"[a-z_ ./|-]*")
+_BRACKETED = lazy_pattern(r"<([^<>]*)>")
+_NO_NAME = lazy_pattern(r"[a-z_ ./|-]*")
 _NO_NAMES = ("类型", "角色", "论元")
 
 
