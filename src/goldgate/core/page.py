@@ -113,6 +113,17 @@ def group_reasons(reasons: Iterable[tuple[str, str | None]]) -> Reasons:
     return groups
 
 
+def join_names(names: Iterable[str]) -> str:
+    """Names in a line, with commas between them; with semicolons, where one of them has a comma in it."""
+    texts = [*names]
+    return ("; " if any("," in text for text in texts) else ", ").join(texts)
+
+
+def undefined_lines(reasons: Reasons) -> list[str]:
+    """`n/a: recall, f1: nothing is in the gold`, for each reason."""
+    return [f"n/a: {join_names(names)}: {reason}" for reason, names in reasons.items()]
+
+
 class Column(NamedTuple):
     """A column's title. Some belong together (`group`); some can be left out where there is little room."""
 

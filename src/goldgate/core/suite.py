@@ -19,7 +19,7 @@ from goldgate.core.tally import Tally, UnitCounts
 from goldgate.errors import Place
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import StandsOut, SuiteReport
+    from goldgate.core.contracts import RemarkValue, SuiteReport
     from goldgate.core.evaluation import StoredRates
     from goldgate.core.page import Page, Picture
     from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
@@ -173,7 +173,7 @@ class CheckResult(NamedTuple):
 
     report: dict[str, Any]  # with `status` and `findings`
     summary: str  # how much was checked, in a few words
-    stands_out: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 class Pairing(NamedTuple):
@@ -297,7 +297,7 @@ class Outcome:
         """The suite's own parts of the report, in their order."""
         return {}
 
-    def remarks(self, report: SuiteReport) -> Iterable[StandsOut]:
+    def remarks(self, report: SuiteReport) -> Iterable[RemarkValue]:
         """What stands out in this suite's reports, beside what can stand out in any."""
         return ()
 

@@ -56,7 +56,7 @@ from goldgate.readers.records import (
 from goldgate.shape.validation import problems, type_test
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import FileDigest, StandsOut, SuiteReport
+    from goldgate.core.contracts import FileDigest, RemarkValue, SuiteReport
 
 _RECHECK_SECONDS = 10.0  # for which a store elsewhere need not be asked again
 
@@ -301,7 +301,7 @@ class JoinedWork(Work[PairShard, Facts]):
 class JoinedOutcome(Outcome):
     """What can stand out wherever gold and predictions are joined."""
 
-    def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
+    def remarks(self, report: SuiteReport) -> Iterator[RemarkValue]:
         gold, predictions = (cast("list[FileDigest]", report["inputs"][kind]) for kind in ("gold", "predictions"))
         samples, answers = (sum(file["samples"] for file in files) for files in (gold, predictions))
         yield from same_files_remarks(gold, predictions)

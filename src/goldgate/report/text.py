@@ -28,6 +28,7 @@ from goldgate.core.page import (
     Reasons,
     ReportOrigin,
     Table,
+    undefined_lines,
 )
 from goldgate.core.report_page import error_page
 from goldgate.errors import GoldgateError
@@ -389,11 +390,7 @@ class _TextRenderer(NamedTuple):
         return [*text_table(heads, rows, self.columns, colour=self.colour), *self._reasons(block.shared_reasons())]
 
     def _reasons(self, reasons: Reasons) -> list[str]:
-        return [
-            line
-            for reason, names in reasons.items()
-            for line in self.words(f"n/a: {', '.join(names)}: {reason}", INDENT * 2, INDENT)
-        ]
+        return [line for text in undefined_lines(reasons) for line in self.words(text, INDENT * 2, INDENT)]
 
     def labels(self, block: LabelList) -> list[str]:
         labels = [visible(str(pair.label)) for pair in block.rows]
