@@ -275,7 +275,7 @@ def extraction_rates(report: ExtractionReport) -> StoredRates:
         # The breakdown has no sets of types: precision and recall give F1, and have one numerator.
         **_family_counts("type_", stated["type_precision"][0], stated["type_precision"][1], stated["type_recall"][1]),
     }
-    require_equal_rates("metrics.main", counted, {name: stated[name] for name in counted})
+    require_equal_rates(counted, {name: stated[name] for name in counted})
     for name in sorted(stated.keys() & _rates_of_all_samples()):
         if stated[name][1] != samples:
             raise ContradictionError(f"metrics.main.{name}.denominator", str(samples), str(stated[name][1]))

@@ -324,7 +324,7 @@ def recount_report(report: ResearchReport) -> StoredRates:
     _check_conservation(report)
     main = cast(Mapping[str, RateValue], report["metrics"]["main"])
     stated = {name: (whole_number(rate["numerator"]), whole_number(rate["denominator"])) for name, rate in main.items()}
-    require_equal_rates("metrics.main", rates, stated)
+    require_equal_rates(rates, stated)
     balance = report["conservation"]
     asked = frozenset(query["objective"] for query in report["queries"] if query["trials"])
     return StoredRates(
