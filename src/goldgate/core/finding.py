@@ -23,7 +23,7 @@ MAX_PER_CODE = 20  # findings of one code in one run; one more says how many are
 
 
 class Finding(NamedTuple):
-    """What, how bad, where, and in words. Files are named relative to the outputs."""
+    """Something wrong in stored data: what, how bad, where, and a message. Files are named relative to the outputs."""
 
     code: str
     severity: Severity
@@ -61,7 +61,6 @@ class RunFindings:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self._names: dict[str, str] = {"": folder}  # path of each file, built once: a run may have many findings
         self._findings: list[Finding] = []
         self._counts: dict[tuple[str, Severity], int] = {}
         self._at_least: set[tuple[str, Severity]] = set()
@@ -81,7 +80,7 @@ class RunFindings:
     ) -> None:
         self._counts[code, severity] = count = self._counts.get((code, severity), 0) + 1
         if count <= MAX_PER_CODE:
-            name = self._names.get(file) or self._names.setdefault(file, f"{self.folder}/{file}")
+            name = f"{self.folder}/{file}" if file else self.folder
             self._findings.append(Finding(code, severity, name, line, pointer, limit_length(message)))
 
     def to_list(self) -> list[Finding]:

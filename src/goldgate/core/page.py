@@ -160,7 +160,7 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """How often the one was taken for the other."""
+    """How often one name, of gold, was taken for another."""
 
     row: str
     column: str
@@ -359,7 +359,7 @@ class InputLine(NamedTuple):
 
 
 class ReportOrigin(NamedTuple):
-    """What the numbers come from. The signature can be copied as it stands."""
+    """The versions, signature and input files that numbers come from. The signature can be copied as it stands."""
 
     versions: tuple[tuple[str, str], ...]
     signature: str
@@ -486,7 +486,7 @@ class BarPicture(NamedTuple):
 
 
 class CountPicture(NamedTuple):
-    """Counts by row and column, such as what was meant and what was said. What has most is shown first."""
+    """Counts by row and column, such as gold names by predicted names. What has most is shown first."""
 
     kind: str
     title: str

@@ -278,7 +278,7 @@ def _place(finding: FindingValue) -> str:
 
 
 def _unit(finding: FindingValue) -> str:
-    """The id of the unit that it is about, of a file in a run's folder the run; empty for other files."""
+    """The unit of a finding: the id that it names, or the folder of its file; empty where there is neither."""
     folder, slash, _ = finding["file"].partition("/")
     return str(finding.get("id") or (folder if slash else ""))
 

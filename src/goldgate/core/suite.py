@@ -235,7 +235,7 @@ class Work(ABC, Generic[Shard, Facts]):
 
     @abstractmethod
     def score(self, shard: Shard) -> Iterable[Facts]:
-        """Read a shard and say everything that can be said of each unit in it."""
+        """The facts of each unit of a shard, which is read here."""
 
     def record(self, facts: Facts) -> Mapping[str, object]:
         """The record of a unit without what it counted. By default: the facts themselves."""

@@ -301,7 +301,7 @@ class GoldFinding:
 
 @dataclass(slots=True)
 class GoldCheck:
-    """What was read and what was found."""
+    """The result of a check of gold: the files, how many records they have, and the findings."""
 
     records: int = 0
     inputs: list[dict[str, Any]] = field(default_factory=list)

@@ -136,7 +136,7 @@ _GOLD_KEYS = ("events", "event_list", "value")
 
 
 class PairOutcome(Outcome):
-    """What was found out while gold and predictions were opened."""
+    """The outcome for pairs that a `PairOpener` opened: it signs the fields, or the order, that joined them."""
 
     _by_order = False
 

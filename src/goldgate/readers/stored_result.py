@@ -211,7 +211,7 @@ class StoredResult:
             raise self._other_run(f"{metric} {reported[0]}/{reported[1]}", f"{a}/{b}")
 
     def require_value(self, metric: str, value: float | None) -> None:
-        """The same for an estimate, which has no counts of its own."""
+        """An InputError where the report has another value of an estimate than its records give."""
         stated = self.metrics.get(metric)
         if stated is not None and stated["value"] is not None and stated["value"] != value:
             raise self._other_run(f"{metric} {stated['value']}", str(value))

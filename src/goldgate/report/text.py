@@ -293,7 +293,7 @@ def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS, colour: b
 
 
 class _TextRenderer(NamedTuple):
-    """How wide, and whether in colour: what every line depends on."""
+    """Lays out the parts of a page in a width, in colour or not."""
 
     columns: int
     colour: bool
@@ -367,7 +367,7 @@ class _TextRenderer(NamedTuple):
         return [*lines, *self._reasons(block.reasons()), *more_line(len(block.rows) - len(rows))]
 
     def values(self, block: MetricValues) -> list[str]:
-        """Name, value, counts or why it is n/a; a reason that several share is said once, under them."""
+        """A line for each metric: value, counts or why it is n/a; a reason that several share stands under them."""
         only_reason = block.only_reason()
         if only_reason is not None:
             names = [visible(name.text) for name, _ in block.rows]

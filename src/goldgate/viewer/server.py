@@ -196,10 +196,8 @@ class _Server:
     def _refuse(self, request: HttpRequest) -> SiteResponse | None:
         """The answer to a request that is refused, or that comes to get its cookie; None for any other."""
         refusal = self._access.refuse(request)
-        may_enter = refusal is None or refusal.lacks_token
-        if (
-            may_enter and (cookie := self._access.admit(request)) is not None
-        ):  # also with a cookie: no token stays in an address
+        cookie = self._access.admit(request) if refusal is None or refusal.lacks_token else None
+        if cookie is not None:  # also for a request that had one: no token stays in an address
             return redirect("/", {"Set-Cookie": cookie})
         return None if refusal is None else self._error(refusal.status, refusal.message, refusal.headers)
 
@@ -439,7 +437,7 @@ def _split(authority: str) -> tuple[str | None, int | None]:
 
 
 def _is_own_site(request: HttpRequest) -> bool:
-    """Not what another site loads into its own page; a link on it that a person follows is none of that."""
+    """Whether our own page asks, or a person who follows a link; False for what another site loads into its pages."""
     sites = request.header("sec-fetch-site")
     followed = request.header("sec-fetch-mode") == ["navigate"] and request.header("sec-fetch-dest") == ["document"]
     return all(site in _OWN_SITES for site in sites) or followed
