@@ -150,8 +150,6 @@ class GoldOpener:
 
     def __call__(self, path: str | Path, kind: str) -> RecordFile:
         file = open_records(path, kind)
-        if kind == "predictions":
-            return file
         try:
             file = tables.gold_rows(file) if tables.TABLE.recognizes(file) else extract_records(file)
             dialect = self._dialect if self._is_dialect_set else recognize_dialect_of(_decoded_records(file))

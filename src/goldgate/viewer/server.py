@@ -358,9 +358,8 @@ class AccessControl:
             return Refusal(403, "Forms are taken only from the pages of this server.")
         if self._has_cookie(request):
             return None
-        return Refusal(
-            403, f"Open the address that goldgate {self.command} printed: it has a token in it.", lacks_token=True
-        )
+        message = f"Open the address that goldgate {self.command} printed: it has a token in it."
+        return Refusal(403, message, lacks_token=True)
 
     def admit(self, request: HttpRequest) -> str | None:
         """The cookie to set for a request that lacked nothing else, and comes with the token; None for any other."""
@@ -371,9 +370,7 @@ class AccessControl:
 
     @property
     def _name(self) -> str:
-        return (
-            f"goldgate-{self.command}-{self.port}"  # cookies do not know ports: two servers must not take each other's
-        )
+        return f"goldgate-{self.command}-{self.port}"  # cookies know no ports, and two servers must not share them
 
     def _is_token(self, text: str) -> bool:
         if any(_equal_in_constant_time(text, once) for once in self._once):
@@ -382,7 +379,7 @@ class AccessControl:
         return _equal_in_constant_time(text, self.token)
 
     def _has_cookie(self, request: HttpRequest) -> bool:
-        """Whether it is among the cookies, which may be anyone's: those of this machine do not know ports.
+        """Whether our cookie is among those of the request, which may be of any server on this machine.
 
         They are read by hand: Python's reader gives up at one that is not well made, and takes long over some.
         """
@@ -397,9 +394,7 @@ class AccessControl:
         if name == self.host.lower():
             return True
         if is_everywhere(self.host):
-            return (
-                name == "localhost" or _address(name) is not None
-            )  # an address cannot be rebound, any other name could
+            return name == "localhost" or _address(name) is not None  # other names could be bound anew
         return is_loopback(self.host) and (name == "localhost" or is_loopback(name))
 
 

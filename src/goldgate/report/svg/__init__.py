@@ -248,12 +248,8 @@ def draw_bars(drawn: BarPicture, *, standalone: bool) -> Markup:
     labels = fit_labels((name for name, _ in drawn.rows), _BAR_LABELS)
     scale = fit_scale([0, *(count for _, counts in drawn.rows for count in counts)], whole=True)
     left = MARGIN + max(map(text_width, labels.values()), default=0) + GAP
-    right = (
-        WIDTH
-        - MARGIN
-        - max((text_width(fit_number(c), SMALL) for _, counts in drawn.rows for c in counts), default=0)
-        - 6
-    )
+    numbers = (fit_number(count) for _, counts in drawn.rows for count in counts)
+    right = WIDTH - MARGIN - max((text_width(number, SMALL) for number in numbers), default=0) - 6
     canvas = Canvas()
     if standalone:
         heading(canvas, drawn.title, drawn.about)
