@@ -12,11 +12,11 @@ import goldgate
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
 from goldgate.core.finding import (
     LimitedFindings,
+    common_remarks,
     explain_zero,
     finding_entries,
     gates_that_cannot_fail_remarks,
     lowered_gates_remarks,
-    remarks,
 )
 from goldgate.core.gate import overall_verdict
 from goldgate.core.measure import table_forms
@@ -130,7 +130,7 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: Refe
     }
     report = cast("SuiteReport", entries)  # with the parts of the suite's own type
     report["stands_out"] = explain_zero([
-        *remarks(report, suite.headline),
+        *common_remarks(report, suite.headline),
         *gates_that_cannot_fail_remarks(gates),
         *lowered_gates_remarks(plan.gates, suite.gates(plan)),
         *outcome.remarks(report),

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from goldgate.core.metric import metrics_by_name
 from goldgate.errors import ConfigError, MachineError, did_you_mean
 
 if TYPE_CHECKING:
+    from goldgate.core.contracts import SuiteMetrics
     from goldgate.core.evaluation import Evaluation
 
 TRACKERS = ("mlflow", "wandb")
@@ -101,10 +103,7 @@ def _results(evaluation: Evaluation) -> tuple[dict[str, float], dict[str, str]]:
 
 def _measured(report: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every metric once, and what gates measured beside them, such as the rate of one event type."""
-    entries: dict[str, Mapping[str, Any]] = {}
-    for section in report["metrics"].values():
-        if isinstance(section, Mapping):
-            entries.update(section)
+    entries: dict[str, Any] = {**metrics_by_name(cast("SuiteMetrics", report["metrics"]))}
     for gate in report["gates"]:
         entries.setdefault(gate["metric"], gate["measured"])
     return ((name, entry) for name, entry in entries.items() if isinstance(entry, Mapping) and "value" in entry)

@@ -40,6 +40,8 @@ def test_the_text_has_the_table_and_the_differences(stored: Path) -> None:
     for words in ("Systems", "0.8862*", "b against a", "-0.3144", "[-0.384, -0.244]", "strict_f1 by part", "en-021"):
         assert words in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
+    left_out = "without the samples that have nothing to count of the metric in either system"
+    assert left_out in " ".join(result.stdout.split())
 
 
 def test_brief_is_the_systems_and_their_differences(stored: Path) -> None:

@@ -142,7 +142,7 @@ def check_result(command: str, checked: CheckResult) -> Result:
     def describe(report: Mapping[str, Any]) -> Page:
         from goldgate.report.verdicts import describe_check
 
-        return describe_check(report, checked.summary)._replace(suite=command, remarks=checked.stands_out)
+        return describe_check(report, checked.summary)._replace(suite=command, remarks=checked.remarks)
 
     return Result(checked.report, describe, EXIT_PASSED if checked.report["status"] == "PASS" else EXIT_GATE_FAILED)
 

@@ -173,8 +173,8 @@ class GateValue(TypedDict):
     support: Literal["supported", "inconclusive", "refuted"] | None
 
 
-class StandsOut(TypedDict):
-    """A sign that a number is not what it seems."""
+class RemarkValue(TypedDict):
+    """A remark: a sign that a number is not what it seems."""
 
     code: str
     message: str
@@ -321,7 +321,7 @@ class SuiteReport(TypedDict):
     gates: list[GateValue]
     gates_together: NotRequired[str]
     metrics: ReadOnly[SuiteMetrics]
-    stands_out: list[StandsOut]
+    stands_out: list[RemarkValue]
     findings: list[FindingValue]
     error: None
     generation: NotRequired[GenerationValue]

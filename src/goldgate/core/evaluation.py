@@ -318,11 +318,11 @@ def share_counts(metric: RateValue, where: str) -> HitsAndTrials:
     return numerator, denominator
 
 
-def require_equal_rates(where: str, counted: Mapping[str, HitsAndTrials], stated: Mapping[str, HitsAndTrials]) -> None:
-    """ContradictionError where the two differ."""
+def require_equal_rates(counted: Mapping[str, HitsAndTrials], stated: Mapping[str, HitsAndTrials]) -> None:
+    """Raise a ContradictionError where main rates are not what was counted of them."""
     for name in sorted(counted.keys() | stated.keys()):  # the same one first, whatever the order of a set
         if counted.get(name) != stated.get(name):
-            raise ContradictionError(f"{where}.{name}", _fraction(counted.get(name)), _fraction(stated.get(name)))
+            raise ContradictionError(f"metrics.main.{name}", _fraction(counted.get(name)), _fraction(stated.get(name)))
 
 
 def whole_number(value: object) -> int:

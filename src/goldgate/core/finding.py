@@ -1,4 +1,4 @@
-"""Findings, problems and remarks: what is wrong in stored data and where, and what stands out in a report's numbers.
+"""Findings, problems and remarks: what is wrong in stored data and where, and which numbers may mislead.
 
 A finding names the file and line, the record's id, the pointer. A remark has a stable `code`, a `message` for people
 and the `counts` behind it: a sign that a number is not what it seems. It changes none.
@@ -14,7 +14,7 @@ from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Limit, Rate, Ratio, format_number, metric_sections
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import FileDigest, FindingValue, MetricValue, StandsOut, SuiteReport
+    from goldgate.core.contracts import FileDigest, FindingValue, MetricValue, RemarkValue, SuiteReport
 
 Severity = Literal["error", "warning", "hint"]
 
@@ -23,7 +23,7 @@ MAX_PER_CODE = 20  # findings of one code in one run; one more says how many are
 
 
 class Finding(NamedTuple):
-    """What, how bad, where, and in words. Files are named relative to the outputs."""
+    """Something wrong in stored data: what, how bad, where, and a message. Files are named relative to the outputs."""
 
     code: str
     severity: Severity
@@ -61,7 +61,6 @@ class RunFindings:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self._names: dict[str, str] = {"": folder}  # path of each file, built once: a run may have many findings
         self._findings: list[Finding] = []
         self._counts: dict[tuple[str, Severity], int] = {}
         self._at_least: set[tuple[str, Severity]] = set()
@@ -81,7 +80,7 @@ class RunFindings:
     ) -> None:
         self._counts[code, severity] = count = self._counts.get((code, severity), 0) + 1
         if count <= MAX_PER_CODE:
-            name = self._names.get(file) or self._names.setdefault(file, f"{self.folder}/{file}")
+            name = f"{self.folder}/{file}" if file else self.folder
             self._findings.append(Finding(code, severity, name, line, pointer, limit_length(message)))
 
     def to_list(self) -> list[Finding]:
@@ -158,12 +157,12 @@ def record_id(record: Mapping[str, Any]) -> str | None:
     return str(value) if type(value) is int else None
 
 
-def remark(code: str, message: str, **counts: int) -> StandsOut:
-    """One thing that stands out."""
+def remark(code: str, message: str, **counts: int) -> RemarkValue:
+    """A remark of a report, with the counts behind it."""
     return {"code": code, "message": message, "counts": counts}
 
 
-def remarks(report: SuiteReport, headline: Iterable[str]) -> list[StandsOut]:
+def common_remarks(report: SuiteReport, headline: Iterable[str]) -> list[RemarkValue]:
     """Gates that are missing, open or without a value; headline metrics undefined, or 0 where more is better."""
     return [
         *_no_gates(report, headline),
@@ -174,17 +173,17 @@ def remarks(report: SuiteReport, headline: Iterable[str]) -> list[StandsOut]:
     ]
 
 
-def explain_zero(stands_out: list[StandsOut]) -> list[StandsOut]:
+def explain_zero(remarks: list[RemarkValue]) -> list[RemarkValue]:
     """The remarks, with the one on a form that is not read (`other_form`) as the reason of a score of 0."""
-    zero = next((each for each in stands_out if each["code"] == "zero"), None)
-    cure = next((each for each in stands_out if each["code"] == "other_form"), None)
+    zero = next((each for each in remarks if each["code"] == "zero"), None)
+    cure = next((each for each in remarks if each["code"] == "other_form"), None)
     if zero is None or cure is None:
-        return stands_out
+        return remarks
     explained = remark("zero", f"{zero['message']}: {cure['message']}", **zero["counts"], **cure["counts"])
-    return [explained if each is zero else each for each in stands_out if each is not cure]
+    return [explained if each is zero else each for each in remarks if each is not cure]
 
 
-def gates_that_cannot_fail_remarks(results: Iterable[GateResult]) -> Iterator[StandsOut]:
+def gates_that_cannot_fail_remarks(results: Iterable[GateResult]) -> Iterator[RemarkValue]:
     """Gates whose bounds hold for every value: at least 0, or at most 1 for a rate."""
     names = [f"{result.metric} {result.gate.bounds()}" for result in results if _holds_always(result)]
     yield from _names_remark("gate_cannot_fail", names, "holds", "hold", " for every value: such a gate cannot fail")
@@ -201,7 +200,7 @@ def _holds_always(result: GateResult) -> bool:
     )
 
 
-def lowered_gates_remarks(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> Iterator[StandsOut]:
+def lowered_gates_remarks(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> Iterator[RemarkValue]:
     """Default gates that the protocol lowered, with a baseline record that speaks for it."""
     lowered = [
         f"{name} {gates[name].bounds()}{', only a warning' if gates[name].severity == 'warn' else ''}"
@@ -213,7 +212,7 @@ def lowered_gates_remarks(gates: Mapping[str, Gate], defaults: Mapping[str, Gate
         yield remark("lowered_gates", f"gates weaker than their defaults: {', '.join(lowered)}", gates=len(lowered))
 
 
-def same_files_remarks(gold: Sequence[FileDigest], predictions: Sequence[FileDigest]) -> Iterator[StandsOut]:
+def same_files_remarks(gold: Sequence[FileDigest], predictions: Sequence[FileDigest]) -> Iterator[RemarkValue]:
     """Predictions that are the gold itself. Two empty files are the same by chance."""
     digests = ({file["sha256"] for file in files if file["samples"]} for files in (gold, predictions))
     if same := len(set.intersection(*digests)):
@@ -221,7 +220,7 @@ def same_files_remarks(gold: Sequence[FileDigest], predictions: Sequence[FileDig
         yield remark("gold_as_predictions", message, files=same)
 
 
-def missing_answers_remarks(missing: int, samples: int) -> Iterator[StandsOut]:
+def missing_answers_remarks(missing: int, samples: int) -> Iterator[RemarkValue]:
     """Gold records without a prediction, and what share they are."""
     if missing:
         verb, whose = ("is", "its") if missing == 1 else ("are", "their")
@@ -230,7 +229,7 @@ def missing_answers_remarks(missing: int, samples: int) -> Iterator[StandsOut]:
         yield remark("missing_answers", message, missing=missing, samples=samples)
 
 
-def unread_answers_remarks(report: SuiteReport, reader: str) -> Iterator[StandsOut]:
+def unread_answers_remarks(report: SuiteReport, reader: str) -> Iterator[RemarkValue]:
     """Gold records without a prediction, and answers that could not be read: `reader` is the command that shows why."""
     main = metric_sections(report["metrics"])["main"]
     names = ("total_samples", "missing_predictions", "parse_errors")
@@ -247,7 +246,7 @@ def share_percent(part: int, whole: int) -> str:
     return f"{format_number(Fraction(100 * part, whole), 1, (Limit('=', Fraction(100)),))} %"
 
 
-def _no_gates(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsOut]:
+def _no_gates(report: SuiteReport, headline: Iterable[str]) -> Iterator[RemarkValue]:
     gates = report["gates"]
     if not gates:
         metric = next(iter(headline), "METRIC")
@@ -262,7 +261,7 @@ def _no_gates(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsOu
         yield remark("only_warnings", "every gate only warns: none can fail", gates=len(gates))
 
 
-def _open_gates(report: SuiteReport) -> Iterator[StandsOut]:
+def _open_gates(report: SuiteReport) -> Iterator[RemarkValue]:
     """Gates that were not decided and that the protocol lets pass."""
     undecided = [gate for gate in report["gates"] if gate["verdict"] == "INCONCLUSIVE" and gate["severity"] == "error"]
     names = [gate["metric"] for gate in undecided if gate["on_inconclusive"] in ("warn", "pass")]
@@ -270,14 +269,14 @@ def _open_gates(report: SuiteReport) -> Iterator[StandsOut]:
     yield from _names_remark("open_gates", names, one, many, " only because of on_inconclusive")
 
 
-def _unmeasured_gates(report: SuiteReport) -> Iterator[StandsOut]:
+def _unmeasured_gates(report: SuiteReport) -> Iterator[RemarkValue]:
     """Gates that pass although there was nothing to measure."""
     names = [g["metric"] for g in report["gates"] if g["verdict"] == "PASS" and g["measured"]["value"] is None]
     one, many = "has no value and passes", "have no value and pass"
     yield from _names_remark("unmeasured_gates", names, one, many, " only because of on_not_evaluable")
 
 
-def _undefined(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsOut]:
+def _undefined(report: SuiteReport, headline: Iterable[str]) -> Iterator[RemarkValue]:
     """Metrics with one reason are one remark."""
     reasons: dict[str, list[str]] = {}
     for name, metric in _headline_metrics(report, headline).items():
@@ -287,7 +286,7 @@ def _undefined(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsO
         yield from _names_remark("undefined", names, "is", "are", f" undefined: {reason}", "metrics")
 
 
-def _zero(report: SuiteReport, headline: Iterable[str]) -> Iterator[StandsOut]:
+def _zero(report: SuiteReport, headline: Iterable[str]) -> Iterator[RemarkValue]:
     names = [name for name, metric in _headline_metrics(report, headline).items() if metric["value"] == 0]
     yield from _names_remark("zero", names, "is", "are", " 0", "metrics")
 
@@ -299,7 +298,7 @@ def _headline_metrics(report: SuiteReport, headline: Iterable[str]) -> dict[str,
 
 def _names_remark(
     code: str, names: list[str], one: str, many: str, rest: str, things: str = "gates"
-) -> Iterator[StandsOut]:
+) -> Iterator[RemarkValue]:
     """What holds for some gates or metrics, with the verb for one of them or for many: `a, b and c are 0`."""
     if names:
         subject = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -120,6 +120,19 @@ def parse_bound(text: object) -> Decimal:
     return bound
 
 
+def stored_gate(entry: GateValue) -> Gate:
+    """The gate of an entry in a report."""
+    stored = cast("Mapping[str, Any]", entry)
+    bounds: Any = {name: parse_bound(stored[name]) for name in BOUND_NAMES if stored.get(name) is not None}
+    return Gate(
+        **bounds,
+        against=entry["against"]["name"] if "against" in entry else None,
+        on_not_evaluable=entry["on_not_evaluable"],
+        on_inconclusive=entry.get("on_inconclusive", "fail"),
+        severity=entry["severity"],
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class GateResult:
     """One gate's verdict. `more` is what its report says beside: the difference from a stored run."""

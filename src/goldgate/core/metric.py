@@ -180,7 +180,7 @@ def mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
 
 
 def exact_mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
-    """The same with its exact value, which a gate needs."""
+    """The mean of the defined rates with its exact value, which a gate needs."""
     averaged = [*rates]
     exact = [rate.exact for rate in averaged if rate.exact is not None]
     return replace(mean(averaged, sums), exact=sum(exact, Fraction(0)) / len(exact) if exact else None)

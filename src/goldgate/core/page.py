@@ -113,6 +113,17 @@ def group_reasons(reasons: Iterable[tuple[str, str | None]]) -> Reasons:
     return groups
 
 
+def join_names(names: Iterable[str]) -> str:
+    """Names in a line, with commas between them; with semicolons, where one of them has a comma in it."""
+    texts = [*names]
+    return ("; " if any("," in text for text in texts) else ", ").join(texts)
+
+
+def undefined_lines(reasons: Reasons) -> list[str]:
+    """`n/a: recall, f1: nothing is in the gold`, for each reason."""
+    return [f"n/a: {join_names(names)}: {reason}" for reason, names in reasons.items()]
+
+
 class Column(NamedTuple):
     """A column's title. Some belong together (`group`); some can be left out where there is little room."""
 
@@ -149,7 +160,7 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """How often the one was taken for the other."""
+    """How often one name, of gold, was taken for another."""
 
     row: str
     column: str
@@ -348,7 +359,7 @@ class InputLine(NamedTuple):
 
 
 class ReportOrigin(NamedTuple):
-    """What the numbers come from. The signature can be copied as it stands."""
+    """The versions, signature and input files that numbers come from. The signature can be copied as it stands."""
 
     versions: tuple[tuple[str, str], ...]
     signature: str
@@ -475,7 +486,7 @@ class BarPicture(NamedTuple):
 
 
 class CountPicture(NamedTuple):
-    """Counts by row and column, such as what was meant and what was said. What has most is shown first."""
+    """Counts by row and column, such as gold names by predicted names. What has most is shown first."""
 
     kind: str
     title: str

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from goldgate.core.finding import SEVERITIES
-from goldgate.core.gate import BOUND_NAMES, Gate, Verdict, parse_bound
+from goldgate.core.gate import Verdict, stored_gate
 from goldgate.core.metric import metric_sections
 from goldgate.core.page import (
     Block,
@@ -27,8 +27,8 @@ from goldgate.core.page import (
     Notes,
     Page,
     Paragraph,
-    Picture,
     ReportOrigin,
+    ScoreGroup,
     ScorePicture,
     ScoreRow,
     Section,
@@ -104,26 +104,15 @@ def match_gate_digits(page: Page) -> Page:
         same = judged.get(_number(value))
         return value.against(same.limits) if same else value
 
-    def cell(content: Cell) -> Cell:
-        return beside(content) if isinstance(content, MeasuredValue) else content
+    def matched(part: Any) -> Any:
+        """Part of a page, with all numbers in it."""
+        if isinstance(part, MeasuredValue):
+            return beside(part)
+        if isinstance(part, (Section, Table, MetricValues, ScorePicture, ScoreGroup, ScoreRow)):
+            return type(part)(*map(matched, part))
+        return tuple(map(matched, part)) if type(part) is tuple else part
 
-    def block(content: Block) -> Block:
-        if isinstance(content, Table):
-            return content._replace(rows=tuple(tuple(map(cell, row)) for row in content.rows))
-        if isinstance(content, MetricValues):
-            return MetricValues(tuple((name, beside(value)) for name, value in content.rows))
-        return content
-
-    def row(score: ScoreRow) -> ScoreRow:
-        return score._replace(measured=beside(score.measured))
-
-    def picture(drawn: Picture) -> Picture:
-        if not isinstance(drawn, ScorePicture):
-            return drawn
-        return drawn._replace(groups=tuple(g._replace(rows=tuple(map(row, g.rows))) for g in drawn.groups))
-
-    sections = tuple(each._replace(blocks=tuple(map(block, each.blocks))) for each in page.sections)
-    return page._replace(sections=sections, pictures=tuple(map(picture, page.pictures)))
+    return page._replace(sections=matched(page.sections), pictures=matched(page.pictures))
 
 
 def _number(value: MeasuredValue) -> tuple[object, ...]:
@@ -289,22 +278,13 @@ def _place(finding: FindingValue) -> str:
 
 
 def _unit(finding: FindingValue) -> str:
-    """The id of the unit that it is about, of a file in a run's folder the run; empty for other files."""
+    """The unit of a finding: the id that it names, or the folder of its file; empty where there is neither."""
     folder, slash, _ = finding["file"].partition("/")
     return str(finding.get("id") or (folder if slash else ""))
 
 
 def _gate(gate: GateValue) -> GateLine:
-    stated = cast("Mapping[str, Any]", gate)
-    decimals: Any = {name: parse_bound(stated[name]) for name in BOUND_NAMES if stated.get(name) is not None}
-    rule = Gate(
-        **decimals,
-        against=gate["against"]["name"] if "against" in gate else None,
-        on_not_evaluable=gate["on_not_evaluable"],
-        on_inconclusive=gate.get("on_inconclusive", "fail"),
-        severity=gate["severity"],
-    )
-    stored = gate.get("difference")
+    rule, stored = stored_gate(gate), gate.get("difference")
     difference = stored and MeasuredValue(stored["value"], interval=interval_ends(stored))
     return GateLine(
         metric=gate["metric"],

@@ -19,7 +19,7 @@ from goldgate.core.tally import Tally, UnitCounts
 from goldgate.errors import Place
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import StandsOut, SuiteReport
+    from goldgate.core.contracts import RemarkValue, SuiteReport
     from goldgate.core.evaluation import StoredRates
     from goldgate.core.page import Page, Picture
     from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
@@ -168,7 +168,7 @@ class CheckResult(NamedTuple):
 
     report: dict[str, Any]  # with `status` and `findings`
     summary: str  # how much was checked, in a few words
-    stands_out: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 class Pairing(NamedTuple):
@@ -230,7 +230,7 @@ class Work(ABC, Generic[Shard, Facts]):
 
     @abstractmethod
     def score(self, shard: Shard) -> Iterable[Facts]:
-        """Read a shard and say everything that can be said of each unit in it."""
+        """The facts of each unit of a shard, which is read here."""
 
     def record(self, facts: Facts) -> Mapping[str, object]:
         """The record of a unit without what it counted. By default: the facts themselves."""
@@ -292,7 +292,7 @@ class Outcome:
         """The suite's own parts of the report, in their order."""
         return {}
 
-    def remarks(self, report: SuiteReport) -> Iterable[StandsOut]:
+    def remarks(self, report: SuiteReport) -> Iterable[RemarkValue]:
         """What stands out in this suite's reports, beside what can stand out in any."""
         return ()
 

@@ -150,8 +150,6 @@ class GoldOpener:
 
     def __call__(self, path: str | Path, kind: str) -> RecordFile:
         file = open_records(path, kind)
-        if kind == "predictions":
-            return file
         try:
             file = tables.gold_rows(file) if tables.TABLE.recognizes(file) else extract_records(file)
             dialect = self._dialect if self._is_dialect_set else recognize_dialect_of(_decoded_records(file))
@@ -300,7 +298,7 @@ class GoldFinding(NamedTuple):
 
 @dataclass(slots=True)
 class GoldCheck:
-    """What was read and what was found."""
+    """The result of a check of gold: the files, how many records they have, and the findings."""
 
     records: int = 0
     inputs: list[dict[str, Any]] = field(default_factory=list)

@@ -73,7 +73,7 @@ class PieceIndex(NamedTuple):
 
 
 class IndexPiece:
-    """Notes the records of a piece; one without an id is an error with its line. It can be sent to a worker."""
+    """Indexes the records of a piece; one without an id is an error with its line. It can be sent to a worker."""
 
     def __init__(self, stores: Sequence[RecordStore], secret: bytes) -> None:
         self.stores = stores
@@ -173,7 +173,7 @@ def bucket_entries(bucket: Bucket) -> tuple[array[int], list[int]]:
 
 
 def index_files(paths: Sequence[str | Path], kind: str, opener: Opener = open_records) -> IdIndex:
-    """Read the files once and note where the records are."""
+    """The index of these files, which are read once."""
     store = open_store(paths, kind, opener)
     try:
         return index_stores([store])[0]
@@ -183,7 +183,7 @@ def index_files(paths: Sequence[str | Path], kind: str, opener: Opener = open_re
 
 
 def open_store(paths: Sequence[str | Path], kind: str, opener: Opener = open_records) -> RecordStore:
-    """The files, ready to be read; nothing of them is known yet."""
+    """The files, ready to be read, as one store."""
     store = RecordStore([])
     try:
         for path in paths:
@@ -195,7 +195,7 @@ def open_store(paths: Sequence[str | Path], kind: str, opener: Opener = open_rec
 
 
 def index_stores(stores: Sequence[RecordStore], engine: Mapper | None = None) -> list[IdIndex]:
-    """Read the files of each store once and note where the records are; gold without any is an error."""
+    """The index of each store, whose files are read once; gold without any record is an error."""
     mapper, secret = engine or SerialEngine(), os.urandom(_SECRET_BYTES)
     share = sum(map(total_bytes, stores)) // (mapper.workers * _PIECES_A_WORKER)
     cut = [[*_cut_store(store, number, share)] for number, store in enumerate(stores)]

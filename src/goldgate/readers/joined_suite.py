@@ -56,13 +56,13 @@ from goldgate.readers.records import (
 from goldgate.shape.validation import problems, type_test
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import FileDigest, StandsOut, SuiteReport
+    from goldgate.core.contracts import FileDigest, RemarkValue, SuiteReport
 
 _RECHECK_SECONDS = 10.0  # for which a store elsewhere need not be asked again
 
 
 class JoinedInputs:
-    """Indexes of open files. What was changed since they were opened is left out: it was not scored."""
+    """Looks records up by id in open files. A file that was changed since is left out: that was not scored."""
 
     def __init__(self, indexes: Mapping[str, IdIndex]) -> None:
         self._indexes = indexes
@@ -253,7 +253,7 @@ class JoinedWork(Work[PairShard, Facts]):
 
     @abstractmethod
     def compare(self, identity: str, gold: Any, prediction: Any | None) -> Facts:
-        """What can be said of a sample; without a prediction that is None."""
+        """The facts of a sample; `prediction` is None where there is none."""
 
     def read_gold(self, identity: str, record: LocatedRecord) -> Any:
         """A gold record, checked; an InputError need only name the field."""
@@ -275,7 +275,7 @@ class JoinedWork(Work[PairShard, Facts]):
         return (facts for facts, _ in self.grouped(shard))
 
     def compare_all(self, samples: Sequence[tuple[str, Any, Any | None]]) -> Iterable[Facts]:
-        """What can be said of each of several samples, in order."""
+        """The facts of several samples, in order."""
         return [self.compare(*sample) for sample in samples]
 
     def grouped(self, shard: PairShard) -> Iterator[tuple[Facts, str | None]]:
@@ -299,9 +299,9 @@ class JoinedWork(Work[PairShard, Facts]):
 
 
 class JoinedOutcome(Outcome):
-    """What can stand out wherever gold and predictions are joined."""
+    """The outcome of a suite that joins gold and predictions, with the remarks that all such suites have."""
 
-    def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
+    def remarks(self, report: SuiteReport) -> Iterator[RemarkValue]:
         gold, predictions = (cast("list[FileDigest]", report["inputs"][kind]) for kind in ("gold", "predictions"))
         samples, answers = (sum(file["samples"] for file in files) for files in (gold, predictions))
         yield from same_files_remarks(gold, predictions)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, TypedDict
 
-from goldgate.core.contracts import StandsOut
+from goldgate.core.contracts import RemarkValue
 from goldgate.core.finding import remark
 from goldgate.core.page import count_text
 from goldgate.errors import InputError, Place
@@ -134,7 +134,7 @@ def find_label_draws(
 
 def sampling_remarks(
     book: LabelBook, draw: Draw | None, sampling: Sampling, draws: LabelDraws | None
-) -> Iterator[StandsOut]:
+) -> Iterator[RemarkValue]:
     """What stands out in how items were chosen and shown."""
     if sampling == "trusted":
         yield remark(
@@ -155,7 +155,7 @@ def sampling_remarks(
         yield remark("unknown_items", message, people=people, judges=judge)
 
 
-def _other_sizes(draws: LabelDraws, n: int | None) -> StandsOut:
+def _other_sizes(draws: LabelDraws, n: int | None) -> RemarkValue:
     """`n`: the size of the draw; None without one."""
     names = [str(size) for size in draws["sizes"] if size != n]
     sizes = first_names(names) or "no size"
@@ -179,7 +179,7 @@ def _other_sizes(draws: LabelDraws, n: int | None) -> StandsOut:
     return remark("other_draw_size", message, **numbers)
 
 
-def people_remarks(book: LabelBook, labels: Collection[ItemLabels], noun: str) -> Iterator[StandsOut]:
+def people_remarks(book: LabelBook, labels: Collection[ItemLabels], noun: str) -> Iterator[RemarkValue]:
     """What stands out in who labelled; `labels` are those of everything that is judged, each of it a `noun`."""
     if book.judge_seen:
         changed = count_text(book.judge_seen, "label")
@@ -206,7 +206,7 @@ def people_remarks(book: LabelBook, labels: Collection[ItemLabels], noun: str) -
         yield remark("labelled_once", f"no {noun} has labels of two people: {advice}", people=len(book.people))
 
 
-def judge_remarks(book: LabelBook, draw: Draw | None, missing: int, noun: str) -> Iterator[StandsOut]:
+def judge_remarks(book: LabelBook, draw: Draw | None, missing: int, noun: str) -> Iterator[RemarkValue]:
     """What stands out in the labels of judges; they gave no label to as many as are `missing`, each of it a `noun`."""
     if missing:
         message = f"{count_text(missing, noun)} without a label of the judge, counted as one half"

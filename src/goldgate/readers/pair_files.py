@@ -44,7 +44,7 @@ from goldgate.readers.records import (
 )
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import StandsOut, SuiteReport
+    from goldgate.core.contracts import RemarkValue, SuiteReport
 
 _UNCONVERTED_DIALECTS = ("duee", "duee-fin")
 _EVENT_KEYS = ("event_type", "trigger", "start", "end", "mentions")
@@ -136,7 +136,7 @@ _GOLD_KEYS = ("events", "event_list", "value")
 
 
 class PairOutcome(Outcome):
-    """What was found out while gold and predictions were opened."""
+    """The outcome for pairs that a `PairOpener` opened: it signs the fields, or the order, that joined them."""
 
     _by_order = False
 
@@ -148,7 +148,7 @@ class PairOutcome(Outcome):
         sources = {"id_field": opener.fields.id, "response_field": opener.fields.response, **others, "joined": joined}
         self.settings.update({name: value for name, value in sources.items() if value is not None})
 
-    def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
+    def remarks(self, report: SuiteReport) -> Iterator[RemarkValue]:
         if self._by_order:
             message = "the predictions have no ids: they were joined with the gold by their order"
             yield remark("joined_by_order", message)

@@ -579,7 +579,7 @@ def with_leading_id(data: bytes, identity: object) -> bytes:
 
 
 def record_group(record: Mapping[str, Any]) -> str | None:
-    """What a record belongs to, an integer as its digits; None if it stands by itself."""
+    """The group that a record belongs to, an integer as its digits; None if it stands by itself."""
     group = record.get("group")
     if group is None or (type(group) is str and group):
         return group

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from goldgate.core.evaluation import FORMAT_VERSION
 from goldgate.core.finding import Problem
-from goldgate.core.gate import Gate, GateResult, Verdict, overall_verdict, parse_bound
+from goldgate.core.gate import BOUND_NAMES, GateResult, Verdict, overall_verdict, parse_bound, stored_gate
 from goldgate.core.metric import Count, metric_sections, metrics_by_name
 from goldgate.core.suite import Suite, parse_signature
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value, did_you_mean
@@ -34,7 +34,6 @@ EXPECTED_RESULT = f"a folder that --out wrote, with {REPORT}"
 _CHECK = "check the path"
 _SCORE = "run a suite's command with --out first: it writes such a folder"
 _MAX_LISTED_RESULTS = 3  # results of a folder that an error names
-_BOUNDS = ("min", "max", "equals", "max_drop", "max_rise")  # that a gate may set
 _ROUNDING = Fraction(1, 10**9)  # by which a stored float may miss the exact value
 
 
@@ -212,7 +211,7 @@ class StoredResult:
             raise self._other_run(f"{metric} {reported[0]}/{reported[1]}", f"{a}/{b}")
 
     def require_value(self, metric: str, value: float | None) -> None:
-        """The same for an estimate, which has no counts of its own."""
+        """An InputError where the report has another value of an estimate than its records give."""
         stated = self.metrics.get(metric)
         if stated is not None and stated["value"] is not None and stated["value"] != value:
             raise self._other_run(f"{metric} {stated['value']}", str(value))
@@ -323,7 +322,7 @@ def _malformed(wrong: Problem, what: str, name: str) -> InputError:
 
 def _unreadable_bounds(gates: Sequence[GateValue]) -> Iterator[Problem]:
     for number, gate in enumerate(gates):
-        for side in _BOUNDS:
+        for side in BOUND_NAMES:
             try:
                 parse_bound(gate.get(side, 0))
             except ValueError:
@@ -353,7 +352,7 @@ def _contradictions(report: SuiteReport) -> Iterator[Problem]:
             expected = f"{' or '.join(allowed)}, as the bounds and the measured value give"
             yield Problem(f"{pointer}/verdict", expected, gate["verdict"])
     verdicts = [
-        GateResult(gate["metric"], _stored_gate(gate), Count(None), Verdict(gate["verdict"]), gate["reason"])
+        GateResult(gate["metric"], stored_gate(gate), Count(None), Verdict(gate["verdict"]), gate["reason"])
         for gate in report["gates"]
     ]
     status = overall_verdict(verdicts)
@@ -374,12 +373,6 @@ def _wrong_value(metric: MetricValue, pointer: str) -> Iterator[Problem]:
         yield Problem(f"{pointer}/value", f"{numerator}/{denominator} = {value}", describe_value(metric["value"]))
 
 
-def _stored_gate(entry: GateValue) -> Gate:
-    stored = {name: entry.get(name) for name in _BOUNDS}
-    bounds: dict[str, Any] = {name: parse_bound(bound) for name, bound in stored.items() if bound is not None}
-    return Gate(**bounds, on_inconclusive=entry.get("on_inconclusive", "fail"), severity=entry["severity"])
-
-
 def _allowed_verdicts(entry: GateValue) -> tuple[str, ...]:
     """The verdicts that a gate can have with this value. A suite may fail a gate whose bounds are met, for reasons of
     its own, and never pass one whose bounds are missed."""
@@ -387,7 +380,7 @@ def _allowed_verdicts(entry: GateValue) -> tuple[str, ...]:
     difference = entry.get("difference")
     if value is None or (difference is not None and difference["value"] is None):
         return ("FAIL",) if entry["on_not_evaluable"] == "fail" else ("PASS", *open_verdict, "FAIL")
-    gate = _stored_gate(entry)
+    gate = stored_gate(entry)
     # The exact value of a macro average is not stored, nor that of a difference.
     slack = _ROUNDING if "averaged" in entry["measured"] else 0
     is_met = _is_within(value, gate.least, gate.most, slack)

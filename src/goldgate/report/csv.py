@@ -52,10 +52,11 @@ def render_csv(page: Page) -> str:
 
 def _gates(page: Page) -> Iterator[CsvRow]:
     for gate in page.gates or ():
-        row = {"metric": _text(gate.metric), **_measured("value", gate.measured), "gate": _text(gate.gate.bounds())}
         yield {
             "section": "Gates",
-            **row,
+            "metric": _text(gate.metric),
+            **_measured("value", gate.measured),
+            "gate": _text(gate.gate.bounds()),
             "verdict": _text(gate.verdict),
             "text": _text(gate.reason if gate.says_more else ""),
         }

@@ -23,6 +23,7 @@ from goldgate.core.page import (
     Reasons,
     Section,
     Table,
+    join_names,
 )
 from goldgate.report.escape import LATEX_TEXT, distinct_names, escape_latex, visible
 from goldgate.report.verdicts import gate_columns, gate_notes
@@ -120,7 +121,7 @@ def _of_table(block: Table, title: str, notes: Sequence[str], page: Page) -> lis
 
 
 def _reasons(reasons: Reasons) -> list[str]:
-    return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    return [f"{join_names(names)}: {reason}" for reason, names in reasons.items()]
 
 
 def _cell(cell: Cell, names: dict[str, str], block: Table) -> str:

@@ -19,6 +19,7 @@ from goldgate.core.page import (
     Phrase,
     ReportOrigin,
     Table,
+    undefined_lines,
 )
 from goldgate.report.escape import distinct_names, escape_markdown, markdown_code
 from goldgate.report.verdicts import gate_columns, gate_notes
@@ -105,7 +106,7 @@ def _table(block: Table) -> list[str]:
         for before, column in zip(groups, block.columns, strict=False)
     ]
     table = markdown_table(heads, rows, block.number_columns())
-    return [table, *_more_note(len(block.rows) - len(rows)), *_reasons(block.reasons())]
+    return [table, *_more_note(len(block.rows) - len(rows)), *map(escape_markdown, undefined_lines(block.reasons()))]
 
 
 def _cell(cell: Cell, names: dict[str, str], *, with_counts: bool) -> str:
@@ -126,11 +127,8 @@ def _values(block: MetricValues) -> list[str]:
         interval = [escape_markdown(line.interval)] if block.has_intervals else []
         rows.append([markdown_code(line.name), line.value, *interval, escape_markdown(line.counts)])
     heads = ["metric", "value", *(["interval"] if block.has_intervals else []), "counts"]
-    return [markdown_table(heads, rows, [head != "metric" for head in heads]), *_reasons(block.shared_reasons())]
-
-
-def _reasons(reasons: dict[str, list[str]]) -> list[str]:
-    return [f"n/a: {escape_markdown(', '.join(names))}: {escape_markdown(reason)}" for reason, names in reasons.items()]
+    reasons = map(escape_markdown, undefined_lines(block.shared_reasons()))
+    return [markdown_table(heads, rows, [head != "metric" for head in heads]), *reasons]
 
 
 def _findings(block: FindingList) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.core.page import count_text
+from goldgate.core.page import Column, count_text
 from goldgate.errors import ConfigError, Place
 from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.readers.pair_files import PairOpener
@@ -21,7 +21,6 @@ from goldgate.report.escape import display_width, escape_json, shorten, shorten_
 from goldgate.report.text import (
     DEFAULT_COLUMNS,
     INDENT,
-    ColumnHead,
     TextCell,
     TextRow,
     labelled_lines,
@@ -90,7 +89,7 @@ class ShownAnswer(NamedTuple):
     response: str  # empty where it came decoded
     parsed: Parsed
     sizes: tuple[str, ...]  # how much is in it, in few words
-    content: Callable[[int], list[str]]  # its lines for a number of columns
+    content: Callable[[], list[str]]  # its lines
     violations: Sequence[tuple[str, str]] = ()  # names and paths of what is not in the expected form
     fields: Mapping[str, Any] = {}  # its own part of the JSON form
 
@@ -147,11 +146,12 @@ SHOWN_VALUE_LINES = 10
 SHOWN_CHARACTERS = 2_000  # of a value: more than those lines hold
 _LABEL_COLUMNS = 10
 _BAR = " | "
+_VALUE_COLUMNS = DEFAULT_COLUMNS - 3 - len(_BAR)
 _NAME_COLUMNS = 30
 _PATH_COLUMNS = 45
 
 
-def render_answer_line(answer: ShownAnswer, columns: int = DEFAULT_COLUMNS) -> str:
+def render_answer_line(answer: ShownAnswer) -> str:
     """A line on an answer, and one for each kind of thing that was odd about it."""
     parsed, places = answer.parsed, TextPositions(answer.response)
     parts = [parsed.status, parsed.method]
@@ -161,7 +161,7 @@ def render_answer_line(answer: ShownAnswer, columns: int = DEFAULT_COLUMNS) -> s
         parts += answer.sizes
     if parsed.thought_state != ThoughtState.NONE:
         parts.append(f"thought {parsed.thought_state}")
-    lines = wrap_parts(parts, columns, f"{short_name(answer.id or '-')}  ", INDENT, ", ")
+    lines = wrap_parts(parts, DEFAULT_COLUMNS, f"{short_name(answer.id or '-')}  ", INDENT, ", ")
     steps = [
         f"{step} {places.position(min(place.at for place in parsed.places if place.step == step))}"
         for step in parsed.repairs
@@ -172,39 +172,39 @@ def render_answer_line(answer: ShownAnswer, columns: int = DEFAULT_COLUMNS) -> s
         if entries:
             more = len(entries) - SHOWN_PLACES if label != "repairs" else 0
             visible_entries = entries if more <= 0 else [*entries[:SHOWN_PLACES], f"{more} more"]
-            lines += _labelled(label, visible_entries, columns)
+            lines += _labelled(label, visible_entries)
     return "\n".join(lines) + "\n"
 
 
-def render_answer(answer: ShownAnswer, columns: int = DEFAULT_COLUMNS) -> str:
+def render_answer(answer: ShownAnswer) -> str:
     """Everything about one answer: where it stood, each repair with its place, what was left out, what it says."""
     parsed, places = answer.parsed, TextPositions(answer.response)
     sections = [
-        _headline(answer, places, columns),
-        _repairs(parsed, places, columns),
-        _left_out(parsed, places, columns),
-        [] if parsed.status == Status.ERROR else answer.content(columns),
-        _violation_lines(answer, columns),
+        _headline(answer, places),
+        _repairs(parsed, places),
+        _left_out(parsed, places),
+        [] if parsed.status == Status.ERROR else answer.content(),
+        _violation_lines(answer),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
-def _headline(answer: ShownAnswer, places: TextPositions, columns: int) -> list[str]:
+def _headline(answer: ShownAnswer, places: TextPositions) -> list[str]:
     parsed = answer.parsed
     name = "" if answer.id is None else f"{short_name(answer.id)}  "
-    lines = [shorten(f"{name}{parsed.status.upper()}: {reading_words.STATUS_MEANINGS[parsed.status]}", columns)]
-    lines += _labelled("found", [f"{parsed.method}: {reading_words.METHOD_MEANINGS[parsed.method]}"], columns)
+    lines = [shorten(f"{name}{parsed.status.upper()}: {reading_words.STATUS_MEANINGS[parsed.status]}", DEFAULT_COLUMNS)]
+    lines += _labelled("found", [f"{parsed.method}: {reading_words.METHOD_MEANINGS[parsed.method]}"])
     if parsed.start is not None and parsed.end is not None:
         stretch = places.stretch(parsed.start, parsed.end)
-        lines += _labelled("place", [f"{stretch} (characters {parsed.start} to {parsed.end})"], columns)
+        lines += _labelled("place", [f"{stretch} (characters {parsed.start} to {parsed.end})"])
     if parsed.method != Method.STRUCTURED:
         state = f"{parsed.thought_state}: {reading_words.THOUGHT_MEANINGS[parsed.thought_state]}"
         length = f", {count_text(len(parsed.thought), 'character')}" if parsed.thought else ""
-        lines += _labelled("thought", [state + length], columns)
+        lines += _labelled("thought", [state + length])
     return lines
 
 
-def _repairs(parsed: Parsed, places: TextPositions, columns: int) -> list[str]:
+def _repairs(parsed: Parsed, places: TextPositions) -> list[str]:
     """Each kind of repair with its first places, in the order in which the kinds come up in the text."""
     if not parsed.places:
         return []
@@ -213,42 +213,40 @@ def _repairs(parsed: Parsed, places: TextPositions, columns: int) -> list[str]:
     lines = ["Repairs"]
     for step, offsets in sorted(by_step.items(), key=lambda item: (item[1][0], item[0])):
         times = "" if len(offsets) == 1 else f", {len(offsets)} times"
-        lines += word_parts(f"{step}{times}: {reading_words.STEP_MEANINGS[step]}", columns, INDENT * 2, INDENT)
+        lines += word_parts(f"{step}{times}: {reading_words.STEP_MEANINGS[step]}", DEFAULT_COLUMNS, INDENT * 2, INDENT)
         for at in offsets[:SHOWN_PLACES]:
-            lines += _marked(places, at, gutter, columns)
+            lines += _marked(places, at, gutter)
         lines += more_line(len(offsets) - SHOWN_PLACES, INDENT * 2)
     return lines
 
 
-def _marked(places: TextPositions, at: int, gutter: int, columns: int) -> list[str]:
+def _marked(places: TextPositions, at: int, gutter: int) -> list[str]:
     """`line:column` beside the line of the text, and under it a mark at the place."""
-    text, caret = places.excerpt(at, columns - gutter - len(_BAR))
+    text, caret = places.excerpt(at, DEFAULT_COLUMNS - gutter - len(_BAR))
     return [f"{places.position(at)!s:>{gutter}}{_BAR}{text}", " " * gutter + _BAR + caret]
 
 
-def _left_out(parsed: Parsed, places: TextPositions, columns: int) -> list[str]:
+def _left_out(parsed: Parsed, places: TextPositions) -> list[str]:
     lines = ["Left out"] if parsed.left_out else []
     for item in parsed.left_out[:SHOWN_ITEMS]:
         stretch, reason = places.stretch(item.start, item.end), item.reason
-        lines += word_parts(
-            f"{stretch}, {reason}: {reading_words.REASON_MEANINGS[reason]}", columns, INDENT * 2, INDENT
-        )
-        text = visible(places.text[item.start : min(item.end, item.start + columns)].split("\n")[0])
-        lines.append(f"   {_BAR}{shorten(text, columns - 3 - len(_BAR))}")
+        words = f"{stretch}, {reason}: {reading_words.REASON_MEANINGS[reason]}"
+        lines += word_parts(words, DEFAULT_COLUMNS, INDENT * 2, INDENT)
+        text = visible(places.text[item.start : min(item.end, item.start + DEFAULT_COLUMNS)].split("\n")[0])
+        lines.append(f"   {_BAR}{shorten(text, _VALUE_COLUMNS)}")
     return [*lines, *more_line(len(parsed.left_out) - SHOWN_ITEMS, INDENT * 2)]
 
 
-def value_lines(response: str, parsed: Parsed, columns: int) -> list[str]:
+def value_lines(response: str, parsed: Parsed) -> list[str]:
     """The value that was read, on a few lines."""
-    return ["Value", *_cut_lines(visible(value_text(response, parsed)[:SHOWN_CHARACTERS]), columns)]
+    return ["Value", *_cut_lines(visible(value_text(response, parsed)[:SHOWN_CHARACTERS]))]
 
 
-def _cut_lines(text: str, columns: int) -> list[str]:
+def _cut_lines(text: str) -> list[str]:
     """The text on as many lines as it needs, up to a few."""
     lines: list[str] = []
-    room = columns - 3 - len(_BAR)
     while text and len(lines) < SHOWN_VALUE_LINES:
-        line = shorten(text, room)
+        line = shorten(text, _VALUE_COLUMNS)
         if line != text:
             line = line[:-1]  # the mark of what was cut off
         lines.append(f"   {_BAR}{line}")
@@ -256,7 +254,7 @@ def _cut_lines(text: str, columns: int) -> list[str]:
     return lines if not text else [*lines, "    … (--format json shows all)"]
 
 
-def _violation_lines(answer: ShownAnswer, columns: int) -> list[str]:
+def _violation_lines(answer: ShownAnswer) -> list[str]:
     if not answer.violations:
         return []
     rows = [
@@ -265,13 +263,13 @@ def _violation_lines(answer: ShownAnswer, columns: int) -> list[str]:
     ]
     return [
         "Not in the expected form",
-        *text_table([ColumnHead(), ColumnHead()], rows, columns),
+        *text_table([Column(""), Column("")], rows, DEFAULT_COLUMNS),
         *more_line(len(answer.violations) - SHOWN_ITEMS, INDENT * 2),
     ]
 
 
-def _labelled(label: str, parts: Sequence[str], columns: int) -> list[str]:
-    return labelled_lines(label, parts, columns, _LABEL_COLUMNS)
+def _labelled(label: str, parts: Sequence[str]) -> list[str]:
+    return labelled_lines(label, parts, DEFAULT_COLUMNS, _LABEL_COLUMNS)
 
 
 def short_name(text: str, columns: int = _NAME_COLUMNS) -> str:
@@ -338,7 +336,7 @@ class AnswerReader:
         lines = [f"{count_text(self.answers, 'response')}, {self.unread} could not be read"]
         for label, counts in self._counts.items():
             by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-            lines += _labelled(label, [f"{name} {count}" for name, count in by_count] or ["none"], DEFAULT_COLUMNS)
+            lines += _labelled(label, [f"{name} {count}" for name, count in by_count] or ["none"])
         return ("\n" if self.answers else "") + "\n".join(lines) + "\n"
 
     def _read_and_count(self, answer: tuple[str | None, Any]) -> ShownAnswer:

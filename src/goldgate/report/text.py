@@ -15,6 +15,7 @@ from goldgate.core.page import (
     NOT_AVAILABLE,
     Block,
     Cell,
+    Column,
     FindingList,
     InputLine,
     LabelList,
@@ -28,6 +29,7 @@ from goldgate.core.page import (
     Reasons,
     ReportOrigin,
     Table,
+    undefined_lines,
 )
 from goldgate.core.report_page import error_page
 from goldgate.errors import GoldgateError
@@ -71,14 +73,6 @@ class TextCell(NamedTuple):
         return max(map(display_width, self.lines), default=0)
 
 
-class ColumnHead(NamedTuple):
-    """The head of a column."""
-
-    title: str = ""
-    group: str = ""
-    optional: bool = False
-
-
 class TextRow(NamedTuple):
     """Cells, and a note to stand under them."""
 
@@ -119,14 +113,14 @@ def word_parts(
 
 
 def labelled_lines(
-    label: str, parts: Sequence[str], columns: int, label_width: int, separator: str = ", ", indent: str = INDENT
+    label: str, parts: Sequence[str], columns: int, label_width: int, separator: str = ", "
 ) -> list[str]:
     """A label, and beside it the parts; a single part is broken between its words."""
     if len(parts) == 1:
         parts, separator = parts[0].split(" "), " "
     label_width = min(label_width, columns // 2)
     label = shorten_middle(label, label_width)
-    begin = indent + label + " " * (label_width - display_width(label)) + _GAP
+    begin = INDENT + label + " " * (label_width - display_width(label)) + _GAP
     return wrap_parts(parts, columns, begin, " " * display_width(begin), separator)
 
 
@@ -136,9 +130,7 @@ def paint(text: str, verdict: str, *, colour: bool) -> str:
     return f"\x1b[{number}m{text}\x1b[0m" if colour and number is not None else text
 
 
-def text_table(
-    heads: Sequence[ColumnHead], rows: Sequence[TextRow], columns: int, *, colour: bool = False
-) -> list[str]:
+def text_table(heads: Sequence[Column], rows: Sequence[TextRow], columns: int, *, colour: bool = False) -> list[str]:
     """Rows with aligned columns, none of them wider than `columns`; heads without any title are not shown."""
     fixed = [n for n, head in enumerate(heads) if not head.optional]
     room = columns - len(INDENT)
@@ -186,7 +178,7 @@ def _fragments(piece: str, room: int) -> Iterator[str]:
             yield word
 
 
-def _column_sets(heads: Sequence[ColumnHead], fixed: list[int]) -> Iterator[list[int]]:
+def _column_sets(heads: Sequence[Column], fixed: list[int]) -> Iterator[list[int]]:
     """Which columns could stand side by side: all; fewer and fewer that are optional, the last one left out first; then
     fewer and fewer of the rest, groups as a whole, at last the first."""
     optional = [n for n, head in enumerate(heads) if head.optional]
@@ -198,7 +190,7 @@ def _column_sets(heads: Sequence[ColumnHead], fixed: list[int]) -> Iterator[list
             yield fixed[:kept]
 
 
-def _fit(heads: Sequence[ColumnHead], cells: list[list[TextCell]], room: int) -> list[list[TextCell]] | None:
+def _fit(heads: Sequence[Column], cells: list[list[TextCell]], room: int) -> list[list[TextCell]] | None:
     """The cells with names shortened and one text wrapped, as far as it needs; None if that does not help."""
     widths = _widths(heads, cells)
     excess = _total(widths) - room
@@ -227,7 +219,7 @@ def _cut(cell: TextCell, room: int) -> TextCell:
     return cell._replace(lines=tuple(shorten_middle(line, room) for line in cell.lines))
 
 
-def _widths(heads: Sequence[ColumnHead], cells: list[list[TextCell]]) -> list[int]:
+def _widths(heads: Sequence[Column], cells: list[list[TextCell]]) -> list[int]:
     return [max([display_width(head.title), *(row[n].width for row in cells)]) for n, head in enumerate(heads)]
 
 
@@ -235,7 +227,7 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _head_lines(heads: Sequence[ColumnHead], cells: list[list[TextCell]]) -> list[str]:
+def _head_lines(heads: Sequence[Column], cells: list[list[TextCell]]) -> list[str]:
     widths, lines = _widths(heads, cells), []
     if any(head.group for head in heads):
         line = ""
@@ -265,7 +257,7 @@ def _row_lines(cells: Sequence[TextCell], widths: Sequence[int], *, colour: bool
     return lines
 
 
-def _labelled_cell(head: ColumnHead, cell: TextCell) -> str:
+def _labelled_cell(head: Column, cell: TextCell) -> str:
     """A cell that stands under its row: `relaxed P 0.8588 (280/326)`; an interval has brackets of its own."""
     value, *others = filter(None, cell.lines)
     behind = " ".join(others)
@@ -301,7 +293,7 @@ def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS, colour: b
 
 
 class _TextRenderer(NamedTuple):
-    """How wide, and whether in colour: what every line depends on."""
+    """Lays out the parts of a page in a width, in colour or not."""
 
     columns: int
     colour: bool
@@ -333,7 +325,7 @@ class _TextRenderer(NamedTuple):
             )
             for gate in page.gates
         ]
-        heads = [ColumnHead(title, optional=title in OPTIONAL) for title in columns]
+        heads = [Column(title, optional=title in OPTIONAL) for title in columns]
         lines = text_table(heads, rows, self.columns, colour=self.colour)
         for reason, metrics in shared.items():
             lines += self.words(f"{', '.join(metrics)}: {reason}")
@@ -370,12 +362,12 @@ class _TextRenderer(NamedTuple):
             TextRow(tuple(_cell(cell, names[n], with_counts=block.with_counts) for n, cell in enumerate(row)))
             for row in rows
         ]
-        heads = [ColumnHead(visible(c.title), visible(c.group), c.optional) for c in block.columns]
+        heads = [c._replace(title=visible(c.title), group=visible(c.group)) for c in block.columns]
         lines = text_table(heads, text_rows, self.columns, colour=self.colour)
         return [*lines, *self._reasons(block.reasons()), *more_line(len(block.rows) - len(rows))]
 
     def values(self, block: MetricValues) -> list[str]:
-        """Name, value, counts or why it is n/a; a reason that several share is said once, under them."""
+        """A line for each metric: value, counts or why it is n/a; a reason that several share stands under them."""
         only_reason = block.only_reason()
         if only_reason is not None:
             names = [visible(name.text) for name, _ in block.rows]
@@ -385,15 +377,11 @@ class _TextRenderer(NamedTuple):
             cells = [TextCell((visible(line.name),)), TextCell((line.value,), "number")]
             cells += [TextCell((line.interval,))] if block.has_intervals else []
             rows.append(TextRow((*cells, TextCell((visible(line.counts),), "text"))))
-        heads = [ColumnHead()] * len(rows[0].cells) if rows else []
+        heads = [Column("")] * len(rows[0].cells) if rows else []
         return [*text_table(heads, rows, self.columns, colour=self.colour), *self._reasons(block.shared_reasons())]
 
     def _reasons(self, reasons: Reasons) -> list[str]:
-        return [
-            line
-            for reason, names in reasons.items()
-            for line in self.words(f"n/a: {', '.join(names)}: {reason}", INDENT * 2, INDENT)
-        ]
+        return [line for text in undefined_lines(reasons) for line in self.words(text, INDENT * 2, INDENT)]
 
     def labels(self, block: LabelList) -> list[str]:
         labels = [visible(str(pair.label)) for pair in block.rows]

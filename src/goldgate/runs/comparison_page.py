@@ -56,7 +56,7 @@ def describe_comparison(report: ComparisonReport) -> Page:
     return Page(
         suite="compare",
         subject=f"{', '.join(names)} on {units}",
-        remarks=tuple(_stands_out(report)),
+        remarks=tuple(_remarks(report)),
         sections=tuple(sections),
         origin=_origin(report),
     )
@@ -193,7 +193,10 @@ def _reading_notes(report: ComparisonReport) -> Iterator[Phrase]:
     if "paired-t" in tests:
         yield (f"p where more than 1,000 {units} differ: the paired t test, which is then close to it.",)
     yield ("Holm: p, adjusted for all comparisons of these tables together by Holm's method.",)
-    yield (f"w/t/l: wins, ties and losses: {units} that raise the difference, leave it or lower it.",)
+    yield (
+        f"w/t/l: wins, ties and losses: {units} that raise the difference, leave it or lower it; without the {units} "
+        "that have nothing to count of the metric in either system.",
+    )
     yield (
         f"detectable: the smallest difference that these {units} show with 80 % power; "
         f"for 0.01: how many {units} a difference of one point would need"
@@ -295,7 +298,7 @@ def _missing_of(missing: MissingAnswers) -> str:
     return f"{count_text(missing['count'], 'answer')} missing, counted as wrong{ids}"
 
 
-def _stands_out(report: ComparisonReport) -> Iterator[str]:
+def _remarks(report: ComparisonReport) -> Iterator[str]:
     if not report["same_gold"]:
         units = f"{report['units']} {_units(report)}"
         yield (

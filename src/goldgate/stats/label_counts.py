@@ -15,7 +15,7 @@ from math import exp, fsum, lcm, lgamma
 from operator import add
 from typing import Literal, NamedTuple
 
-from goldgate.core.contracts import StandsOut
+from goldgate.core.contracts import RemarkValue
 from goldgate.core.finding import remark
 from goldgate.core.measure import product_name
 from goldgate.core.metric import Estimate
@@ -248,7 +248,7 @@ def split_judge(labels: Sequence[tuple[bool, Fraction]]) -> list[JudgeSplit]:
     return splits
 
 
-def uneven_judge(splits: Iterable[JudgeSplit]) -> Iterator[StandsOut]:
+def uneven_judge(splits: Iterable[JudgeSplit]) -> Iterator[RemarkValue]:
     """Whether the judge's labels on drawn items differ from those on the others by more than a random draw explains.
 
     The rate follows the judge from the drawn items to the others, so labels that were raised there would raise it.

@@ -37,8 +37,7 @@ from goldgate.report.html.units import (
     verdict_mark,
     without_repetition,
 )
-from goldgate.report.svg import comparison_pictures
-from goldgate.runs.comparison_page import describe_comparison
+from goldgate.report.svg import comparison_page
 from goldgate.runs.sources import SystemSource
 from goldgate.viewer.folder import ViewedFolder, cache_identity, load_cached, store_cached
 from goldgate.viewer.index import PAGE_SIZE, UnitQuery
@@ -188,7 +187,7 @@ def home_page(links: SiteLinks) -> str:
     report = links.compared.report
     if report is None:
         return _uncompared_page(links)
-    page = describe_comparison(report)._replace(pictures=tuple(comparison_pictures(report)))
+    page = comparison_page(report)
     facets = {"system": {folder.name: links.report(at) for at, folder in enumerate(links.folders)}}
     facets["id"] = _change_links(links)
     units = fragment(_folders(links), _standings(links))

@@ -25,8 +25,9 @@ import orjson
 from goldgate import __version__
 from goldgate.core.gate import Verdict
 from goldgate.core.page import Page
+from goldgate.core.process import start_background_thread
 from goldgate.core.suite import Plan, Suite
-from goldgate.core.unit_page import EmptyInputLookup, InputLookup, UnitPage, UnitSummary
+from goldgate.core.unit_page import EmptyInputLookup, UnitPage, UnitSummary
 from goldgate.errors import GoldgateError, InputError, Place
 from goldgate.files.reading import read_failure
 from goldgate.files.writing import atomic_file
@@ -59,16 +60,15 @@ Value = TypeVar("Value")
 
 
 def cache_identity(files: Iterable[Path]) -> CacheIdentity:
-    """What tells whether files are still the same: path, size, time and inode of each, and our version."""
+    """Path, size, time and inode of each file, and our version: files are unchanged as long as these are equal."""
     identity: CacheIdentity = [__version__]
     for file in files:
-        status = os.stat(file)
-        identity.append([os.path.realpath(file), status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev])
+        identity.append([os.path.realpath(file), *_state(os.stat(file))])
     return identity
 
 
 def load_cached(kind: str, of: CacheIdentity, unpack: Callable[[Any], Value]) -> Value | None:
-    """What is kept of these files, unpacked; None where there is nothing that can be used."""
+    """The value that the cache has of these files, unpacked; None where it has none that can be used."""
     file = _cache_file(kind, of)
     try:
         data = _read_cache_file(file)
@@ -164,7 +164,9 @@ def load_index(result: StoredResult, progress: Progress | None = None) -> UnitIn
         return index
     index = build_index(result.suite, result.records, explained_gates(result), progress)
     if cache_identity((result.records, result.file)) == of:  # nothing was written while it was read
-        store_cached(_INDEX_KIND, of, _pack_index(index))
+        facets = {name: {value: tuple(units) for value, units in each.items()} for name, each in index.facets.items()}
+        packed = index.offsets, index.by_weight, index.rank, index.wrong, facets, index.left_out
+        store_cached(_INDEX_KIND, of, packed)
     return index
 
 
@@ -179,11 +181,6 @@ def explained_gates(result: StoredResult) -> GateExplainer:
         return tuple([metric for metric, cost in costs.items() if cost(cast("CountedRecord", record)) > 0])
 
     return explained
-
-
-def _pack_index(index: UnitIndex) -> tuple[Any, ...]:
-    facets = {facet: {value: tuple(units) for value, units in each.items()} for facet, each in index.facets.items()}
-    return index.offsets, index.by_weight, index.rank, index.wrong, facets, index.left_out
 
 
 def _unpack_index(stored: tuple[Any, ...]) -> UnitIndex:
@@ -205,36 +202,25 @@ def _unpack_index(stored: tuple[Any, ...]) -> UnitIndex:
 
 
 STILL_OPENING = "the inputs are still being opened: source texts come when the page is loaded again"
-_NOT_OPENED = "the inputs cannot be opened"
 
 
 class BackgroundInputs:
-    """Begins at once. `given` and `notes` are what is there by now."""
+    """The inputs of a result, opened by a thread of their own. `available` has what is open by now."""
 
     def __init__(self, result: StoredResult, root: str | None = None) -> None:
         self._result = result
         self._root = root
         self._stack = ExitStack()
-        self._opened = OpenedInputs(EmptyInputLookup(), [STILL_OPENING])
         self._done = threading.Event()
-        self._thread = threading.Thread(target=self._open, daemon=True)
-        self._thread.start()
+        self.available = OpenedInputs(EmptyInputLookup(), [STILL_OPENING])
+        start_background_thread(self._open)
 
     @property
     def is_done(self) -> bool:
         return self._done.is_set()
 
-    @property
-    def lookup(self) -> InputLookup:
-        return self._opened.lookup
-
-    @property
-    def notes(self) -> list[str]:
-        """What is not shown, and why."""
-        return self._opened.notes
-
     def wait(self, seconds: float | None = None) -> None:
-        """Until all is open, or so long."""
+        """Wait until all inputs are open, or until the seconds are over."""
         self._done.wait(seconds)
 
     def close(self) -> None:
@@ -244,18 +230,17 @@ class BackgroundInputs:
 
     def _open(self) -> None:
         try:
-            self._opened = self._stack.enter_context(open_result_inputs(self._result, root=self._root))
-        except GoldgateError as error:
-            self._opened = OpenedInputs(EmptyInputLookup(), [f"{_NOT_OPENED}: {error.message}"])
-        except Exception as problem:  # a page must not wait for ever
-            self._opened = OpenedInputs(EmptyInputLookup(), [f"{_NOT_OPENED}: {type(problem).__name__}"])
+            self.available = self._stack.enter_context(open_result_inputs(self._result, root=self._root))
+        except Exception as problem:  # whatever it is: a page must not wait for ever
+            why = problem.message if isinstance(problem, GoldgateError) else type(problem).__name__
+            self.available = OpenedInputs(EmptyInputLookup(), [f"the inputs cannot be opened: {why}"])
         finally:
             self._done.set()
 
 
 @dataclass
 class ViewedFolder:
-    """Nothing is read but what was opened at the start, by the number of a unit."""
+    """A result folder that is open for viewing. Units are read by their number, from files opened at the start."""
 
     name: str
     result: StoredResult
@@ -318,11 +303,11 @@ class ViewedFolder:
 
     def summary(self, number: int) -> UnitSummary:
         """The summary of a unit for a list."""
-        return describe_record(self.summarize, self.record(number), self.inputs.lookup)
+        return describe_record(self.summarize, self.record(number), self.inputs.available.lookup)
 
     def unit_page(self, number: int) -> tuple[UnitSummary, UnitPage]:
         """A unit with all that explains its result."""
-        page = describe_record(self.result.suite.unit_page, self.record(number), self.inputs.lookup)
+        page = describe_record(self.result.suite.unit_page, self.record(number), self.inputs.available.lookup)
         return self.summary(number), page
 
     def close(self) -> None:

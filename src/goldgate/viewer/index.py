@@ -121,7 +121,7 @@ class ValueUnits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnitIndex:
-    """Units by their number, which is their place in the file."""
+    """What a list of units needs of their records. A unit has a number: its place in the file."""
 
     offsets: array[int]  # where each line begins, and where the last one ends
     by_weight: array[int]  # numbers of units, the most that went wrong first, then as in the file
@@ -266,7 +266,7 @@ ReadAt = Callable[[int, int], bytes]  # (offset, length) → bytes
 
 
 class Search:
-    """The units found so far, a bit for each in both orders; `done` of the units were searched."""
+    """A search for words in the records of units, of which `done` were searched so far."""
 
     def __init__(self, index: UnitIndex, words: tuple[bytes, ...]) -> None:
         self.done = 0
@@ -320,7 +320,7 @@ NUMBER_PREFIX = "~"
 
 @dataclass(frozen=True, slots=True)
 class UnitQuery:
-    """Everything, unless it says more. A value stands as `value_key` has it."""
+    """Which units a list has, their order, and a page of it: by default all. `value_key` writes the values."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     text: str = ""

@@ -52,7 +52,7 @@ SITE_ASSETS = VIEW_STYLE, VIEW_STYLE.with_name("view.js")
 
 
 class Link(NamedTuple):
-    """A word that leads somewhere; without a place it is where one is."""
+    """A word and the address that it leads to; the word for the page itself has none."""
 
     words: str
     href: str | None = None
@@ -129,22 +129,22 @@ class UnitsSelected(NamedTuple):
 
 
 def select_units(
-    folder: ViewedFolder, choice: UnitQuery, *, without: str | None = None, most: int | None = None
+    folder: ViewedFolder, query: UnitQuery, *, without: str | None = None, most: int | None = None
 ) -> UnitsSelected:
-    """What is chosen; a search goes on for a moment. `without` leaves out the filter of one facet.
+    """The units that a query selects; its search goes on for a moment. `without` leaves out the filter of one facet.
 
-    `most` are the units that have pages: the others are left out.
+    Only the first `most` units count, where not all have pages.
     """
-    values = {facet: _value(folder, facet, key) for facet, key in choice.values.items() if facet != without}
-    places = folder.index.selected(values, choice.order)
+    values = {facet: _value(folder, facet, key) for facet, key in query.values.items() if facet != without}
+    places = folder.index.selected(values, query.order)
     places &= full_bitset(min(most, len(folder.index))) if most is not None else places
-    search = folder.search(choice.text)
+    search = folder.search(query.text)
     if search is None:
         return UnitsSelected(places)
     if without is None:
         search.go_on(folder.read_at)
     searched = None if search.is_complete else search.done
-    return UnitsSelected(places & search.matches(choice.order), searched)
+    return UnitsSelected(places & search.matches(query.order), searched)
 
 
 def _value(folder: ViewedFolder, facet: str, key: str) -> str:
@@ -156,25 +156,25 @@ def _value(folder: ViewedFolder, facet: str, key: str) -> str:
     return values[int(number)] if exists else key
 
 
-def _unit_pager(folder: ViewedFolder, number: int, unit: int, choice: UnitQuery, links: SiteLinks) -> Markup:
+def _unit_pager(folder: ViewedFolder, number: int, unit: int, query: UnitQuery, links: SiteLinks) -> Markup:
     """Where a unit stands in its list, with links to the units beside it; empty for one that is not in the list."""
-    selected, index = select_units(folder, choice), folder.index
-    place = index.place(unit, choice.order)
+    selected, index = select_units(folder, query), folder.index
+    place = index.place(unit, query.order)
     if not selected.places >> place & 1:
         return pager(None, None, None, element("p", "", class_="said"))
     at = count_below(selected.places, place)
     around = nth_places(selected.places, max(at - 1, 0), 3)
-    beside = [links.unit(number, index.number(each, choice.order), choice) for each in around]
+    beside = [links.unit(number, index.number(each, query.order), query) for each in around]
     before, behind = beside[0] if at else None, (*beside, None)[2 if at else 1]
     return pager(None, before, behind, element("p", f"{at + 1:,} of {selected.units:,}", class_="said"))
 
 
 def filter_form(
-    folder: ViewedFolder, number: int, choice: UnitQuery, selected: UnitsSelected, links: SiteLinks
+    folder: ViewedFolder, number: int, query: UnitQuery, selected: UnitsSelected, links: SiteLinks
 ) -> Markup:
     """The filters as a form that works without a script."""
     facets = sorted(folder.index.facets, key=lambda facet: facet != GATE_FACET)  # gates first, the others as they are
-    fields: list[Content] = [_facet(folder, facet, choice, selected) for facet in facets]
+    fields: list[Content] = [_facet(folder, facet, query, selected) for facet in facets]
     fields.append(
         element(
             "label",
@@ -183,17 +183,17 @@ def filter_form(
                 "input",
                 type="search",
                 name=TEXT,
-                value=choice.visible_text,
+                value=query.visible_text,
                 title=f"Searches {SEARCH_SCOPE}",
                 dir="auto",
             ),
         )
     )
     orders = (("weight", "most errors first"), ("file", "as in the file"))
-    options = [element("option", label, value=value, selected=choice.order == value) for value, label in orders]
+    options = [element("option", label, value=value, selected=query.order == value) for value, label in orders]
     fields.append(element("label", "order", element("select", *options, name=ORDER, aria_label="order")))
     show = element("button", "Show", type="submit")
-    clear = element("a", "Clear", href=links.units(number, UnitQuery())) if not choice.is_everything else None
+    clear = element("a", "Clear", href=links.units(number, UnitQuery())) if not query.is_everything else None
     form = element(
         "form",
         element("div", *fields, class_="line"),
@@ -203,13 +203,13 @@ def filter_form(
         role="search",
         aria_label="Filters",
     )
-    active = [f"{facet} {_value(folder, facet, key)}" for facet, key in choice.values.items()]
-    words = ", ".join([*active, *filter(None, [choice.text])])
+    active = [f"{facet} {_value(folder, facet, key)}" for facet, key in query.values.items()]
+    words = ", ".join([*active, *filter(None, [query.text])])
     summary = element("summary", html_sentence(f"Filters: {words}" if words else "Filters"), dir="auto")
     return element("details", summary, form, class_="filters open-wide")
 
 
-def unit_rows(folder: ViewedFolder, number: int, numbers: Sequence[int], choice: UnitQuery, links: SiteLinks) -> Markup:
+def unit_rows(folder: ViewedFolder, number: int, numbers: Sequence[int], query: UnitQuery, links: SiteLinks) -> Markup:
     """Units as a table: what each is called, its score, what went wrong, and the beginning of its text."""
     folder.inputs.wait(_INPUTS_SECONDS)
     summaries = [folder.summary(each) for each in numbers]
@@ -218,7 +218,7 @@ def unit_rows(folder: ViewedFolder, number: int, numbers: Sequence[int], choice:
     rows = [
         element(
             "tr",
-            element("th", link(element("bdi", names[summary.id]), links.unit(number, each, choice)), scope="row"),
+            element("th", link(element("bdi", names[summary.id]), links.unit(number, each, query)), scope="row"),
             number_cell(summary.score or MeasuredValue(None)),
             element("td", html_sentence(summary.word or NOTHING_WRONG), class_="word", dir="auto"),
             snippet_cell(summary.snippet),
@@ -235,15 +235,15 @@ def snippet_cell(snippet: str) -> Markup:
     return element("td", element("div", html_sentence(snippet), dir="auto"), class_="snippet")
 
 
-def count_words(folder: ViewedFolder, choice: UnitQuery, selected: UnitsSelected) -> Markup:
+def count_words(folder: ViewedFolder, query: UnitQuery, selected: UnitsSelected) -> Markup:
     """How many units there are, which are shown, and how far a search has come."""
     count, total = selected.units, len(folder.index)
     words = counted_words(total, folder.unit) if count == total else f"{count:,} of {total:,} {folder.unit}s"
-    words += page_range(choice.page, count)
+    words += page_range(query.page, count)
     if selected.searched is None:
         return element("p", words, class_="said", role="status")
     more = f"; searched {selected.searched:,} of {total:,} so far"
-    on = element("a", "go on", href=choice.query() or "?")
+    on = element("a", "go on", href=query.query() or "?")
     return element("p", words, more, ": ", on, class_="said", role="status", data_again=_SEARCH_REFRESH)
 
 
@@ -280,7 +280,7 @@ def counted_words(number: int, thing: str) -> str:
 
 
 def left_out_note(folder: ViewedFolder) -> Markup | None:
-    """Which facets have more values than can be chosen."""
+    """A note on facets that have more values than can be chosen; None where none has."""
     left_out = folder.index.left_out
     if not left_out:
         return None
@@ -317,27 +317,14 @@ def _unit_links(folder: ViewedFolder, number: int, links: SiteLinks) -> dict[str
     return {"id": addresses, folder.unit: addresses}
 
 
-def value_lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
-    """Links to the lists of units with a value, where there is no form."""
-    rows = []
-    for facet, addresses in _value_links(folder, number, links).items():
-        values: list[Content] = []
-        for value, href in addresses.items():
-            count = folder.index.facets[facet][value].units
-            values += [", ", link(element("bdi", f"{html_name(value)} ({count:,})"), href)]
-        if values:
-            rows.append(element("div", element("dt", html_name(facet)), element("dd", *values[1:])))
-    return element("dl", *rows)
-
-
-def _facet(folder: ViewedFolder, facet: str, choice: UnitQuery, selected: UnitsSelected) -> Markup:
+def _facet(folder: ViewedFolder, facet: str, query: UnitQuery, selected: UnitsSelected) -> Markup:
     values = folder.index.facets[facet]
-    chosen = choice.values.get(facet, "")
+    chosen = query.values.get(facet, "")
     if len(values) > _MAX_COUNTED_VALUES:
         counts = {value: having.units for value, having in values.items()}
     else:
-        among = select_units(folder, choice, without=facet) if chosen else selected
-        counts = folder.index.counts(facet, among.places, choice.order)
+        among = select_units(folder, query, without=facet) if chosen else selected
+        counts = folder.index.counts(facet, among.places, query.order)
     keys = {value: value_key(value, number) for number, value in enumerate(values)}
     offered = sorted((value for value in values if counts[value]), key=lambda value: (-counts[value], value))
     offered = [value for at, value in enumerate(offered) if at < MAX_OPTIONS or keys[value] == chosen]
@@ -371,23 +358,23 @@ def report_page(links: SiteLinks, number: int) -> str:
     return site_page(page_title(folder.page), body, forms=links.forms)
 
 
-def units_page(links: SiteLinks, number: int, choice: UnitQuery) -> str:
+def units_page(links: SiteLinks, number: int, query: UnitQuery) -> str:
     """A page of the list of units."""
     folder = links.folders[number]
-    selected = select_units(folder, choice, most=links.most)
-    places = nth_places(selected.places, (choice.page - 1) * PAGE_SIZE, PAGE_SIZE)
-    numbers = [folder.index.number(place, choice.order) for place in places]
+    selected = select_units(folder, query, most=links.most)
+    places = nth_places(selected.places, (query.page - 1) * PAGE_SIZE, PAGE_SIZE)
+    numbers = [folder.index.number(place, query.order) for place in places]
     crumbs = [*_breadcrumbs_of(links, number), Link(f"{folder.unit}s")]
-    rows = unit_rows(folder, number, numbers, choice, links) if numbers else element("p", "None.")
+    rows = unit_rows(folder, number, numbers, query, links) if numbers else element("p", "None.")
     section = element(
         "section",
-        filter_form(folder, number, choice, selected, links) if links.forms else _lists(folder, number, links),
+        filter_form(folder, number, query, selected, links) if links.forms else _lists(folder, number, links),
         left_out_note(folder) if links.forms else None,
         list_pager(
-            choice.page,
+            query.page,
             selected.units,
-            lambda page: links.units(number, choice.at(page)),
-            count_words(folder, choice, selected),
+            lambda page: links.units(number, query.at(page)),
+            count_words(folder, query, selected),
         ),
         rows,
         element("p", f"Search looks through {SEARCH_SCOPE}.", class_="note") if links.forms else None,
@@ -397,17 +384,17 @@ def units_page(links: SiteLinks, number: int, choice: UnitQuery) -> str:
     return simple_page(crumbs, heading, about, [section], forms=links.forms)
 
 
-def single_unit_page(links: SiteLinks, number: int, unit: int, choice: UnitQuery) -> str:
+def single_unit_page(links: SiteLinks, number: int, unit: int, query: UnitQuery) -> str:
     """One unit, with the ones before and behind it in its list."""
     folder = links.folders[number]
     summary, page = folder.unit_page(unit)
     crumbs = [
         *_breadcrumbs_of(links, number),
-        Link(f"{folder.unit}s", links.units(number, choice)),
+        Link(f"{folder.unit}s", links.units(number, query)),
         Link(summary.id),
     ]
     main = [
-        element("section", _unit_pager(folder, number, unit, choice, links), input_notes(folder)),
+        element("section", _unit_pager(folder, number, unit, query, links), input_notes(folder)),
         unit_sections(without_repetition(page, summary.word or NOTHING_WRONG), UNIT_LIMITS, level=2),
     ]
     heading = element("bdi", html_name(summary.id))
@@ -416,16 +403,24 @@ def single_unit_page(links: SiteLinks, number: int, unit: int, choice: UnitQuery
 
 
 def _lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
-    """What is in an export, and its lists."""
+    """The lists of units with a value, where there is no form, and how many units have pages."""
+    rows = []
+    for facet, addresses in _value_links(folder, number, links).items():
+        values: list[Content] = []
+        for value, href in addresses.items():
+            count = folder.index.facets[facet][value].units
+            values += [", ", link(element("bdi", f"{html_name(value)} ({count:,})"), href)]
+        if values:
+            rows.append(element("div", element("dt", html_name(facet)), element("dd", *values[1:])))
     most = len(folder.index) if links.most is None else links.most
     words = f"These pages have {most:,} of {len(folder.index):,} {folder.unit}s, most errors first"
     note = element("p", f"{words}; goldgate view shows all.", class_="note") if most < len(folder.index) else None
-    return element("details", element("summary", "By value"), note, value_lists(folder, number, links), class_="detail")
+    return element("details", element("summary", "By value"), note, element("dl", *rows), class_="detail")
 
 
 def input_notes(folder: ViewedFolder) -> Markup | None:
-    """What of the inputs is not shown, and why."""
-    notes = folder.inputs.notes
+    """The inputs that are not shown, and why; None where all are open."""
+    notes = folder.inputs.available.notes
     if not notes:
         return None
     again = None if folder.inputs.is_done else _INPUTS_REFRESH
@@ -438,21 +433,21 @@ def _breadcrumbs_of(links: SiteLinks, number: int) -> list[Link]:
 
 
 def _unit_selection(folder: ViewedFolder, number: int, links: SiteLinks) -> UnitSelection:
-    """The units that explain each gate: how many, the worst of them, and where all are."""
+    """The units that cost each gate something: how many, the worst of them, and the address of all."""
     index = folder.index
     explains: dict[str, tuple[int, tuple[str, ...]]] = {}
     unit_links, gate_links = dict[tuple[str, str], str](), dict[str, str]()
     for at, (metric, having) in enumerate(index.facets.get(GATE_FACET, {}).items()):
-        choice = UnitQuery({GATE_FACET: value_key(metric, at)})
+        query = UnitQuery({GATE_FACET: value_key(metric, at)})
         identities = []
         for place in nth_places(index.having(GATE_FACET, metric, "weight"), 0, FIRST_UNITS):
             each = index.number(place, "weight")
-            href = links.unit(number, each, choice)
+            href = links.unit(number, each, query)
             if href is not None:
                 identities.append(folder.summary(each).id)
                 unit_links[metric, identities[-1]] = href
         explains[metric] = having.units, tuple(identities)
-        everywhere = links.units(number, choice)
+        everywhere = links.units(number, query)
         if everywhere is not None:
             gate_links[metric] = everywhere
     return UnitSelection(

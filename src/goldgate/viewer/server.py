@@ -196,10 +196,8 @@ class _Server:
     def _refuse(self, request: HttpRequest) -> SiteResponse | None:
         """The answer to a request that is refused, or that comes to get its cookie; None for any other."""
         refusal = self._access.refuse(request)
-        may_enter = refusal is None or refusal.lacks_token
-        if (
-            may_enter and (cookie := self._access.admit(request)) is not None
-        ):  # also with a cookie: no token stays in an address
+        cookie = self._access.admit(request) if refusal is None or refusal.lacks_token else None
+        if cookie is not None:  # also for a request that had one: no token stays in an address
             return redirect("/", {"Set-Cookie": cookie})
         return None if refusal is None else self._error(refusal.status, refusal.message, refusal.headers)
 
@@ -360,9 +358,8 @@ class AccessControl:
             return Refusal(403, "Forms are taken only from the pages of this server.")
         if self._has_cookie(request):
             return None
-        return Refusal(
-            403, f"Open the address that goldgate {self.command} printed: it has a token in it.", lacks_token=True
-        )
+        message = f"Open the address that goldgate {self.command} printed: it has a token in it."
+        return Refusal(403, message, lacks_token=True)
 
     def admit(self, request: HttpRequest) -> str | None:
         """The cookie to set for a request that lacked nothing else, and comes with the token; None for any other."""
@@ -373,9 +370,7 @@ class AccessControl:
 
     @property
     def _name(self) -> str:
-        return (
-            f"goldgate-{self.command}-{self.port}"  # cookies do not know ports: two servers must not take each other's
-        )
+        return f"goldgate-{self.command}-{self.port}"  # cookies know no ports, and two servers must not share them
 
     def _is_token(self, text: str) -> bool:
         if any(_equal_in_constant_time(text, once) for once in self._once):
@@ -384,7 +379,7 @@ class AccessControl:
         return _equal_in_constant_time(text, self.token)
 
     def _has_cookie(self, request: HttpRequest) -> bool:
-        """Whether it is among the cookies, which may be anyone's: those of this machine do not know ports.
+        """Whether our cookie is among those of the request, which may be of any server on this machine.
 
         They are read by hand: Python's reader gives up at one that is not well made, and takes long over some.
         """
@@ -399,9 +394,7 @@ class AccessControl:
         if name == self.host.lower():
             return True
         if is_everywhere(self.host):
-            return (
-                name == "localhost" or _address(name) is not None
-            )  # an address cannot be rebound, any other name could
+            return name == "localhost" or _address(name) is not None  # other names could be bound anew
         return is_loopback(self.host) and (name == "localhost" or is_loopback(name))
 
 
@@ -439,7 +432,7 @@ def _split(authority: str) -> tuple[str | None, int | None]:
 
 
 def _is_own_site(request: HttpRequest) -> bool:
-    """Not what another site loads into its own page; a link on it that a person follows is none of that."""
+    """Whether our own page asks, or a person who follows a link; False for what another site loads into its pages."""
     sites = request.header("sec-fetch-site")
     followed = request.header("sec-fetch-mode") == ["navigate"] and request.header("sec-fetch-dest") == ["document"]
     return all(site in _OWN_SITES for site in sites) or followed

@@ -63,11 +63,11 @@ class SiteLinks:
     def report(self, folder: int) -> str:
         return f"/{folder}/"
 
-    def units(self, folder: int, choice: UnitQuery) -> str | None:
-        return f"/{folder}/samples{choice.query()}"
+    def units(self, folder: int, query: UnitQuery) -> str | None:
+        return f"/{folder}/samples{query.query()}"
 
-    def unit(self, folder: int, number: int, choice: UnitQuery) -> str | None:
-        return f"/{folder}/samples/{number}{choice.at(1).query()}"
+    def unit(self, folder: int, number: int, query: UnitQuery) -> str | None:
+        return f"/{folder}/samples/{number}{query.at(1).query()}"
 
     def changes(self, pair: int, kind: str, page: int = 1) -> str | None:
         return f"/compare/{pair}/{kind}" + (f"?page={page}" if page > 1 else "")
@@ -124,7 +124,7 @@ class Site:
     def error_page(self, message: str) -> str:
         return site_error_page(message)
 
-    def _page(self, path: str, choice: UnitQuery) -> str | None:
+    def _page(self, path: str, query: UnitQuery) -> str | None:
         links, folders, pairs = self._links, self._links.folders, self._links.compared.pairs
         if path == "/":
             return home_page(links) if len(folders) > 1 else report_page(links, 0)
@@ -133,15 +133,15 @@ class Site:
             if number >= len(folders) or (unit is not None and int(unit) >= len(folders[number].index)):
                 return None
             if unit is not None:
-                return single_unit_page(links, number, int(unit), choice)
-            return units_page(links, number, choice) if match[2] else report_page(links, number)
+                return single_unit_page(links, number, int(unit), query)
+            return units_page(links, number, query) if match[2] else report_page(links, number)
         if match := _COMPARISON_PAGE.fullmatch(path):
             pair, kind, place = int(match[1]), match[2], match[3]
             if pair >= len(pairs) or (place is not None and int(place) >= len(pairs[pair])):
                 return None
             if place is not None:
                 return change_page(links, pair, kind, int(place))
-            return changes_page(links, pair, kind, choice.page)
+            return changes_page(links, pair, kind, query.page)
         return None
 
 
@@ -153,7 +153,7 @@ _ADVICE = "--export needs a folder that can be written to, with room for the pag
 
 
 class ExportLinks(SiteLinks):
-    """Names of files; None for what is not written."""
+    """The addresses of an export: names of files, and None for pages that are not written."""
 
     forms = False
     most: int
@@ -162,7 +162,7 @@ class ExportLinks(SiteLinks):
         super().__init__(folders, compared)
         self.most = samples
         self.lists = [_lists(folder) for folder in folders]
-        self._numbers = [{query: number for number, query in enumerate(lists)} for lists in self.lists]
+        self._numbers = [{address: number for number, address in enumerate(lists)} for lists in self.lists]
         self.pages = cache(self._pages)
 
     def home(self) -> str:
@@ -171,14 +171,14 @@ class ExportLinks(SiteLinks):
     def report(self, folder: int) -> str:
         return HOME if len(self.folders) == 1 else f"{folder}.html"
 
-    def units(self, folder: int, choice: UnitQuery) -> str | None:
-        query = choice.at(1).query()
-        number = self._numbers[folder].get(query)
-        if number is None or choice.page > self.pages(folder, query):
+    def units(self, folder: int, query: UnitQuery) -> str | None:
+        address = query.at(1).query()
+        number = self._numbers[folder].get(address)
+        if number is None or query.page > self.pages(folder, address):
             return None
-        return f"{folder}-list-{number}.html" if choice.page == 1 else f"{folder}-list-{number}-{choice.page}.html"
+        return f"{folder}-list-{number}.html" if query.page == 1 else f"{folder}-list-{number}-{query.page}.html"
 
-    def unit(self, folder: int, number: int, choice: UnitQuery) -> str | None:
+    def unit(self, folder: int, number: int, query: UnitQuery) -> str | None:
         return f"{folder}-sample-{number}.html" if self.folders[folder].index.rank[number] < self.most else None
 
     def changes(self, pair: int, kind: str, page: int = 1) -> str:
@@ -187,9 +187,9 @@ class ExportLinks(SiteLinks):
     def change(self, pair: int, place: int, kind: str) -> str | None:
         return f"compare-{pair}-sample-{place}.html" if place < self.most else None
 
-    def _pages(self, folder: int, query: str) -> int:
+    def _pages(self, folder: int, address: str) -> int:
         """How many pages a list has, at least one."""
-        selected = select_units(self.folders[folder], self.lists[folder][query], most=self.most)
+        selected = select_units(self.folders[folder], self.lists[folder][address], most=self.most)
         return page_count(selected.units)
 
 
@@ -226,11 +226,11 @@ def _folder_pages(links: ExportLinks, number: int) -> Iterator[tuple[str, str]]:
         name = links.unit(number, unit, UnitQuery())
         assert name is not None
         yield name, single_unit_page(links, number, unit, UnitQuery())
-    for query, choice in links.lists[number].items():
-        for page in range(1, links.pages(number, query) + 1):
-            name = links.units(number, choice.at(page))
+    for address, query in links.lists[number].items():
+        for page in range(1, links.pages(number, address) + 1):
+            name = links.units(number, query.at(page))
             assert name is not None
-            yield name, units_page(links, number, choice.at(page))
+            yield name, units_page(links, number, query.at(page))
     yield links.report(number), report_page(links, number)
 
 
@@ -247,17 +247,17 @@ def _pair_pages(links: ExportLinks, pair: int) -> Iterator[tuple[str, str]]:
 
 
 def _lists(folder: ViewedFolder) -> dict[str, UnitQuery]:
-    """The lists that are written, by the query of each: that of all, and those of the most frequent values."""
+    """The queries of the lists that are written, by address: all units, then those with the most frequent values."""
     values_by_count = [
         (-having.units, facet, at, value)
         for facet, values in folder.index.facets.items()
         for at, (value, having) in enumerate(values.items())
     ]
-    choices = [
+    queries = [
         UnitQuery(),
         *(UnitQuery({facet: value_key(value, at)}) for _, facet, at, value in sorted(values_by_count)[:MAX_LISTS]),
     ]
-    return {choice.query(): choice for choice in choices}
+    return {query.query(): query for query in queries}
 
 
 def _prepare(target: Path) -> None:

@@ -271,3 +271,14 @@ def test_ends_of_intervals_are_rounded(low: float, high: float, shown: str) -> N
 
 def test_a_number_and_its_percent_sign_stay_together() -> None:
     assert word_parts("at least 0.5 with 95 % confidence", 20) == ["at least 0.5 with", "95 % confidence"]
+
+
+@cases("format", ["text", "markdown", "latex"])
+def test_undefined_names_with_commas_stand_between_semicolons(format: str) -> None:
+    def undefined(*labels: str) -> str:
+        rows = tuple((label, UNDEFINED, RATE) for label in labels)
+        table = Table((Column(""), Column("P"), Column("R")), rows, with_counts=True)
+        return " ".join(render_page(Page("toy", sections=(Section("Rates", (table,)),)), format).split())
+
+    assert "strict, by role P; relaxed P: nothing to divide by" in undefined("strict, by role", "relaxed")
+    assert "strict P, relaxed P: nothing to divide by" in undefined("strict", "relaxed")

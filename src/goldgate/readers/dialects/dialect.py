@@ -105,9 +105,7 @@ class Node:
 
     def get(self, key: str) -> Any:
         """The value of a member of an object; None for one that is not there."""
-        if isinstance(self.value, dict):
-            return self.value.get(key)
-        raise self.error("an object")
+        return self.as_object().get(key)
 
     def section(self, key: str) -> Node:
         """The object under a key; an empty one where there is none."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from goldgate.core.plugins import load_plugins
 from goldgate.readers.layouts import chat, harnesses, tables
-from goldgate.readers.layouts.layout import ANSWER_NAMES, FileLayout, RecordLayout
+from goldgate.readers.layouts.layout import FileLayout, RecordLayout
 from goldgate.readers.records import RecordFile
 
 RECORD_LAYOUTS: tuple[RecordLayout, ...] = (
@@ -22,10 +22,6 @@ RECORD_LAYOUTS: tuple[RecordLayout, ...] = (
 FILE_LAYOUTS: tuple[FileLayout, ...] = (tables.PARQUET, tables.TABLE, harnesses.INSPECT)
 
 
-# Beside an answer in our own form, each of these layouts with records that may have it has one of these keys.
-_FOREIGN_KEYS = frozenset({"custom_id", "doc_id", "wnd_id"})
-
-
 @cache
 def _added_layouts() -> tuple[RecordLayout | FileLayout, ...]:
     """Those of other distributions, which are tried after ours."""
@@ -35,11 +31,8 @@ def _added_layouts() -> tuple[RecordLayout | FileLayout, ...]:
 
 def recognize_record_layout(record: Any) -> RecordLayout | None:
     """The layout of a decoded record; None for our own form, and for an unknown one."""
-    layouts = RECORD_LAYOUTS
-    if isinstance(record, dict) and not record.keys().isdisjoint(ANSWER_NAMES) and _FOREIGN_KEYS.isdisjoint(record):
-        layouts = ()
     added = (layout for layout in _added_layouts() if isinstance(layout, RecordLayout))
-    return next((layout for layout in (*layouts, *added) if layout.recognizes(record)), None)
+    return next((layout for layout in (*RECORD_LAYOUTS, *added) if layout.recognizes(record)), None)
 
 
 def recognize_file_layout(file: RecordFile) -> FileLayout | None:

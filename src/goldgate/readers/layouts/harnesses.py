@@ -186,9 +186,8 @@ def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: Reco
         raise missing_package_error(file, "log is packed with zstd", "zstandard", instead) from None
     # What lies before the data: 30 bytes, of which four say how long the name and the rest of the header are.
     header = file.plain.read(member.header_offset, 30)
-    begin = (
-        member.header_offset + 30 + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
-    )
+    name, rest = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
+    begin = member.header_offset + len(header) + name + rest
     packed = file.plain.read(begin, member.compress_size)
     try:
         with zstandard.ZstdDecompressor().stream_reader(packed) as stream:

@@ -51,12 +51,6 @@ _OPEN = 20  # rows of a detail that is shown at once
 _NAMED_FILES = 3  # of one input
 
 
-class _Part(NamedTuple):
-    title: str
-    content: Markup | None
-    anchor: str = ""
-
-
 def render_html(page: Page, selection: UnitSelection | None = None) -> str:
     """The verdict first, the remarks, the gates, the units worth a look, every section, the origin."""
     selection = selection or UnitSelection()
@@ -66,21 +60,18 @@ def render_html(page: Page, selection: UnitSelection | None = None) -> str:
 def page_body(page: Page, selection: UnitSelection, facets: Facets, units: Markup | None) -> list[Content]:
     """A page as parts of a document; `units` are those to look at, and `facets` say where values lead."""
     parts = [
-        _Part("What stands out", _remarks(page, facets)),
-        _Part("Gates", gate_table(page, selection)),
-        _Part(f"{selection.unit.capitalize()}s to look at", units, SAMPLES),
+        ("What stands out", _remarks(page, facets)),
+        ("Gates", gate_table(page, selection)),
+        (f"{selection.unit.capitalize()}s to look at", units),
         *_section_parts(page, facets),
+        ("Where the numbers come from", _origin(page.origin)),
     ]
-    parts.append(_Part("Where the numbers come from", _origin(page.origin)))
-    parts = [part for part in parts if part.content is not None]
-    anchors = [
-        part.anchor or anchor for part, anchor in zip(parts, section_anchors(p.title for p in parts), strict=True)
-    ]
+    parts = [(title, content) for title, content in parts if content is not None]
     main, links = [], []
-    for part, anchor in zip(parts, anchors, strict=True):
-        heading = element("h2", html_sentence(part.title), id=anchor)
-        main.append(element("section", heading, part.content))
-        links.append(element("li", element("a", html_sentence(part.title), href=f"#{anchor}")))
+    for (title, content), anchor in zip(parts, section_anchors(title for title, _ in parts), strict=True):
+        place = SAMPLES if content is units else anchor
+        main.append(element("section", element("h2", html_sentence(title), id=place), content))
+        links.append(element("li", element("a", html_sentence(title), href=f"#{place}")))
     return [
         element("a", "Skip to the report", href="#main", class_="skip"),
         _headline(page),
@@ -168,14 +159,14 @@ def _remarks(page: Page, facets: Facets) -> Markup | None:
     return element("ul", *items, class_="notes") if items else None
 
 
-def _section_parts(page: Page, facets: Facets) -> Iterator[_Part]:
-    """Pictures that belong to no section, then the sections, each with its picture."""
+def _section_parts(page: Page, facets: Facets) -> Iterator[tuple[str, Markup]]:
+    """Titles with pictures that belong to no section, then those of sections, each with its picture."""
     pictures = {picture.title: figure(picture) for picture in page.pictures}
     titles = {section.title for section in page.titled_sections}
-    yield from (_Part(title, drawn) for title, drawn in pictures.items() if title not in titles)
+    yield from ((title, drawn) for title, drawn in pictures.items() if title not in titles)
     for section in page.titled_sections:
         drawn = pictures.get(section.title)
-        yield _Part(section.title, fragment(_section(section, facets), drawn))
+        yield section.title, fragment(_section(section, facets), drawn)
 
 
 def _section(section: Section, facets: Facets) -> Markup:

@@ -99,7 +99,7 @@ def draw_results(
         result.require_consistent()
         with require_complete(result.file):
             return _render_kinds(page_pictures(describe_report(result.report), sources[0].name), kinds)
-    return _render_kinds(comparison_pictures(comparison), kinds)
+    return _render_kinds(page_pictures(comparison_page(comparison)), kinds)
 
 
 # What has a picture of a kind that other results lack.
@@ -137,9 +137,9 @@ def _render_kinds(pictures: Sequence[Picture], kinds: Sequence[str]) -> dict[str
 
 
 def page_pictures(page: Page, name: str = "") -> list[Picture]:
-    """All pictures of a report: its gates, if any were judged, what its suite has to draw, and its matrices.
+    """All pictures of a page, to be drawn alone: its gates, if any were judged, its own, and its matrices.
 
-    `name` is what the report is of, and stands under their titles.
+    `name` is what the page is of, and stands under their titles.
     """
     about = ": ".join(part for part in (name, page.subject) if part)
     gates = [GatePicture(page.gates)] if page.gates else []
@@ -169,22 +169,16 @@ def matrix_picture(matrix: Matrix, kind: str, title: str) -> CountPicture:
     return CountPicture(kind, title, row_title, matrix.column_title, tuple(rows), columns, tuple(counts))
 
 
-def comparison_pictures(report: ComparisonReport) -> list[Picture]:
-    """What is drawn of a comparison; one system alone has nothing but its runs."""
-    several = [_systems(report), _differences(report)] if len(report["systems"]) > 1 else []
-    runs = [_runs(report)] if any(len(system["runs"]) > 1 for system in report["systems"]) else []
-    return [*several, *runs]
-
-
 def comparison_page(report: ComparisonReport) -> Page:
-    """A comparison as a page, with the pictures that plot draws of it."""
-    drawn = tuple(each._replace(about="") for each in comparison_pictures(report))  # it stands above them all
-    return describe_comparison(report)._replace(pictures=drawn)
+    """A comparison as a page, with the pictures that plot draws of it; one system alone has nothing but its runs."""
+    several = (_systems(report), _differences(report)) if len(report["systems"]) > 1 else ()
+    runs = (_runs(report),) if any(len(system["runs"]) > 1 for system in report["systems"]) else ()
+    return describe_comparison(report)._replace(pictures=(*several, *runs))
 
 
 def _systems(report: ComparisonReport) -> Picture:
     groups = _by_metric(report, lambda metric: [_system(system, metric) for system in report["systems"]])
-    return ScorePicture("systems", "Systems", groups, about=_about(report))
+    return ScorePicture("systems", "Systems", groups)
 
 
 def _system(system: ComparedSystem, metric: str) -> ScoreRow:
@@ -200,7 +194,7 @@ def _runs(report: ComparisonReport) -> Picture:
     if len(several) == 1:
         groups = (ScoreGroup("", tuple(group.rows[0]._replace(label=group.title) for group in groups)),)
     note = f"The interval holds both: how much runs differ, and how much each {report['unit']} says."
-    return ScorePicture("runs", "Several runs", groups, about=_about(report), aside="std. dev.", notes=(note,))
+    return ScorePicture("runs", "Several runs", groups, aside="std. dev.", notes=(note,))
 
 
 def _spread(system: ComparedSystem, metric: str) -> ScoreRow:
@@ -222,7 +216,6 @@ def _differences(report: ComparisonReport) -> Picture:
         "differences",
         f"Differences from {against}",
         _by_metric(report, rows),
-        about=_about(report),
         aside="p (Holm)",
         notes=(f"System minus {against}, {report['unit']} by {report['unit']}.",),
         with_zero=True,
@@ -243,10 +236,6 @@ def _by_metric(report: ComparisonReport, rows: Callable[[str], Sequence[ScoreRow
     return tuple(ScoreGroup(metric, tuple(rows(metric))) for metric in report["headline"])
 
 
-def _about(report: ComparisonReport) -> str:
-    return describe_comparison(report).subject
-
-
 _BAR_LABELS = 220
 _SERIES = 150  # the most room for the name of a series
 _BAR = 11
@@ -259,12 +248,8 @@ def draw_bars(drawn: BarPicture, *, standalone: bool) -> Markup:
     labels = fit_labels((name for name, _ in drawn.rows), _BAR_LABELS)
     scale = fit_scale([0, *(count for _, counts in drawn.rows for count in counts)], whole=True)
     left = MARGIN + max(map(text_width, labels.values()), default=0) + GAP
-    right = (
-        WIDTH
-        - MARGIN
-        - max((text_width(fit_number(c), SMALL) for _, counts in drawn.rows for c in counts), default=0)
-        - 6
-    )
+    numbers = (fit_number(count) for _, counts in drawn.rows for count in counts)
+    right = WIDTH - MARGIN - max((text_width(number, SMALL) for number in numbers), default=0) - 6
     canvas = Canvas()
     if standalone:
         heading(canvas, drawn.title, drawn.about)

@@ -287,7 +287,9 @@ def draw_scores(drawn: ScorePicture, *, standalone: bool) -> Markup:
     canvas.add(*draw_axis(scale, columns.left, columns.right, canvas.y, body.y + 4), *body.parts)
     canvas.y = body.y + 4 + LINE
     draw_notes(canvas, [*_score_legend(rows), *map(full_label, drawn.notes)])
-    return picture(canvas, full_label(drawn.title), _scores_description(drawn), standalone=standalone)
+    words = [_score_words(group.title, row) for group in drawn.groups for row in group.rows]
+    description = description_text([drawn.about, *words, *drawn.notes])
+    return picture(canvas, full_label(drawn.title), description, standalone=standalone)
 
 
 def _score_columns(rows: Sequence[ScoreRow], drawn: ScorePicture) -> _Columns:
@@ -355,11 +357,6 @@ def _score_legend(rows: Sequence[ScoreRow]) -> Iterator[str]:
         yield f"Dot: {value}. Bar: {INTERVAL}." + (" Circles: single runs." if of_runs else "")
     if any(row.measured.best for row in rows):
         yield f"{BEST}: the best, better than every other system (Holm, p < 0.05)."
-
-
-def _scores_description(drawn: ScorePicture) -> str:
-    rows = [_score_words(group.title, row) for group in drawn.groups for row in group.rows]
-    return description_text([drawn.about, *rows, *drawn.notes])
 
 
 def _score_words(group: str, row: ScoreRow) -> str:

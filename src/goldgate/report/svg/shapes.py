@@ -82,11 +82,6 @@ def fit_text(text: str, room: float, size: float = SIZE) -> str:
     return fit_labels([text], room, size)[text]
 
 
-def cut_text(text: str, room: float, size: float = SIZE) -> str:
-    """A text that is safe to show already, cut where it would be wider than the room."""
-    return _fit(text, room, size, shorten_middle)
-
-
 def fit_number(number: object) -> str:
     """A number or an interval; one with hundreds of digits is cut."""
     return fit_text(str(number), _NUMBER)
@@ -148,10 +143,10 @@ class Scale(NamedTuple):
         digits = 0
         while (self.step * 10**digits).denominator > 1:
             digits += 1
-        whole = str(abs(floor(tick)))
-        if digits > _PLAIN_DIGITS or len(whole) > _PLAIN_DIGITS:
-            return _with_exponent(tick)
-        return f"{Decimal(tick.numerator) / Decimal(tick.denominator):.{digits}f}"
+        number = Decimal(tick.numerator) / Decimal(tick.denominator)
+        if digits > _PLAIN_DIGITS or len(str(abs(floor(tick)))) > _PLAIN_DIGITS:
+            return f"{number:.1e}" if tick else "0"
+        return f"{number:.{digits}f}"
 
 
 def as_fraction(value: Number) -> Fraction:
@@ -179,11 +174,6 @@ def _round_step(least: Fraction, whole: bool) -> Fraction:
         power /= 10
     steps = (times * power for times in (Fraction(1), Fraction(2), Fraction(5, 2), Fraction(5), Fraction(10)))
     return next(step for step in steps if step >= least and (step.denominator == 1 or not whole))
-
-
-def _with_exponent(value: Fraction) -> str:
-    """`1.5e+300`, however long the number is."""
-    return f"{Decimal(value.numerator) / Decimal(value.denominator):.1e}" if value else "0"
 
 
 WIDTH = 760
@@ -331,7 +321,7 @@ def _wrap_sentence(sentence: str, room: float) -> Iterator[str]:
         if text_width(longer, SMALL) > room:
             if line:
                 yield line
-            longer = cut_text(word, room, SMALL)
+            longer = _fit(word, room, SMALL, shorten_middle)
         line = longer
     yield line
 

@@ -20,7 +20,7 @@ from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import InputError, Place
 from goldgate.report.escape import display_width, shorten, visible
 from goldgate.report.responses import SHOWN_ITEMS, AnswerReader, ShownAnswer, short_name, value_lines
-from goldgate.report.text import INDENT, more_line
+from goldgate.report.text import DEFAULT_COLUMNS, INDENT, more_line
 from goldgate.response import Parsed
 from goldgate.response.parsed import Method, ThoughtState
 from goldgate.response.report import AnswerView, answer_facets, describe_unread, thought_spans
@@ -340,17 +340,17 @@ def _read_answer(scorer: Scorer, identity: str | None, answer: Sample) -> ShownA
     )
 
 
-def _event_lines(events: Sequence[dict[str, Any]], columns: int) -> list[str]:
+def _event_lines(events: Sequence[dict[str, Any]]) -> list[str]:
     """Each event with its roles and values as they were written; the type is None where gold has it."""
     lines = ["Events"]
     for event in events[:SHOWN_ITEMS]:
         name = event["event_type"] or "one object; its event type is taken from gold"
-        lines.append(shorten(f"{INDENT}{visible(name)}", columns))
+        lines.append(shorten(f"{INDENT}{visible(name)}", DEFAULT_COLUMNS))
         roles = [short_name(argument["role"]) for argument in event["arguments"]]
         longest = max(map(display_width, roles), default=0)
         for role, argument in list(zip(roles, event["arguments"], strict=True))[:SHOWN_ITEMS]:
             start = f"    {role}{' ' * (longest - display_width(role))} = "
-            lines.append(start + shorten(visible(argument["argument"]), columns - display_width(start)))
+            lines.append(start + shorten(visible(argument["argument"]), DEFAULT_COLUMNS - display_width(start)))
         lines += more_line(len(roles) - SHOWN_ITEMS, INDENT * 2)
     if not events:
         lines.append(f"{INDENT}none")

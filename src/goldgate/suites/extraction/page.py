@@ -64,12 +64,17 @@ HEADLINE = ("strict_f1", "relaxed_f1", "type_f1", "schema_compliance_rate", "hal
 CONFUSED = "confused"  # the facet of what was taken for what
 _REMARK_FILTERS = {"missing_answers": (PARSED, MISSING_ANSWER), "unreadable_answers": (PARSED, Status.ERROR)}
 
+_LENGTHS = "Length of matched values"
+_LENGTHS_NOTE = (
+    "relaxed_excess is 1 where no matched value is longer than its partner in gold, and 1.1 where they are 10 % "
+    "longer; relaxed_shortfall is 0 where none is shorter."
+)
 # Headings of the metrics, with how the names under each begin.
 _GROUPS = {
     "Parse diagnostics": ("total_samples", "missing_predictions", "parse_"),
     "Schema compliance": ("schema_",),
     "Hallucination": ("hallucination_",),
-    "Length of matched values": ("relaxed_excess", "relaxed_shortfall", "stub_rate"),
+    _LENGTHS: ("relaxed_excess", "relaxed_shortfall", "stub_rate"),
 }
 _THOUGHT = "cot_"  # they come last, under a heading of their own
 
@@ -119,9 +124,11 @@ def _groups(report: ExtractionReport) -> list[Section]:
     """The metrics but those of scores and thoughts under their headings."""
     in_scores = {f"{family}_{rate}" for family in FAMILIES for rate in RATES}
     metrics = {**report["metrics"]["main"], **report["metrics"]["diagnostics"]}
-    return metric_groups(
+    groups = metric_groups(
         {name: m for name, m in metrics.items() if name not in in_scores and not name.startswith(_THOUGHT)}, _GROUPS
     )
+    note = Paragraph(_LENGTHS_NOTE)
+    return [each._replace(blocks=(*each.blocks, note)) if each.title == _LENGTHS else each for each in groups]
 
 
 def _papers(report: ExtractionReport) -> Section:
@@ -268,7 +275,7 @@ def extraction_rates(report: ExtractionReport) -> StoredRates:
         # The breakdown has no sets of types: precision and recall give F1, and have one numerator.
         **_family_counts("type_", stated["type_precision"][0], stated["type_precision"][1], stated["type_recall"][1]),
     }
-    require_equal_rates("metrics.main", counted, {name: stated[name] for name in counted})
+    require_equal_rates(counted, {name: stated[name] for name in counted})
     for name in sorted(stated.keys() & _rates_of_all_samples()):
         if stated[name][1] != samples:
             raise ContradictionError(f"metrics.main.{name}.denominator", str(samples), str(stated[name][1]))

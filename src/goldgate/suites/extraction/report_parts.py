@@ -32,7 +32,7 @@ from goldgate.suites.extraction.records import Facts, text_counts
 from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import MetricValue, RateValue, StandsOut, SuiteReport
+    from goldgate.core.contracts import MetricValue, RateValue, RemarkValue, SuiteReport
     from goldgate.suites.extraction.contracts import (
         Breakdown,
         ErrorCount,
@@ -152,7 +152,7 @@ MIN_COPY_SHARE = Fraction(1, 10)
 _MAX_TYPES = 3
 
 
-def extraction_remarks(report: ExtractionReport, form: Form, schema: EventSchema | None) -> Iterator[StandsOut]:
+def extraction_remarks(report: ExtractionReport, form: Form, schema: EventSchema | None) -> Iterator[RemarkValue]:
     """The remarks of a report, the most serious first."""
     yield from same_files_remarks(report["inputs"]["gold"], report["inputs"]["predictions"])
     if form.flat and form.event_type is None:
@@ -177,7 +177,7 @@ def extraction_remarks(report: ExtractionReport, form: Form, schema: EventSchema
         yield from remarks(report)
 
 
-def _types_outside_schema(report: ExtractionReport, event_types: Collection[str]) -> Iterator[StandsOut]:
+def _types_outside_schema(report: ExtractionReport, event_types: Collection[str]) -> Iterator[RemarkValue]:
     """A remark on event types of the gold that the schema lacks: then the schema is wrong, not the answers."""
     of_gold = [entry["event_type"] for entry in report["breakdown"]["event_types"] if entry["gold"]]
     foreign = [name for name in of_gold if name not in event_types]
@@ -190,7 +190,7 @@ def _types_outside_schema(report: ExtractionReport, event_types: Collection[str]
         yield remark("gold_not_in_schema", message, missing=len(foreign), event_types=len(of_gold))
 
 
-def _partial_averages(report: ExtractionReport, schema: EventSchema | None) -> Iterator[StandsOut]:
+def _partial_averages(report: ExtractionReport, schema: EventSchema | None) -> Iterator[RemarkValue]:
     """Macro averages with a gate that leave out event types or roles: without the hard ones they are higher."""
     roles = {} if schema is None else schema.roles
     for gate in report["gates"]:
@@ -208,7 +208,7 @@ def _partial_averages(report: ExtractionReport, schema: EventSchema | None) -> I
             yield remark("partial_average", message, averaged=averaged, parts=parts)
 
 
-def _bare_gold(report: ExtractionReport) -> Iterator[StandsOut]:
+def _bare_gold(report: ExtractionReport) -> Iterator[RemarkValue]:
     main = report["metrics"]["main"]
     (_, events), (_, arguments) = _counts(main, "type_recall"), _counts(main, "strict_recall")
     samples = _count(report, "total_samples")
@@ -220,7 +220,7 @@ def _bare_gold(report: ExtractionReport) -> Iterator[StandsOut]:
         yield remark("gold_without_events", message, samples=samples)
 
 
-def _noncompliant_samples(report: ExtractionReport) -> Iterator[StandsOut]:
+def _noncompliant_samples(report: ExtractionReport) -> Iterator[RemarkValue]:
     fitting, total = _counts(report["metrics"]["main"], "schema_compliance_rate")
     if not total or Fraction(total - fitting, total) <= MIN_NONCOMPLIANT_SHARE:
         return
@@ -233,7 +233,7 @@ def _noncompliant_samples(report: ExtractionReport) -> Iterator[StandsOut]:
     yield remark("schema_misfits", message, misfits=total - fitting, samples=total)
 
 
-def _other_form(report: ExtractionReport) -> Iterator[StandsOut]:
+def _other_form(report: ExtractionReport) -> Iterator[RemarkValue]:
     """Forms that a protocol can declare. Words for null are another matter."""
     for hint in report["hints"]:
         if "null_words" not in hint["setting"]:
@@ -242,14 +242,14 @@ def _other_form(report: ExtractionReport) -> Iterator[StandsOut]:
             yield remark("other_form", message, answers=hint["answers"], of=hint["of"])
 
 
-def _null_words(report: ExtractionReport) -> Iterator[StandsOut]:
+def _null_words(report: ExtractionReport) -> Iterator[RemarkValue]:
     answers, total = report["reading"]["null_words"], _count(report, "total_samples")
     if answers and Fraction(answers, total) >= MIN_NULL_SHARE:
         message = f"{answers} of {total} answers have a word such as null as a value, which counts as wrong"
         yield remark("null_words", message, answers=answers, samples=total)
 
 
-def _copies(report: ExtractionReport) -> Iterator[StandsOut]:
+def _copies(report: ExtractionReport) -> Iterator[RemarkValue]:
     """Texts that stand in several samples, by which a gate with a confidence can be passed."""
     distinct, units = report["reading"]["texts"]["distinct"], report["reading"]["texts"]["units"]
     if units and Fraction(units - distinct, units) >= MIN_COPY_SHARE:
@@ -260,7 +260,7 @@ def _copies(report: ExtractionReport) -> Iterator[StandsOut]:
         yield remark("repeated_texts", message, texts=distinct, units=units)
 
 
-def _unlike_papers(report: ExtractionReport) -> Iterator[StandsOut]:
+def _unlike_papers(report: ExtractionReport) -> Iterator[RemarkValue]:
     """Where a profile's numbers are not what the published scorer would give, or hang on the order of events."""
     metrics = report["metrics"].get("papers") or {}
     by_text, by_offsets = (
@@ -279,7 +279,7 @@ def _unlike_papers(report: ExtractionReport) -> Iterator[StandsOut]:
             yield remark("below_best", message, below=below, of=of)
 
 
-def _excess_ratios(report: ExtractionReport) -> Iterator[StandsOut]:
+def _excess_ratios(report: ExtractionReport) -> Iterator[RemarkValue]:
     """Pairs of counts whose ratio is beyond what a model that answers as asked would have."""
     values = report["reading"]["values"]
     rates = ("relaxed_excess", "relaxed_shortfall", "stub_rate", "cot_copied_rate")
@@ -372,7 +372,7 @@ class ExtractionOutcome(PairOutcome):
             "breakdown": breakdown_section(tally, self._settings),
         }
 
-    def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
+    def remarks(self, report: SuiteReport) -> Iterator[RemarkValue]:
         yield from super().remarks(report)
         for shape, count in self._gold_shapes.items():
             records = count_text(count, "gold record")

@@ -218,6 +218,6 @@ def fields_rates(report: FieldsReport) -> StoredRates:
         "field_recall": (hits, gold),
         "field_f1": (2 * hits, predicted + gold),
     }
-    require_equal_rates("metrics.main", rates_by_path, {name: stated[name] for name in rates_by_path})
+    require_equal_rates(rates_by_path, {name: stated[name] for name in rates_by_path})
     documents = whole_number(report["metrics"]["main"]["total_samples"]["value"])
     return StoredRates(stated, {"documents": documents}, judged=report["inputs"]["predictions"] or None)

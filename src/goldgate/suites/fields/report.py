@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import orjson
 
-from goldgate.core.contracts import StandsOut, SuiteReport
+from goldgate.core.contracts import RemarkValue, SuiteReport
 from goldgate.core.evaluation import whole_number
 from goldgate.core.finding import remark, same_files_remarks, unread_answers_remarks
 from goldgate.core.gate import GateResult
@@ -93,7 +93,7 @@ class FieldsOutcome(PairOutcome):
             "threshold": None if threshold is None else threshold / SCALE,
         }
 
-    def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
+    def remarks(self, report: SuiteReport) -> Iterator[RemarkValue]:
         own = cast(FieldsReport, report)
         yield from self._gold_remarks(own)
         yield from same_files_remarks(own["inputs"]["gold"], own["inputs"]["predictions"])
@@ -105,7 +105,7 @@ class FieldsOutcome(PairOutcome):
         yield from _answer_remarks(own)
         yield from _comparator_remarks(own)
 
-    def _gold_remarks(self, report: FieldsReport) -> Iterator[StandsOut]:
+    def _gold_remarks(self, report: FieldsReport) -> Iterator[RemarkValue]:
         section = report["gold"]
         if section["schema"] == "derived":
             yield remark("derived_schema", f"no schema given: paths and types are those that gold has; {KEEP_SCHEMA}")
@@ -211,7 +211,7 @@ def _few(names: Mapping[str, int]) -> str:
     return ", ".join([*names][:_MAX_NAMED]) + (", …" if len(names) > _MAX_NAMED else "")
 
 
-def _answer_remarks(report: FieldsReport) -> Iterator[StandsOut]:
+def _answer_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
     main, reading = report["metrics"]["main"], report["reading"]
     yield from unread_answers_remarks(report, "goldgate read FILE --suite fields")
     total, unread = (whole_number(main[name]["value"]) for name in ("total_samples", "parse_errors"))
@@ -247,7 +247,7 @@ def _answer_remarks(report: FieldsReport) -> Iterator[StandsOut]:
         )
 
 
-def _comparator_remarks(report: FieldsReport) -> Iterator[StandsOut]:
+def _comparator_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
     """Paths where most wrong values would hit under another comparator."""
     for row in report["breakdown"]["paths"]:
         wrong = row["errors"]["gold"].get("wrong", 0)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING, cast
 
-from goldgate.core.contracts import StandsOut, SuiteReport
+from goldgate.core.contracts import RemarkValue, SuiteReport
 from goldgate.core.finding import remark
 from goldgate.core.gate import GateResult
 from goldgate.core.metric import Metrics, format_number
@@ -101,7 +101,7 @@ class JudgedOutcome(Outcome):
         rows = [_question_row(tally, key[1], has_judge=bool(self.book.judges)) for key in keys[:MAX_QUESTIONS]]
         return {"labelling": labelling, "questions": {"rows": rows, "left_out": len(keys) - len(rows)}}
 
-    def remarks(self, report: SuiteReport) -> Iterator[StandsOut]:
+    def remarks(self, report: SuiteReport) -> Iterator[RemarkValue]:
         own, book, draw = cast("JudgedReport", report), self.book, self.draw
         yield from sampling_remarks(book, draw, self.sampling, self.label_draws)
         if draw is not None and draw.header["by"] == GROUP:
@@ -135,7 +135,7 @@ class JudgedOutcome(Outcome):
         contents = [(key.question, digest) for key, digest in digests.items() if digest not in (None, nothing)]
         return len(contents) - len({*contents})
 
-    def _judge_use_remarks(self, row: QuestionRow, where: str) -> Iterator[StandsOut]:
+    def _judge_use_remarks(self, row: QuestionRow, where: str) -> Iterator[RemarkValue]:
         """Whether the judge says anything of a question."""
         has_judge, ends = bool(self.book.judges), row["ends"]
         if has_judge and row["question"] not in self.answered:
@@ -146,7 +146,7 @@ class JudgedOutcome(Outcome):
             message = f"{where}λ is 0: the judge does not go with people, and its labels are not used"
             yield remark("useless_judge", message)
 
-    def _other_judge_remarks(self) -> Iterator[StandsOut]:
+    def _other_judge_remarks(self) -> Iterator[RemarkValue]:
         left_out = sorted(self.book.left_out)
         if left_out:
             message = f"labels of other judges are not used: {first_names(left_out)}"
@@ -168,7 +168,7 @@ class JudgedOutcome(Outcome):
         ]
 
 
-def _ungated_questions(report: JudgedReport) -> Iterator[StandsOut]:
+def _ungated_questions(report: JudgedReport) -> Iterator[RemarkValue]:
     """A remark where gates look at some questions and not at others, to which items may have been moved."""
     rows, metrics = report["questions"]["rows"], [gate["metric"] for gate in report["gates"]]
     names = [row["question"] for row in rows]
@@ -218,7 +218,7 @@ def _rate_details(rate: CorrectedRate) -> RateDetails:
     }
 
 
-def _rate_remarks(row: QuestionRow, where: str) -> Iterator[StandsOut]:
+def _rate_remarks(row: QuestionRow, where: str) -> Iterator[RemarkValue]:
     if row["unsure"]:
         message = f"{where}{count_text(row['unsure'], 'drawn item')} unsure or without a label of a person"
         if row["ends"] is not None:
@@ -227,7 +227,7 @@ def _rate_remarks(row: QuestionRow, where: str) -> Iterator[StandsOut]:
         yield remark("unsure", message, unsure=row["unsure"])
 
 
-def _agreement_remarks(row: QuestionRow, where: str) -> Iterator[StandsOut]:
+def _agreement_remarks(row: QuestionRow, where: str) -> Iterator[RemarkValue]:
     agreement = row["metrics"]["agreement"]
     if agreement["value"] == 1 and "denominator" in agreement and agreement["denominator"] >= LEAST_LABELS:
         message = (
@@ -240,7 +240,7 @@ def _agreement_remarks(row: QuestionRow, where: str) -> Iterator[StandsOut]:
         yield remark("merged_strata", message, strata=row["merged_strata"])
 
 
-def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[StandsOut]:
+def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[RemarkValue]:
     """A remark where all labels are 1 and still too few for the gate, or without a gate for 0.9."""
     human, n = row["metrics"]["human_rate"]["value"], row["labelled"]
     if human != 1 or row["unsure"]:
@@ -255,7 +255,7 @@ def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[StandsOut]:
             yield remark("few_labels", message, labels=n, needed=needed)
 
 
-def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[StandsOut]:
+def _drift(order: Sequence[tuple[int, Fraction]]) -> Iterator[RemarkValue]:
     """A remark where the difference between people and judge changes along the order of the draw."""
     n = len(order)
     if n < _DRIFT_LABELS:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from goldgate.core.contracts import StandsOut, SuiteReport
+from goldgate.core.contracts import RemarkValue, SuiteReport
 from goldgate.core.finding import Finding
 from goldgate.core.gate import GateResult, counts_text
 from goldgate.core.metric import Mean, Metrics, Rate
@@ -368,7 +368,7 @@ class ResearchOutcome(Outcome):
         }
         return details if self._labels is None else {**details, "support": self._labels.value}
 
-    def remarks(self, report: SuiteReport) -> Iterable[StandsOut]:
+    def remarks(self, report: SuiteReport) -> Iterable[RemarkValue]:
         yield from research_remarks(cast(ResearchReport, report))
         if self._labels is not None:
             yield from self._labels.remarks

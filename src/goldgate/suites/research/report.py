@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal, cast
 
-from goldgate.core.contracts import RateValue, StandsOut
+from goldgate.core.contracts import RateValue, RemarkValue
 from goldgate.core.evaluation import ContradictionError, HitsAndTrials, StoredRates, require_equal_rates, whole_number
 from goldgate.core.finding import remark
 from goldgate.core.metric import metric_sections
@@ -177,7 +177,7 @@ def _balance_pairs(report: ResearchReport) -> LabelList:
     )
 
 
-def research_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+def research_remarks(report: ResearchReport) -> Iterator[RemarkValue]:
     """Runs that are missing, broken or copies, unkept manifests, companions beyond alarms, claims that hide others."""
     balance = report["conservation"]
     trials, runs, steps = balance["trials"], balance["runs"], balance["steps"]
@@ -201,7 +201,7 @@ def research_remarks(report: ResearchReport) -> Iterator[StandsOut]:
     yield from _evidence_remarks(report)
 
 
-def _copy_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+def _copy_remarks(report: ResearchReport) -> Iterator[RemarkValue]:
     """Rates that would be better if copies of runs were merged."""
     rates = [entry["pointer"].rpartition("/")[2] for entry in report["findings"] if entry["code"] == "copies_counted"]
     if rates:
@@ -211,7 +211,7 @@ def _copy_remarks(report: ResearchReport) -> Iterator[StandsOut]:
         yield remark("copies_counted", message, copies=copies, rates=len(rates))
 
 
-def _evidence_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+def _evidence_remarks(report: ResearchReport) -> Iterator[RemarkValue]:
     """Findings about claims that are covered in form only, or that hide others."""
     messages = {finding["code"]: finding["message"] for finding in report["findings"] if not finding["file"]}
     if "empty_evidence" in messages:
@@ -228,7 +228,7 @@ def _evidence_remarks(report: ResearchReport) -> Iterator[StandsOut]:
         yield remark("repeated_statement", message, runs=len(repeated))
 
 
-def _companion_remarks(report: ResearchReport) -> Iterator[StandsOut]:
+def _companion_remarks(report: ResearchReport) -> Iterator[RemarkValue]:
     """Companions that stand out: an agent that files the whole corpus, or always abstains, shows here."""
     companions = metric_sections(report["metrics"])["companions"]
     for name, gate in ALARMS.items():
@@ -324,7 +324,7 @@ def recount_report(report: ResearchReport) -> StoredRates:
     _check_conservation(report)
     main = cast(Mapping[str, RateValue], report["metrics"]["main"])
     stated = {name: (whole_number(rate["numerator"]), whole_number(rate["denominator"])) for name, rate in main.items()}
-    require_equal_rates("metrics.main", rates, stated)
+    require_equal_rates(rates, stated)
     balance = report["conservation"]
     asked = frozenset(query["objective"] for query in report["queries"] if query["trials"])
     return StoredRates(

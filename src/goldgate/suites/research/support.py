@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from fractions import Fraction
 from typing import Any, NamedTuple, cast
 
-from goldgate.core.contracts import StandsOut
+from goldgate.core.contracts import RemarkValue
 from goldgate.core.finding import remark
 from goldgate.core.page import count_text
 from goldgate.core.suite import Inputs, Plan
@@ -114,7 +114,7 @@ class CountedLabels(NamedTuple):
     inputs: dict[str, Any]
     by_run: Mapping[str, Counts]
     value: SupportValue
-    remarks: list[StandsOut]
+    remarks: list[RemarkValue]
 
 
 def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Sequence[RunFacts]) -> CountedLabels:
@@ -174,7 +174,7 @@ def _support_value(
     }
 
 
-def _labels_outside(book: LabelBook, population: Mapping[ItemKey, RunFacts]) -> Iterator[StandsOut]:
+def _labels_outside(book: LabelBook, population: Mapping[ItemKey, RunFacts]) -> Iterator[RemarkValue]:
     outside = [key for key in book.labelled if key not in population]
     if outside:
         claims = count_text(len(outside), "claim")
@@ -185,7 +185,7 @@ def _labels_outside(book: LabelBook, population: Mapping[ItemKey, RunFacts]) -> 
         yield remark("labels_outside", message, claims=len(outside))
 
 
-def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[StandsOut]:
+def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[RemarkValue]:
     if value["unsure"]:
         claims = count_text(value["unsure"], "drawn claim")
         message = (
