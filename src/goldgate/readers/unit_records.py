@@ -39,9 +39,9 @@ def _counts_as_written(unit: UnitCounts, group: str | None = None, times: int = 
     """
     written: dict[str, Any] = {UNITS: {key[0]: counts for key, counts in unit.items() if len(key) == 1}}
     # Sorted: which part was counted first may depend on the order of a set.
-    parts = sorted([part for part in unit.items() if len(part[0]) > 1])
+    parts = sorted([key for key in unit if len(key) > 1])
     if parts:
-        written[PARTS] = parts
+        written[PARTS] = [(key, unit[key]) for key in parts]
     if times != 1:
         written[TIMES] = times
     if group is not None:

@@ -305,7 +305,7 @@ def unsupported_normalized(events: Events, text: Haystack) -> list[Value]:
     present = contained_values(arguments, text.normalized)
     if len(present) == len(arguments):
         return []
-    return distinct_values(value for value in events.values() if value.unit[2] not in present)
+    return distinct_values(events.values(without=present))
 
 
 def unsupported_exactly(events: Events, text: Haystack) -> list[Value]:
