@@ -36,7 +36,7 @@ MANY_LINES = 20_000  # values times lines, from which on looking for one role af
 
 
 def _word_patterns(*words: str) -> list[str]:
-    """Patterns, in any case, of English words with one first letter. `re` finds what begins with a letter much faster."""
+    """Patterns, in any case, of English words with one first letter. `re` finds what begins with a letter faster."""
     endings = "|".join("".join(_ANY_CASE.get(each, f"[{each}{each.upper()}]") for each in word[1:]) for word in words)
     return [rf"{first}(?<=\b{first})(?:{endings})\b" for first in (words[0][0], words[0][0].upper())]
 
