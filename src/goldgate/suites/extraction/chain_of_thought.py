@@ -135,14 +135,14 @@ def _missing_anywhere(events: Events, thought: str) -> Unit | None:
 def slow_first_missing(events: Events, thought: str, lines: Sequence[str]) -> Unit | None:
     """The first argument that is on no line that names its role, by the rule: one after the other."""
     folded = thought.casefold().split("\n")  # casefolding works character by character, so that the lines are the same
-    named: dict[tuple[str, int], bool] = {}  # whether a line names a role
+    mentions: dict[tuple[str, int], bool] = {}  # whether a line names a role
     for event_type, roles, _, arguments, _ in events.columns:
         for role, argument in zip(roles, arguments, strict=True):
             for number, line in enumerate(lines):
                 if argument in line:
-                    is_named = named.get((role, number))
+                    is_named = mentions.get((role, number))
                     if is_named is None:
-                        is_named = named[role, number] = _has_word(folded[number], role.casefold())
+                        is_named = mentions[role, number] = _has_word(folded[number], role.casefold())
                     if is_named:
                         break
             else:
