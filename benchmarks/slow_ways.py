@@ -13,9 +13,7 @@ QUICK_WAYS = (
     "goldgate.response.fast_parse",
     f"{_EXTRACTION}.events.fast_events",
     "goldgate.core.value_text.fast_normalize",
-    "goldgate.core.value_text.fast_normalize_all",
     f"{_EXTRACTION}.measures.fast_count_distinct",
-    f"{_EXTRACTION}.chain_of_thought.fast_first_missing",
 )
 
 

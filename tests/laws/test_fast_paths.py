@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import OrderedDict
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -21,7 +22,7 @@ from goldgate.core.value_text import (
     Haystack,
     contained_by_automaton,
     fast_normalize,
-    fast_normalize_all,
+    normalize_all,
     normalize_by_character,
     slow_contained,
     slow_normalize,
@@ -30,14 +31,12 @@ from goldgate.readers.records import decode_json
 from goldgate.suites.extraction import chain_of_thought
 from goldgate.suites.extraction.chain_of_thought import (
     NEGATION,
-    ThoughtLookup,
-    counted_lines,
-    fast_first_missing,
     first_missing,
     first_missing_by_automaton,
     is_whole_word,
     positions_of,
     slow_first_missing,
+    without_copies,
     without_negations,
 )
 from goldgate.suites.extraction.events import (
@@ -83,7 +82,7 @@ def test_quick_normal_form(text: str) -> None:
 @MANY
 @given(st.lists(st.one_of(texts, st.sampled_from(["甲公司", "Acme Corp", "", " ", "\0"])), max_size=5))
 def test_quick_normal_forms(values: list[str]) -> None:
-    assert fast_normalize_all(values) in (None, [slow_normalize(value) for value in values])
+    assert normalize_all(values) == [slow_normalize(value) for value in values]
 
 
 @MANY
@@ -297,12 +296,9 @@ def thoughts_of(draw: st.DrawFn, events: Events) -> str:
     return "".join([*parts, *(said if draw(st.booleans()) else [])])
 
 
-def first_missing_by_definition(
-    events: Events, thought: str, by_line: bool, counted: list[str] | None = None
-) -> Unit | None:
+def first_missing_by_definition(events: Events, thought: str, lines: Sequence[str], by_line: bool) -> Unit | None:
     """Word for word: normalized, the value is in the thought, or on a line that names its role in whatever case."""
     written = thought.split("\n")
-    lines = [slow_normalize(line) for line in written] if counted is None else counted
     for unit, value, _ in events.values():
         places = [line for line, text in zip(lines, written, strict=True) if names(text, unit[1])]
         if not any(slow_normalize(value) in line for line in (places if by_line else ["".join(lines)])):
@@ -317,23 +313,20 @@ def names(line: str, role: str) -> bool:
 
 @examples(2_000)
 @given(st.data())
-def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
+def test_joint_look_at_a_thought(data: st.DataObject) -> None:
     events = data.draw(answers())
     thought = data.draw(thoughts_of(events))
-    for by_line in (True, False):
-        plain = first_missing_by_definition(events, thought, by_line)
-        assert first_missing(events, thought, by_line) == plain
-        if by_line:
-            assert slow_first_missing(events, thought) == plain
-            assert fast_first_missing(events, thought) in (None, ThoughtLookup(plain))
-            assert first_missing_by_automaton(events, thought) == plain
-        affirmed, source = without_negations(events, thought), slow_normalize(thought[::2] + thought)
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(chain_of_thought, "COPIED", 2)
-            counted = counted_lines(events, thought, affirmed, source)
-            plain = first_missing_by_definition(events, thought, by_line, counted)
-            assert first_missing(events, thought, by_line, affirmed, source) == plain
-            if by_line:
+    affirmed, source = without_negations(events, thought), slow_normalize(thought[::2] + thought)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(chain_of_thought, "COPIED", 2)
+        for text in (thought, affirmed):
+            lines = normalize_all(text.split("\n"))
+            assert lines == [slow_normalize(line) for line in text.split("\n")]
+            for counted in (lines, without_copies(events, lines, source)):
+                for by_line in (True, False):
+                    plain = first_missing_by_definition(events, thought, counted, by_line)
+                    assert first_missing(events, thought, counted, by_line) == plain
+                plain = first_missing_by_definition(events, thought, counted, True)
                 assert slow_first_missing(events, thought, counted) == plain
                 assert first_missing_by_automaton(events, thought, counted) == plain
 
@@ -356,8 +349,9 @@ def test_letter_that_grows_when_its_case_is_folded_is_part_of_the_word() -> None
         EventList([{"event_type": "T", "arguments": [{"role": "ort", "argument": "Paris"}]}], "$"), None
     )
     for thought in ("Schloßort: Paris", "Schlossort: Paris"):
-        assert first_missing(events, thought, True) == slow_first_missing(events, thought) is not None
-    assert first_missing(events, "Der Ort: Paris", True) is None
+        assert slow_first_missing(events, thought, normalize_all([thought])) is not None
+        assert first_missing_by_automaton(events, thought, normalize_all([thought])) is not None
+    assert first_missing(events, "Der Ort: Paris", ["derort:paris"], True) is None
 
 
 def test_a_value_is_not_where_a_character_joins_it_or_is_joined_by_it() -> None:
@@ -366,9 +360,7 @@ def test_a_value_is_not_where_a_character_joins_it_or_is_joined_by_it() -> None:
             EventList([{"event_type": "T", "arguments": [{"role": "r", "argument": value}]}], "$"), None
         )
         assert len(unsupported_normalized(events, Haystack(text))) == 1
-        missing = slow_first_missing(events, f"r: {text}")
-        assert missing is not None
-        assert fast_first_missing(events, f"r: {text}") == ThoughtLookup(missing)
+        assert slow_first_missing(events, f"r: {text}", normalize_all([f"r: {text}"])) is not None
 
 
 # --- hints

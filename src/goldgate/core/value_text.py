@@ -179,7 +179,7 @@ _ASCII_BLANKS = bytes(code for code in range(128) if chr(code).isspace())
 ASCII_SIGNS: Final = bytes(code for code in range(128) if not chr(code).isalnum())  # all but letters and digits
 
 # Text that normalization leaves as it is; most Chinese, Japanese and Korean arguments are of this kind.
-_UNCHANGED = re.compile(r"[\u4e00-\u9fff\u3041-\u3096\u30a1-\u30fa\u30fc\uac00-\ud7a3!-@\[-~\0]*")
+_UNCHANGED = re.compile(r"[\u4e00-\u9fff\u3041-\u3096\u30a1-\u30fa\u30fc\uac00-\ud7a3!-@\[-~\0\1]*")
 
 
 def normalize(text: str) -> str:
@@ -226,27 +226,17 @@ def fast_normalize(text: str) -> str | None:
 
 
 def normalize_all(texts: list[str]) -> list[str]:
-    """The comparable forms of several short texts, most often made in one step for all of them."""
-    forms = fast_normalize_all(texts)
-    return [normalize(text) for text in texts] if forms is None else forms
-
-
-def fast_normalize_all(texts: list[str]) -> list[str] | None:
-    """`normalize_all` if one step will do; None if not. Nothing is joined to a NUL, and none is changed."""
-    joined = "\0".join(texts)
-    if joined.isascii():
-        forms = joined.encode().translate(_ASCII_LOWER, _ASCII_BLANKS).decode().split("\0")
-    elif _UNCHANGED.fullmatch(joined):
-        return texts
-    else:
-        forms = normalize_by_character(joined).split("\0")
-    return forms if len(forms) == len(texts) else None  # a text has a NUL in it, or there are none
+    """The comparable forms of several short texts, made in one step: nothing is joined to U+0001, and it stays."""
+    forms = normalize("\1".join(texts)).split("\1")
+    if len(forms) == len(texts):
+        return forms
+    return [normalize(text) for text in texts]  # a text has this character, or there is no text
 
 
 # Marks of Chinese prose, which change, each by itself. With them and the unchanged characters most texts are made, and
 # to replace one that is not there costs less than to look which of them are.
 _PROSE_CHANGING = "，。、：；？！（）“”《》"
-_PROSE = re.compile("[" + _PROSE_CHANGING + r"\u4e00-\u9fff!-@\[-~\0]*")
+_PROSE = re.compile("[" + _PROSE_CHANGING + r"\u4e00-\u9fff!-@\[-~\0\1]*")
 _PROSE_FOLDED = [(each, form) for each in _PROSE_CHANGING if (form := slow_normalize(each)) != each]
 
 # All but letters and signs that stand alone and that neither NFKC nor the table changes: a partial list of those.

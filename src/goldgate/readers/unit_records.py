@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -39,7 +40,7 @@ def _counts_as_written(unit: UnitCounts, group: str | None = None, times: int = 
     """
     written: dict[str, Any] = {UNITS: {key[0]: counts for key, counts in unit.items() if len(key) == 1}}
     # Sorted: which part was counted first may depend on the order of a set.
-    parts = sorted([part for part in unit.items() if len(part[0]) > 1])
+    parts = sorted([part for part in unit.items() if len(part[0]) > 1], key=itemgetter(0))
     if parts:
         written[PARTS] = parts
     if times != 1:

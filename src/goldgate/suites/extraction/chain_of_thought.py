@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final
 
 from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, over
 from goldgate.core.metric import Count, Metrics
@@ -15,12 +15,10 @@ from goldgate.core.value_text import (
     ASCII_SIGNS,
     FEW_NEEDLES,
     LATIN,
-    SEGMENT_STARTERS,
     automata,
     contained_values,
     normalize,
     normalize_all,
-    starts_segment,
 )
 from goldgate.response import Status
 from goldgate.response.parsed import ThoughtState
@@ -36,16 +34,11 @@ if TYPE_CHECKING:
 
 MANY_LINES = 20_000  # values times lines, from which on looking for one role after the other takes too long
 
-MANY_CHARACTERS = 20_000  # in a thought that is looked at quickly
-
 
 def _word_patterns(*words: str) -> list[str]:
-    """Patterns of English words in any case. Each begins with one letter: so `re` finds them five times as fast."""
-    return [
-        rf"{first}(?<=\b{first})" + "".join(_ANY_CASE.get(each, f"[{each}{each.upper()}]") for each in word[1:]) + r"\b"
-        for word in words
-        for first in (word[0], word[0].upper())
-    ]
+    """Patterns, in any case, of English words with one first letter. `re` finds what begins with a letter faster."""
+    endings = "|".join("".join(_ANY_CASE.get(each, f"[{each}{each.upper()}]") for each in word[1:]) for word in words)
+    return [rf"{first}(?<=\b{first})(?:{endings})\b" for first in (words[0][0], words[0][0].upper())]
 
 
 _ANY_CASE = {"i": "[iIıİ]"}  # the only letter here with more than two cases under IGNORECASE
@@ -53,7 +46,9 @@ _ANY_CASE = {"i": "[iIıİ]"}  # the only letter here with more than two cases u
 NEGATION: Final = lazy_pattern(
     "|".join(
         [
-            *_word_patterns("not", "never", "neither", "nor", "none", "without", "cannot"),
+            *_word_patterns("not", "never", "neither", "nor", "none"),
+            *_word_patterns("without"),
+            *_word_patterns("cannot"),
             *(rf"{pattern}(?!\.\s*\d)" for pattern in _word_patterns("no")),  # No. 5 is a number
             *(rf"{first}['’][tT]\b" for first in "nN"),
             *"不是 不属于 不为 不包括 不存在 不应 不能 不会 并非 并不 并未".split(),
@@ -68,23 +63,7 @@ _CLAUSE_END: Final = lazy_pattern(
 
 COPIED = 50  # characters by which a stretch of the source text must be longer than any value, to be a copy
 _PLACES = 16  # of a part in the source text that are looked at
-# Not ASCII, a Chinese character, a wide form or a usual Chinese mark: those are one character or none, normalized.
-_MAY_GROW: Final = lazy_pattern(r"[^\x00-\x7f\u4e00-\u9fff\u3000-\u3003\u3008-\u3011\uff01-\uff5e]")
 _GAP = "\0"  # what is left of what does not count; no value goes across it
-
-# Before and after a role, these leave no doubt that it is a word of its own, in whatever case it is compared.
-_EDGES: Final = frozenset(chr(code) for code in range(128)) - LATIN
-
-
-def _is_edge(character: str) -> bool:
-    """Whether a character next to a role leaves no doubt that the role is a word of its own."""
-    return character not in LATIN and character.casefold() == character
-
-
-class ThoughtLookup(NamedTuple):
-    """What a look at a thought came to: the first argument that it does not have, if there is one."""
-
-    missing: Unit | None
 
 
 def without_negations(events: Events, thought: str) -> str:
@@ -102,22 +81,12 @@ def without_negations(events: Events, thought: str) -> str:
     return "".join(parts)
 
 
-def counted_lines(events: Events, thought: str, affirmed: str, source: str) -> list[str] | None:
-    """The normalized lines of a thought as far as they count for values; None where all of it does.
-
-    `affirmed` is the thought without negations, `source` the normalized source text, empty where there is none.
-    """
-    if affirmed is thought and (not source or _has_short_lines(thought)):
-        return None
+def without_copies(events: Events, lines: Sequence[str], source: str) -> Sequence[str]:
+    """Normalized lines without what they copy from the normalized source text, which is empty where there is none."""
+    if not source or max(map(len, lines)) < COPIED:
+        return lines
     least = COPIED + max([len(argument) for columns in events.columns for argument in columns[3]], default=0)
-    lines = normalize_all(affirmed.split("\n"))
-    counted = [line if len(line) < least else _without_copies(line, source, least) for line in lines]
-    return None if affirmed is thought and counted == lines else counted
-
-
-def _has_short_lines(thought: str) -> bool:
-    """Whether no normalized line is long enough for a copy; False where normalizing might make a line longer."""
-    return max(map(len, thought.split("\n"))) < COPIED and _MAY_GROW.search(thought) is None
+    return [line if len(line) < least else _without_copies(line, source, least) for line in lines]
 
 
 def _without_copies(line: str, source: str, least: int) -> str:
@@ -144,127 +113,64 @@ def _without_copies(line: str, source: str, least: int) -> str:
     return _GAP.join([*kept, line[after:]]) if copies else line
 
 
-def first_missing(
-    events: Events, thought: str, by_line: bool, affirmed: str | None = None, source: str = ""
-) -> Unit | None:
+def first_missing(events: Events, thought: str, lines: Sequence[str], by_line: bool) -> Unit | None:
     """The first predicted argument that the thought does not have; one is enough to be inconsistent.
 
-    What `affirmed` and `source` are, `counted_lines` says; without them all of the thought counts.
+    `lines` are those of the thought, normalized, as far as they count for values.
     """
-    counted = counted_lines(events, thought, thought if affirmed is None else affirmed, source)
     if not by_line:
-        return _missing_anywhere(events, normalize(thought) if counted is None else "".join(counted))
+        return _missing_anywhere(events, "".join(lines))
     values = sum([len(columns[2]) for columns in events.columns])
-    if values * len(thought) > FEW_NEEDLES or values * (thought.count("\n") + 1) > MANY_LINES:
-        return first_missing_by_automaton(events, thought, counted)
-    look = fast_first_missing(events, thought) if counted is None else None
-    return slow_first_missing(events, thought, counted) if look is None else look.missing
+    if values * len(thought) > FEW_NEEDLES or values * len(lines) > MANY_LINES:
+        return first_missing_by_automaton(events, thought, lines)
+    return slow_first_missing(events, thought, lines)
 
 
 def _missing_anywhere(events: Events, thought: str) -> Unit | None:
     """The first argument that is nowhere in a normalized thought."""
     present = contained_values({argument for columns in events.columns for argument in columns[3]}, thought)
-    return next((value.unit for value in events.values() if value.unit[2] not in present), None)
+    return next((value.unit for value in events.values(without=present)), None)
 
 
-def slow_first_missing(events: Events, thought: str, counted: Sequence[str] | None = None) -> Unit | None:
+def slow_first_missing(events: Events, thought: str, lines: Sequence[str]) -> Unit | None:
     """The first argument that is on no line that names its role, by the rule: one after the other."""
-    lines = ThoughtLines(thought, counted)
-    return next((unit for unit, _, _ in events.values() if unit[2] not in lines.naming(unit[1])), None)
+    folded = thought.casefold().split("\n")  # casefolding works character by character, so that the lines are the same
+    mentions: dict[tuple[str, int], bool] = {}  # whether a line names a role
+    for event_type, roles, _, arguments, _ in events.columns:
+        for role, argument in zip(roles, arguments, strict=True):
+            for number, line in enumerate(lines):
+                if argument in line:
+                    is_named = mentions.get((role, number))
+                    if is_named is None:
+                        is_named = mentions[role, number] = _has_word(folded[number], role.casefold())
+                    if is_named:
+                        break
+            else:
+                return event_type, role, argument
+    return None
 
 
-def first_missing_by_automaton(events: Events, thought: str, counted: Sequence[str] | None = None) -> Unit | None:
+def _has_word(text: str, word: str) -> bool:
+    """Whether the word stands somewhere in the text as a word of its own."""
+    at = text.find(word)
+    while at >= 0 and not is_whole_word(text, at, word):
+        at = text.find(word, at + 1)
+    return at >= 0
+
+
+def first_missing_by_automaton(events: Events, thought: str, lines: Sequence[str]) -> Unit | None:
     """`slow_first_missing` in time that grows with the answer and the thought, not with their product."""
     units = dict.fromkeys(value.unit for value in events.values())
-    lines = _lines_with_roles({role.casefold() for _, role, _ in units}, thought, counted)
+    lines_and_roles = _lines_with_roles({role.casefold() for _, role, _ in units}, thought, lines)
     unseen_roles: dict[str, set[str]] = {}  # value → the roles it was not yet seen with
     for _, role, argument in units:
         unseen_roles.setdefault(argument, set()).add(role.casefold())
-    for automaton in automata(unseen_roles, max((len(line) for line, _ in lines), default=0), len(thought)):
-        for line, roles in lines:
+    longest = max((len(line) for line, _ in lines_and_roles), default=0)
+    for automaton in automata(unseen_roles, longest, len(thought)):
+        for line, roles in lines_and_roles:
             for value in automaton.found_in(line):
                 unseen_roles[value] = unseen_roles[value] - roles  # looks through the smaller of the two
     return next((unit for unit in units if unit[1].casefold() in unseen_roles[unit[2]]), None)
-
-
-def fast_first_missing(events: Events, thought: str) -> ThoughtLookup | None:
-    """`slow_first_missing` of a short thought: a value that stands there as it is, after its role, is found at once.
-
-    What is not in the thought as a whole is on no line of it: a line end joins no two characters. Only for what is
-    left are the lines of a role put together.
-    """
-    if len(thought) > MANY_CHARACTERS:
-        return None
-    find, rfind, padded = thought.find, thought.rfind, thought + " "
-    lines: ThoughtLines | None = None
-    whole = ""
-    end = 0  # thoughts mostly go through the arguments in the order of the answer
-    for event_type, roles, texts, arguments, _ in events.columns:
-        for place, value in enumerate(texts):
-            role = roles[place]
-            at = find(value, end)
-            if at < 0:
-                at = find(value)
-            role_at = find(role, rfind("\n", 0, at) + 1, at) if at > 0 else -1
-            if (
-                role_at >= 0
-                and "\n" not in value
-                and ((edge := padded[role_at + len(role)]) in _EDGES or _is_edge(edge))
-                # before the first character stands, by wrapping, the blank
-                and ((edge := padded[role_at - 1]) in _EDGES or _is_edge(edge))
-                and (value[0] in SEGMENT_STARTERS or starts_segment(value[0]))
-                and ((after := padded[at + len(value)]) in SEGMENT_STARTERS or starts_segment(after))
-            ):
-                end = at + len(value)
-                continue
-            if lines is None:
-                lines = ThoughtLines(thought)
-                whole = lines.whole
-            argument = arguments[place]
-            if argument not in whole or argument not in lines.naming(role):
-                return ThoughtLookup((event_type, role, argument))
-    return ThoughtLookup(None)
-
-
-@final
-class ThoughtLines:
-    """The lines of a thought, normalized; those of a role are put together once."""
-
-    __slots__ = ("_folded", "_lines", "_of")
-
-    def __init__(self, thought: str, counted: Sequence[str] | None = None) -> None:
-        self._lines = normalize_all(thought.split("\n")) if counted is None else counted
-        self._folded = thought.casefold()  # character by character, so that its lines are those of the thought
-        self._of: dict[str, str] = {}
-
-    @property
-    def whole(self) -> str:
-        """The normalized thought: a line end joins no two characters."""
-        return "".join(self._lines)
-
-    def naming(self, role: str) -> str:
-        """The lines that name a role, one after the other; no value has a line break."""
-        lines = self._of.get(role)
-        if lines is None:
-            lines = self._of[role] = "\n".join([self._lines[number] for number in self._numbers(role)])
-        return lines
-
-    def _numbers(self, role: str) -> list[int]:
-        """Which lines name a role: case does not matter, and it must be a word of its own."""
-        folded, word, numbers = self._folded, role.casefold(), list[int]()
-        if "\n" in word:
-            return numbers
-        number = counted = 0
-        at = folded.find(word)
-        while at >= 0:
-            if is_whole_word(folded, at, word):
-                number += folded.count("\n", counted, at)
-                numbers.append(number)
-                counted = at = folded.find("\n", at)  # one mention is enough
-                if at < 0:
-                    break
-            at = folded.find(word, at + 1)
-        return numbers
 
 
 def positions_of(text: str, part: str) -> list[int]:
@@ -282,19 +188,15 @@ def is_whole_word(text: str, at: int, word: str) -> bool:
     return not (word[-1] in LATIN and end < len(text) and text[end] in LATIN)
 
 
-def _lines_with_roles(roles: set[str], thought: str, counted: Sequence[str] | None) -> list[tuple[str, set[str]]]:
+def _lines_with_roles(roles: set[str], thought: str, lines: Sequence[str]) -> list[tuple[str, set[str]]]:
     """The lines that name any role, normalized, each with the roles that it names."""
-    lines = thought.split("\n")
-    folded = [line.casefold() for line in lines]
+    folded = [line.casefold() for line in thought.split("\n")]
     roles_by_line: dict[int, set[str]] = {}
     for automaton in automata(roles, max(map(len, folded)), len(thought)):
         for number, line in enumerate(folded):
             if roles_here := automaton.found_in(line, as_words=True):
                 roles_by_line.setdefault(number, set()).update(roles_here)
-    return [
-        (normalize(lines[number]) if counted is None else counted[number], roles_here)
-        for number, roles_here in sorted(roles_by_line.items())
-    ]
+    return [(lines[number], roles_here) for number, roles_here in sorted(roles_by_line.items())]
 
 
 COPIED_SHARE = Fraction(4, 5)  # of the answer's types and values; a draft that was corrected has fewer
@@ -308,7 +210,7 @@ _AFTER_QUOTED_KEY = (('":"', '"'), ('":', ","), ('":', "}"), ('":["', '"'), (',"
 _AFTER_ANY_KEY = ((':"', '"'), (':["', '"'))
 
 
-def is_copied(events: Events, source: str | None, thought: str) -> bool:
+def is_copied(events: Events, source: str | None, thought: str, normalized: str) -> bool:
     """Whether the thought holds the answer's own JSON, or most of its types and values as members of JSON.
 
     Its own JSON is there if its letters and digits are, one behind the other: whatever its marks were replaced by.
@@ -318,12 +220,14 @@ def is_copied(events: Events, source: str | None, thought: str) -> bool:
     """
     if not events.units:
         return False
-    if source is not None and _is_repeated(events, source, thought):
-        return True
+    if source is not None:
+        unescaped = normalize(_unescaped(thought)) if "&" in thought else normalized
+        if _is_repeated(events, source, unescaped):
+            return True
     if not _has_structure(thought):
         return False
-    squeezed = _squeezed(thought)
-    types = {_squeezed(event_type) for event_type in events.units}
+    squeezed = normalized.translate(_QUOTES)
+    types = {normalize(event_type).translate(_QUOTES) for event_type in events.units}
     written = types | {argument.translate(_QUOTES) for pairs in events.units.values() for _, argument in pairs}
     around = _AFTER_QUOTED_KEY + (_AFTER_ANY_KEY if "{" in squeezed else ())
     member_of = {before + value + after: value for value in written for before, after in around}
@@ -333,25 +237,29 @@ def is_copied(events: Events, source: str | None, thought: str) -> bool:
 
 
 def _is_repeated(events: Events, source: str, thought: str) -> bool:
-    """Whether the letters of the answer's JSON are in the thought, names of keys such as `argument` among them.
+    """Whether the letters of the answer's JSON are in the normalized thought, those of keys such as `argument` too.
 
     A flat answer has no such names: `Person: Ann` in words has the same letters.
     """
-    from html import unescape  # 2 ms to import, for protocols that check thoughts
-
-    folded = normalize(unescape(thought))
     begin = _PLAIN_BEGIN.match(source)  # the first key, in most answers: most thoughts do not have it
     first = "" if begin is None else _begin_letters(begin.group()[:-1])
-    if first and (first[0] not in folded or first[-1] not in folded):  # Chinese has none of the letters of a key
+    if first and (first[0] not in thought or first[-1] not in thought):  # Chinese has none of the letters of a key
         return False
-    in_thought = _letters(folded)
+    in_thought = _letters(thought)
     if first not in in_thought:
         return False
-    letters = _letters(normalize(unescape(source)))
+    letters = _letters(normalize(_unescaped(source)))
     words = "".join(
         [part for event_type, roles, texts, _, _ in events.columns for part in (event_type, *roles, *texts)]
     )
-    return len(letters) > len(_letters(normalize(unescape(words)))) and letters in in_thought
+    return len(letters) > len(_letters(normalize(_unescaped(words)))) and letters in in_thought
+
+
+def _unescaped(text: str) -> str:
+    """A text with the characters of HTML that its entities stand for."""
+    from html import unescape  # 2 ms to import, for protocols that check thoughts
+
+    return unescape(text)
 
 
 @lru_cache(maxsize=256)  # most answers of a model begin alike
@@ -371,11 +279,6 @@ def _has_structure(thought: str) -> bool:
     if "{" in thought or "｛" in thought:
         return True
     return _QUOTED_KEY.search(thought) is not None
-
-
-def _squeezed(text: str) -> str:
-    """Without blanks, and with one kind of quotes."""
-    return normalize(text).translate(_QUOTES)
 
 
 THOUGHT_VERSION = 2  # in the signature; 1 counted negations, copies of the text and copies of the answer
@@ -471,9 +374,11 @@ class ThoughtChecker:
         ]
         more_is_fine = not self.strict and len(predicted) > 0
         type_consistent = predicted <= set(mentioned) and (len(mentioned) == len(predicted) or more_is_fine)
-        source = "" if facts.text is None else facts.text.normalized
-        missing = first_missing(facts.predicted, thought, self.strict, affirmed, source)
-        copied = is_copied(facts.predicted, parsed.source, thought)
+        lines = normalize_all(affirmed.split("\n"))
+        counted = without_copies(facts.predicted, lines, "" if facts.text is None else facts.text.normalized)
+        missing = first_missing(facts.predicted, thought, counted, self.strict)
+        normalized = "".join(lines) if affirmed is thought else normalize(thought)  # a line end joins no two characters
+        copied = is_copied(facts.predicted, parsed.source, thought, normalized)
         return _check_record(CHECKED, type_consistent, missing is None, mentioned, missing, copied)
 
     def _is_mentioned(self, folded: str, name: str) -> bool:

@@ -34,7 +34,7 @@ from goldgate.response.report import ParseRates
 from goldgate.suites.extraction.chain_of_thought import ThoughtRates
 from goldgate.suites.extraction.events import Events, Span, Unit, Value, Violation, ViolationPlace
 from goldgate.suites.extraction.events.answer_form import Form, form_of, is_plain_value
-from goldgate.suites.extraction.events.match import COLUMNS, Mistake, UnitPair, unpack_counts
+from goldgate.suites.extraction.events.match import COLUMNS, Mistake, unpack_counts
 from goldgate.suites.extraction.records import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings, HallucinationSettings, ResponseSettings
 
@@ -139,22 +139,20 @@ class MatchedLengths(RatioMeasure[Facts]):
         length -= len("".join([argument for _, _, argument in false_positives]))
         excess = shortfall = 0
         extra = {*false_positives}
+        # Next to nothing is left of a stub: one character that is no digit, or a small part of what it is paired with.
+        stubs = {unit for unit in extra if len(unit[2]) == 1 and not unit[2].isdigit()}
         for unit, partner in pairs:
             predicted, gold = len(unit[2]), len(partner[2])
-            length += gold if unit in extra else gold - predicted
-            excess += max(0, predicted - gold)
-            shortfall += max(0, gold - predicted)
-        return excess, shortfall, length, _count_stubs(extra, pairs) if extra else 0, len(arguments)
-
-
-def _count_stubs(extra: set[Unit], pairs: list[UnitPair]) -> int:
-    """Predicted arguments, none of them equal to gold's, of which next to nothing is left.
-
-    Paired or not, one character that is not a digit; and what is paired with an argument of `STUB` times its length.
-    """
-    stubs = {unit for unit in extra if len(unit[2]) == 1 and not unit[2].isdigit()}
-    stubs.update([unit for unit, gold in pairs if unit in extra and STUB * len(unit[2]) <= len(gold[2])])
-    return len(stubs)
+            if predicted > gold:
+                excess += predicted - gold
+            else:
+                shortfall += gold - predicted
+            if unit not in extra:
+                length -= predicted
+            elif STUB * predicted <= gold:
+                stubs.add(unit)
+            length += gold
+        return excess, shortfall, length, len(stubs), len(arguments)
 
 
 MAX_PAIRS = 200  # confusions of each kind in a report; a model can invent any number of types
@@ -266,7 +264,7 @@ class Hallucination(RatioMeasure[Facts]):
     def row(self, facts: Facts) -> Counts:
         if facts.text is None:
             return 0, 0, 0, 0, 1, 1
-        return int(bool(facts.unsupported)), 1, len(facts.unsupported), count_distinct(facts.predicted), 0, 1
+        return int(bool(facts.unsupported)), 1, len(facts.unsupported), facts.checked, 0, 1
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
         if facts.text is None:
@@ -305,7 +303,7 @@ def unsupported_normalized(events: Events, text: Haystack) -> list[Value]:
     present = contained_values(arguments, text.normalized)
     if len(present) == len(arguments):
         return []
-    return distinct_values(value for value in events.values() if value.unit[2] not in present)
+    return distinct_values(events.values(without=present))
 
 
 def unsupported_exactly(events: Events, text: Haystack) -> list[Value]:
@@ -377,7 +375,7 @@ def answer_hints(facts: Facts, form: Form) -> set[str]:
     violations = facts.predicted.violations
     if violations and not form.flat and not only_value_violations(violations, form):  # flat goes with no other layout
         names.update(hint_names(parsed.value, form))
-    if any(name.startswith("hint.null_words.") for name in names):
+    if names and any(name.startswith("hint.null_words.") for name in names):
         names.add("hint.null_words")
     return names
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
@@ -96,6 +95,7 @@ class Facts:
     predicted: Events
     comparison: UnitMatches
     text: Haystack | None = None  # None where there is no source text
+    checked: int = 0  # distinct values that were looked for in the text
     unsupported: Sequence[Value] = ()
     mistakes: Sequence[NamedMistake] = ()
     thought: CotRecord | None = None  # how the thought compares with the answer, where that is checked
@@ -227,7 +227,7 @@ class GoldEvents(NamedTuple):
     renamed: list[Any]  # in another shape, a role without a value is an argument with an empty text
     shapes: tuple[str, ...] = ()  # other than our own, in which the record was written: flat, mapping, type
     form: Form = CANONICAL
-    record: Mapping[str, Any] = MappingProxyType({})
+    record: Mapping[str, Any] | None = None  # of which these are the events, in another shape
 
     @property
     def event_list(self) -> list[Any]:
@@ -236,7 +236,7 @@ class GoldEvents(NamedTuple):
 
     def field(self, path: str) -> str:
         """Where in the record as it stands something is, from its path in `renamed`: events[0].arguments[1].role."""
-        return self.form.path_in(self.record, f"$.{path}").removeprefix("$.") if self.shapes else path
+        return path if self.record is None else self.form.path_in(self.record, f"$.{path}").removeprefix("$.")
 
 
 def read_gold(record: Mapping[str, Any], source: bytes | None, schema: EventSchema | None = None) -> GoldEvents:
@@ -246,7 +246,7 @@ def read_gold(record: Mapping[str, Any], source: bytes | None, schema: EventSche
     if type(items) is not list:
         return GoldEvents(empty_events(), [])
     events = read_events(EventList(items, f"$.{key}[*]"), source)
-    if _LAYOUT.isdisjoint(place.violation for place in events.violations):
+    if _LAYOUT.isdisjoint([place.violation for place in events.violations]):
         return GoldEvents(events, items)
     form = gold_form(None if schema is None else schema.roles)
     shapes = {shape for item in items for shape in gold_shapes(item, form)}

@@ -64,7 +64,7 @@ def sample_record(facts: Facts) -> ComparedSample:
         "hallucination": None
         if facts.text is None
         else {
-            "checked": count_distinct(predicted),
+            "checked": facts.checked,
             "unsupported": [(*value.unit[:2], value.text) for value in facts.unsupported],
         },
         "cot": facts.thought,
@@ -160,6 +160,7 @@ class Scorer:
         for facts in facts_list:
             if facts.sample.gold.text:
                 facts.text = Haystack(facts.sample.gold.text)
+                facts.checked = count_distinct(facts.predicted)
                 facts.unsupported = self._unsupported(facts.predicted, facts.text)
         for facts in facts_list:
             if facts.comparison.false_positives or facts.comparison.false_negatives:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -71,12 +71,13 @@ class Events:
     violations: list[ViolationPlace]
     bad_offsets: list[str]  # paths of `start`/`end` that are no span
 
-    def values(self) -> Iterator[Value]:
-        """Every value, one by one: the readable form of `columns`."""
+    def values(self, without: Container[str] = ()) -> Iterator[Value]:
+        """Every value, one by one: the readable form of `columns`; `without` those with some normalized forms."""
         for event_type, roles, texts, arguments, spans in self.columns:
-            for number, role in enumerate(roles):
-                span = spans[number] if spans is not None else None
-                yield Value((event_type, role, arguments[number]), texts[number], span)
+            for number, argument in enumerate(arguments):
+                if argument not in without:
+                    span = spans[number] if spans is not None else None
+                    yield Value((event_type, roles[number], argument), texts[number], span)
 
 
 def empty_events(violation: Violation | None = None) -> Events:
