@@ -270,8 +270,9 @@ class RunFacts(NamedTuple):
 
 
 class JudgedFiles(NamedTuple):
-    """What a run came to, its counts and its findings."""
+    """What a run stores, what it came to, its counts and its findings."""
 
+    files: RunFiles
     run: JudgedRun
     facts: RunFacts
     findings: list[Finding]
@@ -319,7 +320,7 @@ def judge_files(
         findings.add(unread.code, "error", unread.file, unread.message)
     judge = _Judge(folder, files, golden, settings, findings)
     run = judge.judged_run()
-    return JudgedFiles(run, judge.facts(run, with_content), findings.to_list())
+    return JudgedFiles(files, run, judge.facts(run, with_content), findings.to_list())
 
 
 class _Judge:
