@@ -93,7 +93,7 @@ class RunCollection:
 def collect_runs(
     results: Iterable[RunResult],
     golden: Golden,
-    ignored_entries: list[tuple[str, str]],
+    ignored: list[tuple[str, str]],
     contents: Callable[[list[str]], dict[str, ContentDigests]],
     required_trials: int | None = None,
 ) -> RunCollection:
@@ -102,7 +102,7 @@ def collect_runs(
     `contents` gives the contents of runs by their names, for those that look alike. `required_trials` is set by the
     protocol; None for the most that any query has.
     """
-    collected = RunCollection(ignored=list(ignored_entries))
+    collected = RunCollection(ignored=[*ignored])
     findings: FindingsByRun = defaultdict(list)  # a copy's findings go with it
     for result in results:
         collected.ignored += result.ignored

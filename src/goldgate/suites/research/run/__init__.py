@@ -17,7 +17,7 @@ import orjson
 
 from goldgate.core.finding import Finding, RunFindings
 from goldgate.files.writing import escape_name
-from goldgate.readers.draw import item_sha256
+from goldgate.readers.draw import ItemKey, item_sha256
 from goldgate.shape.validation import problems, type_test
 from goldgate.suites.research.contracts import ResearchOutput, StopReason
 from goldgate.suites.research.golden import Golden, Query, match_key
@@ -28,6 +28,7 @@ from goldgate.suites.research.run.claims import (
     Ledger,
     check_claims,
     check_ledger,
+    claim_key,
     evidence_records,
     make_claim_items,
     note_empty_claims,
@@ -197,12 +198,10 @@ def _short_digest(value: object) -> bytes:
 
 
 def _claim_ids(run: JudgedRun, name: str) -> ClaimIds:
-    entries = run.output.get("claims", [])
-    ids = [claim.get("claim_id") for claim in entries if type(claim) is dict]
+    ids = [claim.get("claim_id") for claim in run.output.get("claims", []) if type(claim) is dict]
     return ClaimIds(
-        tuple(entries[number]["claim_id"] for number in run.claims.covered_numbers),
-        frozenset(identity for identity in ids if type(identity) is str),
-        tuple(map(item_sha256, make_claim_items(name, run))),
+        {ItemKey(item["id"]): item_sha256(item) for item in make_claim_items(name, run)},
+        frozenset(claim_key(name, identity) for identity in ids if type(identity) is str),
     )
 
 
@@ -221,14 +220,17 @@ class RunSettings(NamedTuple):
     anchors: frozenset[str] = frozenset()  # hashes of artifacts that the evaluator vouches for
     manifests_kept: bool = True
     with_claim_ids: bool = False  # whether the ids of claims are kept
+    with_content: bool = False  # whether the content is digested
 
 
 class ClaimIds(NamedTuple):
-    """The ids of a run's claims: of those that are verified and covered, with what their items show, and of all."""
+    """The claims of a run as labels name them: the items that people label, with what each shows, and all."""
 
-    covered: tuple[str, ...]
-    every: frozenset[str]
-    items: tuple[str, ...]  # item_sha256
+    items: dict[ItemKey, str]  # item_sha256
+    every: frozenset[ItemKey]
+
+
+_NO_CLAIM_IDS = ClaimIds({}, frozenset())
 
 
 class RunFacts(NamedTuple):
@@ -266,7 +268,7 @@ class RunFacts(NamedTuple):
     suspect: bytes  # runs with the same may be clones; empty if the run is broken
     fingerprint: bytes  # of answer and path
     content: ContentDigests | None  # None unless it was asked for
-    claim_ids: ClaimIds | None = None  # the same
+    claim_ids: ClaimIds  # empty unless they were asked for
 
 
 class JudgedFiles(NamedTuple):
@@ -287,15 +289,7 @@ class RunResult(NamedTuple):
     ignored: list[tuple[str, str]]  # path, reason
 
 
-def judge_run(
-    root: str,
-    name: str,
-    golden: Golden,
-    settings: RunSettings,
-    *,
-    refused: str | None = None,
-    with_content: bool = False,
-) -> RunResult:
+def judge_run(root: str, name: str, golden: Golden, settings: RunSettings, refused: str | None = None) -> RunResult:
     """Read a run directory and count. `refused` says why it must not be read at all."""
     folder = escape_name(name)
     if refused is not None:
@@ -305,22 +299,20 @@ def judge_run(
     if files is None:
         reason = ignored_reason(root, os.path.join(root, name), "a directory with none of a run's files")
         return RunResult(folder, None, [], [(f"{folder}/", reason)])
-    judged = judge_files(folder, files, golden, settings, with_content=with_content)
+    judged = judge_files(folder, files, golden, settings)
     return RunResult(
         folder, judged.facts, judged.findings, [(f"{folder}/{file}", reason) for file, reason in files.ignored]
     )
 
 
-def judge_files(
-    folder: str, files: RunFiles, golden: Golden, settings: RunSettings, *, with_content: bool = False
-) -> JudgedFiles:
+def judge_files(folder: str, files: RunFiles, golden: Golden, settings: RunSettings) -> JudgedFiles:
     """Judge the files of a run."""
     findings = RunFindings(folder)
     for unread in files.unread:
         findings.add(unread.code, "error", unread.file, unread.message)
     judge = _Judge(folder, files, golden, settings, findings)
     run = judge.judged_run()
-    return JudgedFiles(files, run, judge.facts(run, with_content), findings.to_list())
+    return JudgedFiles(files, run, judge.facts(run), findings.to_list())
 
 
 class _Judge:
@@ -361,7 +353,7 @@ class _Judge:
         note_suspicions(run, findings)
         return run
 
-    def facts(self, run: JudgedRun, with_content: bool) -> RunFacts:
+    def facts(self, run: JudgedRun) -> RunFacts:
         """The counts of the run."""
         files, claims, steps, levels = self.files, run.claims, run.steps, [*run.ledger.valid.values()]
         comparable = bool(run.output) and self.broken is None
@@ -398,8 +390,8 @@ class _Judge:
             digest=files.digest,
             suspect=suspect,
             fingerprint=fingerprint,
-            content=content_of(run, files) if comparable and with_content else None,
-            claim_ids=_claim_ids(run, self.name) if self.settings.with_claim_ids else None,
+            content=content_of(run, files) if comparable and self.settings.with_content else None,
+            claim_ids=_claim_ids(run, self.name) if self.settings.with_claim_ids else _NO_CLAIM_IDS,
         )
 
     def _output(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from goldgate.core.finding import RunFindings
 from goldgate.files.writing import escape_name
+from goldgate.readers.draw import ItemKey
 from goldgate.shape.validation import problems, type_test, wrong_fields
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.golden import Query
@@ -438,6 +439,11 @@ class QuoteItem(TypedDict):
     source_id: NotRequired[str]
 
 
+def claim_key(run: str, claim: str) -> ItemKey:
+    """What a claim is named by in items and labels."""
+    return ItemKey(f"{run}/{claim}")
+
+
 def make_claim_items(name: str, run: JudgedRun) -> Iterator[ClaimItem]:
     """What people and judges label: the covered claims of a run, with what they quote."""
     covered, output = run.claims.covered_numbers, run.output
@@ -450,7 +456,7 @@ def make_claim_items(name: str, run: JudgedRun) -> Iterator[ClaimItem]:
     for claim in (output["claims"][number] for number in covered):
         cited = [records[identity] for identity in cited_ids(claim) if identity in records]
         yield {
-            "id": f"{name}/{claim['claim_id']}",
+            "id": claim_key(name, claim["claim_id"]).id,
             "group": name,
             "objective": objective if type(objective) is str and objective.strip() else None,
             "claim": str(claim.get("statement")),
