@@ -59,7 +59,7 @@ _FIRST_CHARACTERS = 64  # characters of a span that are looked at first
 # those without one.
 _SEARCHES_PER_CHARACTER = 5_000
 _MIN_BUDGET, _MAX_BUDGET = 10_000_000, 20_000_000_000
-_MAX_LOCATED = 1_000_000  # characters in which offsets are looked for: each is folded up to twenty times, for a message
+_MAX_LOCATED = 1_000_000  # characters in which offsets are looked for: it is slow, and only for a message
 _MAX_ID_CHARACTERS = 100  # of an id in a message; a hash with its prefix has 71
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
