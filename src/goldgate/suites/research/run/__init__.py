@@ -336,19 +336,19 @@ class _Judge:
         log = parse_log(files.events, output.get("run_id"), findings)
         if log.broken is not None:
             self.broken, self.claims_unknown = self.broken or log.broken, True
-        run_id = output.get("run_id") or log.run_id
-        listed_steps = output.get("steps")
-        steps = count_steps(files, log, listed_steps, run_id, findings, manifests_kept=settings.manifests_kept)
+        steps = count_steps(files, log, output.get("steps"), findings, manifests_kept=settings.manifests_kept)
         if output:
             self._check_pins(output)
-        objective, number = self._task(output.get("objective"), [*log.objectives])
+        objective, number = self._find_query(output.get("objective"), log.objectives)
         query = self.golden.queries[number] if number != NO_QUERY else None
         stop_reason = self._stop_reason(output.get("stop_reason"), log, query)
         sources = read_sources(files, settings.anchors, findings) if output else Sources({})
         ledger = check_ledger(output, sources, settings.demands, findings) if output else Ledger()
         claims = check_claims(output.get("claims", []), log, ledger, findings)
         self._count_unknown(claims)
-        run = JudgedRun(run_id, number, query, objective, stop_reason, output, claims, ledger, sources, steps, log.torn)
+        run = JudgedRun(
+            log.run_id, number, query, objective, stop_reason, output, claims, ledger, sources, steps, log.torn
+        )
         run.empty = note_empty_claims(run, findings)
         note_suspicions(run, findings)
         return run
@@ -438,7 +438,7 @@ class _Judge:
             counted = "counted as one uncovered claim"
         self.findings.add("claims_unknown", "error", OUTPUT, f"its claims cannot be read: {counted}", "/claims")
 
-    def _task(self, stated: str | None, logged: list[str]) -> tuple[str | None, int]:
+    def _find_query(self, stated: str | None, logged: list[str]) -> tuple[str | None, int]:
         """The objective and its query, which a run without an output has from its log.
 
         A log that names another golden query than the output, or one where the output names none, breaks the run.
