@@ -35,7 +35,7 @@ from goldgate.suites.research.golden import Golden, Query, load_corpus, load_gol
 from goldgate.suites.research.report import run_summary
 from goldgate.suites.research.run import JudgedFiles, RunFacts, RunSettings, judge_files
 from goldgate.suites.research.run.claims import ClaimItem, JudgedRun, cited_ids, evidence_records, make_claim_items
-from goldgate.suites.research.run.evidence import LEVELS, EvidenceCheck, Sources
+from goldgate.suites.research.run.evidence import LEVELS, EvidenceCheck, Sources, short_id
 from goldgate.suites.research.run.files import RunFiles, read_run
 from goldgate.suites.research.run.log import read_manifests
 from goldgate.suites.research.source import OutputsListing, list_outputs, run_settings
@@ -169,25 +169,23 @@ def _source_text(sources: Sources, chunk_id: str, cited: list[CheckedRecord]) ->
     """The chunk that was cited, or else the stored artifact that a record names."""
     chunk = sources.chunks.get(chunk_id)
     if chunk is not None:
-        return f"Chunk {limit_length(chunk_id, 100)} of source {limit_length(chunk['source_id'], 100)}", chunk["text"]
+        return f"Chunk {short_id(chunk_id)} of source {short_id(chunk['source_id'])}", chunk["text"]
     for each in cited:
         artifact = sources.named_artifact(each.record.get("provenance"))
         if artifact is not None:
-            missing, name = limit_length(chunk_id, 100), limit_length(artifact.name, 100)
-            return f"Chunk {missing} is not stored; this is the artifact {name}", artifact.text
-    return f"Chunk {limit_length(chunk_id, 100)} is not stored: its quotes cannot be looked up", None
+            title = f"Chunk {short_id(chunk_id)} is not stored; this is the artifact {short_id(artifact.name)}"
+            return title, artifact.text
+    return f"Chunk {short_id(chunk_id)} is not stored: its quotes cannot be looked up", None
 
 
 def _mark_quotes(text: str, cited: list[CheckedRecord]) -> MarkedText:
     source, marks, missing = QuoteFinder(text), [], []
     for each in cited:
         places = source.places(each.quote, text_range(each.record.get("span")))
-        marks += [Mark(*place, QUOTE_MARK, limit_length(each.id, 100), each.check.failure or "") for place in places]
+        marks += [Mark(*place, QUOTE_MARK, short_id(each.id), each.check.failure or "") for place in places]
         if not places and each.quote is not None:
             failure = each.check.failure or "not checked"
-            missing.append(
-                f"“{limit_length(each.quote, _MAX_QUOTE_CHARACTERS)}” ({limit_length(each.id, 100)}, {failure})"
-            )
+            missing.append(f"“{limit_length(each.quote, _MAX_QUOTE_CHARACTERS)}” ({short_id(each.id)}, {failure})")
     more = [f"and {len(missing) - _MAX_MISSING_QUOTES} more"] if len(missing) > _MAX_MISSING_QUOTES else []
     notes = [f"Not in this text: {'; '.join([*missing[:_MAX_MISSING_QUOTES], *more])}."] if missing else []
     return marked_text(text, marks, notes, _MAX_SOURCE_CHARACTERS)
@@ -258,9 +256,7 @@ def _claim_table(
         if type(claim) is not dict:
             rows.append(("", "", limit_length(str(claim)), "", *([] if labels is None else [""])))
             continue
-        cited = [
-            f"{limit_length(name, 100)}: {status.get(name, 'not in the ledger')}" for name in cited_ids(claim)[:50]
-        ]
+        cited = [f"{short_id(name)}: {status.get(name, 'not in the ledger')}" for name in cited_ids(claim)[:50]]
         statement = claim.get("statement")
         words = limit_length(statement, 2_000) if type(statement) is str else ""
         name, claim_status = (limit_length(str(claim.get(key))) for key in ("claim_id", "status"))
@@ -285,9 +281,9 @@ def _evidence_table(record: RunRecord, facts: RunFacts, evidence: list[CheckedRe
         return ()
     rows = tuple(
         (
-            Name(limit_length(each.id, 100)),
+            Name(short_id(each.id)),
             each.result,
-            Name(limit_length(str(each.record.get("chunk_id")), 100)),
+            Name(short_id(each.record.get("chunk_id"))),
             limit_length(each.quote or "", 1_000),
             each.check.message,
         )
@@ -300,7 +296,7 @@ def _evidence_table(record: RunRecord, facts: RunFacts, evidence: list[CheckedRe
 
 
 def _finding_rows(record: RunRecord, findings: list[Finding]) -> FindingList:
-    """Those of the run alone, and the codes of what only a look at all runs shows."""
+    """The findings of the run alone, and the codes of those that come from comparing all runs."""
     rows = []
     for each in findings:
         line = "" if each.line is None else f":{each.line}"
@@ -313,7 +309,7 @@ def _finding_rows(record: RunRecord, findings: list[Finding]) -> FindingList:
 
 
 def _step_table(files: RunFiles) -> tuple[Block, ...]:
-    """What was asked in each step, and how much came of it, by the manifests that can be read."""
+    """The query of each step and how many chunks it gave, by the manifests that can be read."""
     stored = [value for _, _, value in read_manifests(files) if _manifest_fits(value)]
     manifests: list[Manifest] = sorted(stored, key=lambda value: value["step_id"])
     rows = tuple(

@@ -1,6 +1,6 @@
-"""All runs as trials of the golden queries, and what they come to: the suite's own parts of the report and its records.
+"""All runs as trials of the golden queries, and the suite's own parts of the report.
 
-Copies of a run are merged, conflicting runs marked, and trials that are missing counted.
+Copies of a run are merged, runs with conflicting ids marked as broken, and missing trials counted.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ UNANCHORED_NOTE = (
 
 
 class ResearchOutcome(Outcome):
-    """The runs of all directories, settled, beside the golden queries."""
+    """The suite's own parts of the report, and the rules on gates that take all runs together."""
 
     def __init__(
         self,
@@ -323,14 +323,14 @@ class ResearchOutcome(Outcome):
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
         collected, measures = self._collected, self._measures
         uneven = any(len({*n.values()}) > 1 for n in (collected.trials, collected.trials_with_copies))
-        strangers = collected.trials.total() < len(collected.runs)
-        readings = copy_readings(collected, measures) if collected.copies or strangers or uneven else {}
+        has_runs_of_no_query = collected.trials.total() < len(collected.runs)
+        readings = copy_readings(collected, measures) if collected.copies or has_runs_of_no_query or uneven else {}
         for condition, copy_metrics in readings.items():
             every = [*iter_trials(collected, self._golden, copy_metrics)]
             of_queries = [trial for trial in every if trial.query is not None]
             if collected.copies:
                 gates = require_pass_also(gates, trial_metrics(every, measures), condition)
-            if strangers:  # anyone can add runs with a thousand claims about nothing in question
+            if has_runs_of_no_query:  # anyone can add runs with a thousand claims about nothing in question
                 gates = require_pass_also(gates, trial_metrics(of_queries, measures), "without the runs of no query")
             if uneven:
                 gates = fail_uneven_queries(gates, of_queries)
@@ -484,15 +484,15 @@ def _query_entry(query: Query, runs: list[RunFacts], owed: int) -> QueryValue:
     }
 
 
-def _over_trials(hits: list[int], of: int, missing: int) -> OverTrials | None:
-    """Best, worst and mean over the trials of a query, of which a missing one has hit nothing; None without any."""
-    if not hits or not of:
+def _over_trials(hits: list[int], possible: int, missing: int) -> OverTrials | None:
+    """Best, worst and mean over the trials of a query, a missing one with no hit; None where nothing can be hit."""
+    if not hits or not possible:
         return None
     averaged = len(hits) + missing
     return {
-        "best": Rate(max(hits), of).as_json(),
-        "worst": Rate(0 if missing else min(hits), of).as_json(),
-        "mean": Mean(sum(hits) / (of * averaged), averaged, 0).as_json(),
+        "best": Rate(max(hits), possible).as_json(),
+        "worst": Rate(0 if missing else min(hits), possible).as_json(),
+        "mean": Mean(sum(hits) / (possible * averaged), averaged, 0).as_json(),
     }
 
 

@@ -1,4 +1,4 @@
-"""The inputs of an evaluation, opened: run directories are listed, judged shard by shard, then finalized together."""
+"""Opens the inputs of the suite: run directories are listed, judged in shards, then counted as trials together."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from goldgate.suites.research.support import (
 )
 
 SHARD_RUNS = 32
-_LEAVES = "a link that leaves the outputs directory"
+_LINK_OUTSIDE = "a link that leaves the outputs directory"
 _SHOWN_NAMES = 5
 
 
@@ -64,7 +64,7 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> OutputsList
     try:
         for entry in list_folder(root):
             is_link = entry.is_symlink()
-            leaves = _LEAVES if is_link and is_outside(root, entry.path) else None
+            refused = _LINK_OUTSIDE if is_link and is_outside(root, entry.path) else None
             folder, name = os.path.split(os.path.realpath(entry.path)) if is_link else ("", "")
             if is_link and not os.path.exists(entry.path):
                 ignored.append((escape_name(entry.name), "a link that leads nowhere"))
@@ -72,9 +72,9 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> OutputsList
                 reason = f"a link to {escape_name(name)}, which counts under its own name"
                 ignored.append((escape_name(entry.name), reason))
             elif entry.is_dir():
-                directories.append(RunDirectory(entry.name, leaves))
-            elif leaves or entry.name not in own:
-                ignored.append((escape_name(entry.name), leaves or "not a directory"))
+                directories.append(RunDirectory(entry.name, refused))
+            elif refused or entry.name not in own:
+                ignored.append((escape_name(entry.name), refused or "not a directory"))
     except FileNotFoundError:
         advice = describe_path(outputs).advice
         raise _outputs_error(outputs, "outputs.missing", "the outputs directory does not exist", advice) from None
@@ -163,8 +163,8 @@ class ResearchWork(Work[list[RunDirectory], Any]):
     def __reduce__(self) -> tuple[object, ...]:
         golden = self.golden
         # It goes along with every shard: the golden queries, which may be many, are read again, if not from a pipe.
-        again = (golden.path, golden.sha256) if os.path.isfile(golden.path) else golden
-        return _research_work, (self.root, again, self.settings, self.measures)
+        path_or_queries = (golden.path, golden.sha256) if os.path.isfile(golden.path) else golden
+        return _research_work, (self.root, path_or_queries, self.settings, self.measures)
 
     def score(self, shard: list[RunDirectory]) -> list[RunResult]:
         for name, refused in () if is_url(self.root) else shard:
@@ -228,9 +228,9 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         return run_shards(self._listing.directories)
 
     def finalize(self, results: Iterator[RunResult], engine: Mapper) -> Iterator[Trial]:
-        within = _limit_bytes(results, self._plan.settings.max_total_megabytes, self._outputs)
+        limited_results = _limit_bytes(results, self._plan.settings.max_total_megabytes, self._outputs)
         self._collected = collect_runs(
-            within,
+            limited_results,
             self._queries,
             self._listing.ignored,
             lambda names: _read_contents(names, self._listing, engine, self._work),
@@ -304,8 +304,8 @@ def _read_contents(
     """The contents of runs that look alike: they are read again, because there are few of them."""
     alike = set(names)
     entries = [entry for entry in listing.directories if escape_name(entry.name) in alike]
-    again = ResearchWork(work.root, work.golden, work.settings._replace(with_content=True))
-    results = (result for shard in engine.map(again.score, run_shards(entries)) for result in shard)
+    with_content = ResearchWork(work.root, work.golden, work.settings._replace(with_content=True))
+    results = (result for shard in engine.map(with_content.score, run_shards(entries)) for result in shard)
     contents = {result.name: result.facts and result.facts.content for result in results}
     return {name: content for name, content in contents.items() if content is not None}
 

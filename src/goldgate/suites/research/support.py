@@ -72,11 +72,11 @@ def open_claim_labels(stack: ExitStack, inputs: Inputs, plan: Plan) -> ClaimLabe
     settings: ResearchSettings = plan.settings
     paths, drawn = inputs.get("labels") or (), [*(inputs.get("draw") or ())]
     if not paths:
-        wanting = "--draw" if drawn else SUPPORT_METRIC if SUPPORT_METRIC in plan.gates else None
-        if wanting is not None:
+        needed_by = "--draw" if drawn else SUPPORT_METRIC if SUPPORT_METRIC in plan.gates else None
+        if needed_by is not None:
             raise ConfigError(
                 "labels.none_given",
-                f"{wanting} needs labels of people",
+                f"{needed_by} needs labels of people",
                 place=Place(drawn[0]) if drawn else plan.place(f"gates.{SUPPORT_METRIC}"),
                 advice="add --labels FILE...: what people, and maybe a judge, say of the claims. To get labels, run "
                 f"without the gate on {SUPPORT_METRIC} and with --out RESULT, then goldgate sample --from RESULT and "
@@ -130,9 +130,9 @@ def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Se
     require_shown(book, digests)
     sampling = find_sampling(book, draw, population, labels.sampling, "research")
     drawn = {*draw.items} if draw is not None else {*book.labelled}
-    nothing, facts = ItemLabels(), dict[ItemKey, ClaimFacts]()
+    no_labels, facts = ItemLabels(), dict[ItemKey, ClaimFacts]()
     for key, run in population.items():
-        item, failed = book.items.get(key, nothing), run.broken is not None
+        item, failed = book.items.get(key, no_labels), run.broken is not None
         facts[key] = ClaimFacts(key in drawn, item.human if key in drawn else None, item.judge(), failed)
     agreed = {key: each.human == each.judge for key, each in facts.items() if None not in (each.human, each.judge)}
     draws = find_label_draws(book, draw, len(population), agreed)
@@ -142,7 +142,7 @@ def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Se
     remarks = [
         *sampling_remarks(book, draw, sampling, draws),
         *_labels_outside(book, population),
-        *people_remarks(book, [book.items.get(key, nothing) for key in population], "claim"),
+        *people_remarks(book, [book.items.get(key, no_labels) for key in population], "claim"),
         *_count_remarks(value, [*agreed.values()]),
         *judge_remarks(book, draw, value["without_judge_label"], "claim"),
         *uneven_judge(split_judge(judged) if book.judges else []),

@@ -316,7 +316,7 @@ class QuoteFinder:
         return self.exact_places(quote, span, most) or self.folded_places(quote or "", most)
 
     def exact_places(self, quote: str | None, span: TextRange | None, most: int = MAX_PLACES) -> list[TextRange]:
-        """The same, but folded only at the span."""
+        """Where a quote stands as it is written, or at its span if both are folded."""
         inside = span is not None and 0 <= span.start < span.end <= len(self.text)
         if quote is None:
             return [span] if span is not None and inside else []

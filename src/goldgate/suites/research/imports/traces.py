@@ -115,13 +115,13 @@ class Trace:
             for span in self.spans
             if span.parent is not None and depths.get(span.parent, depths[span.id]) < depths[span.id]
         }
-        passed: set[str] = set()  # every span with one of the chosen inside
+        outer: set[str] = set()  # every span with one of the chosen inside
         for name in names:
             above = parents.get(name)
-            while above is not None and above not in passed:
-                passed.add(above)
+            while above is not None and above not in outer:
+                outer.add(above)
                 above = parents.get(above)
-        return [span for span in self.spans if span.id in names and span.id not in passed]
+        return [span for span in self.spans if span.id in names and span.id not in outer]
 
 
 def build_trace(identity: str, recorded: Iterable[TraceSpan]) -> Trace:
@@ -165,14 +165,14 @@ def _completeness(span: TraceSpan) -> tuple[bool, int, bytes]:
     return span.finished, len(written), written
 
 
-def climb(name: str, parents: Mapping[str, str | None], settled: Container[str]) -> tuple[list[str], str]:
-    """The spans from one up to an outermost or settled one, or round a circle; and what is above the last of them.
+def climb(name: str, parents: Mapping[str, str | None], resolved: Container[str]) -> tuple[list[str], str]:
+    """The span and those above it up to an outermost or resolved one, or round a circle; and the parent of the last.
 
-    That is empty where there is nothing above.
+    The parent is empty where there is none.
     """
     path: dict[str, None] = {}
     above = name
-    while above in parents and above not in settled and above not in path:
+    while above in parents and above not in resolved and above not in path:
         path[above] = None
         above = parents[above] or ""
     return list(path), above
@@ -341,7 +341,7 @@ class SpanStore:
         self._unknown: dict[str, Any] | None = None  # the first record that no format recognizes
         self._stored: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # until it is closed
         self._traces: dict[str, list[tuple[int, int]]] = {}
-        self._homeless: list[tuple[str, tuple[int, int]]] = []
+        self._without_trace: list[tuple[str, tuple[int, int]]] = []
         self._parents: dict[str, str | None] = {}
         self._trace_of: dict[str, str] = {}
 
@@ -356,8 +356,8 @@ class SpanStore:
                     self._add(span, find_place)
         if self.format is None or not self.spans:
             raise self._no_spans_error(paths)
-        for name, place in self._homeless:
-            self._traces.setdefault(self._home(name), []).append(place)
+        for name, place in self._without_trace:
+            self._traces.setdefault(self._find_trace(name), []).append(place)
         self._drop_large_traces()
         return self.format
 
@@ -404,7 +404,7 @@ class SpanStore:
             self._traces.setdefault(span.trace, []).append(place)
             self._trace_of[span.id] = span.trace
         else:
-            self._homeless.append((span.id, place))
+            self._without_trace.append((span.id, place))
             self._parents[span.id] = span.parent
 
     def _add_flaw(self, find_place: FindPlace, reason: str) -> None:
@@ -413,15 +413,15 @@ class SpanStore:
             place = find_place()
             self.findings.append(Finding("unread", "error", place.file or "", place.line, "", reason))
 
-    def _home(self, name: str) -> str:
-        """The trace of a span that names none: that of its parents, or the outermost of them."""
+    def _find_trace(self, name: str) -> str:
+        """The trace of a span that names none: that of the spans above it, or the outermost of them."""
         path, above = climb(name, self._parents, self._trace_of)
         if above in self._trace_of:
-            home = self._trace_of[above]
+            trace = self._trace_of[above]
         else:
-            home = min(path[path.index(above) :]) if above in path else path[-1]
-        self._trace_of.update(dict.fromkeys(path, home))  # a long chain is climbed once
-        return home
+            trace = min(path[path.index(above) :]) if above in path else path[-1]
+        self._trace_of.update(dict.fromkeys(path, trace))  # a long chain is climbed once
+        return trace
 
     def _drop_large_traces(self) -> None:
         """Leave out traces that are too large to be built."""

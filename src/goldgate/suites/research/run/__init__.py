@@ -79,28 +79,28 @@ def fingerprints(run: JudgedRun) -> tuple[bytes, bytes]:
     Comparing contents takes as long as judging, so it is done only where these are equal. A run that verifies nothing
     has one fingerprint.
     """
-    head, manifests = _head(run), run.steps.manifests
+    values, manifests = _gate_values(run), run.steps.manifests
     verified = [claim.statement for claim in run.claims.entries if claim.status == "verified"]
-    answer = _short_digest((head[:2], len(verified), sketch("".join(verified))))
+    answer = _short_digest((values[:2], len(verified), sketch("".join(verified))))
     others = run.claims.entries if run.claims.candidate else []
     texts = [claim.statement for claim in others if claim.status != "verified"]
     quotes = [record.get("quote") for record in run.output.get("evidence") or () if type(record) is dict]
     texts += [quote for quote in quotes if type(quote) is str]
     texts += [manifest["retrieval_query"] for manifest in manifests]
-    whole = _short_digest((answer, head, len(manifests), sketch("".join(texts))))
+    whole = _short_digest((answer, values, len(manifests), sketch("".join(texts))))
     return answer if verified else whole, whole
 
 
 def content_of(run: JudgedRun, files: RunFiles) -> ContentDigests:
-    """The digests of a run."""
-    head, required = _head(run), run.query.required if run.query is not None else frozenset()
+    """Digests that are equal for copies of a run."""
+    values, required = _gate_values(run), run.query.required if run.query is not None else frozenset()
     filed = dict(_record_contents(run.output, run.sources, required))
     claims: dict[str, list[str]] = {status: [] for status in STATUSES}
     for claim in run.claims.entries:
         quotes = sorted(filed.get(name, "") for name in claim.cited)
         claims[claim.status].append(_FIELD_SEPARATOR.join((_plain_text(claim.statement), *quotes)))
-    answer = [*map(str, head[:2]), _GROUP_SEPARATOR, *sorted(claims["verified"])]
-    content = [*answer, _GROUP_SEPARATOR, *map(str, head)]
+    answer = [*map(str, values[:2]), _GROUP_SEPARATOR, *sorted(claims["verified"])]
+    content = [*answer, _GROUP_SEPARATOR, *map(str, values)]
     for group in (
         sorted(claims["candidate"]),
         sorted(claims["retracted"]),
@@ -113,7 +113,7 @@ def content_of(run: JudgedRun, files: RunFiles) -> ContentDigests:
     return ContentDigests(_digest(answer) if claims["verified"] else b"", _digest(content))
 
 
-def _head(run: JudgedRun) -> tuple[object, ...]:
+def _gate_values(run: JudgedRun) -> tuple[object, ...]:
     """The task and the end of a run, with the counts that gates are about.
 
     Without the counts, a run that failed could vanish as a copy of one that did not.
@@ -140,10 +140,10 @@ def _quote_content(record: dict[str, Any], sources: Sources) -> str:
     if type(span) is not dict:
         return ""
     start, end = span.get("start"), span.get("end")
-    there = None
+    text = None
     if chunk is not None and type(start) is int and type(end) is int and 0 <= start < end <= len(chunk["text"]):
-        there = sources.folded_span(chunk["chunk_id"], start, end)
-    return f"{start}-{end}" if there is None else _plain_text(there)
+        text = sources.folded_span(chunk["chunk_id"], start, end)
+    return f"{start}-{end}" if text is None else _plain_text(text)
 
 
 def _manifest_content(manifest: dict[str, Any]) -> str:
@@ -272,7 +272,7 @@ class RunFacts(NamedTuple):
 
 
 class JudgedFiles(NamedTuple):
-    """What a run stores, what it came to, its counts and its findings."""
+    """A run with its files, its counts for the metrics and its findings."""
 
     files: RunFiles
     run: JudgedRun
@@ -316,7 +316,7 @@ def judge_files(folder: str, files: RunFiles, golden: Golden, settings: RunSetti
 
 
 class _Judge:
-    """The steps from bytes to counts, sharing what was read."""
+    """Judges one run: its bytes become a JudgedRun, and that its counts."""
 
     def __init__(
         self, name: str, files: RunFiles, golden: Golden, settings: RunSettings, findings: RunFindings
@@ -354,7 +354,7 @@ class _Judge:
         return run
 
     def facts(self, run: JudgedRun) -> RunFacts:
-        """The counts of the run."""
+        """What measures count of the run."""
         files, claims, steps, levels = self.files, run.claims, run.steps, [*run.ledger.valid.values()]
         comparable = bool(run.output) and self.broken is None
         suspect, fingerprint = fingerprints(run) if comparable else (b"", b"")

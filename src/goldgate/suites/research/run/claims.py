@@ -44,7 +44,7 @@ _SHORT_QUOTE = 24  # characters of a quote that is looked at more closely
 
 @dataclass(slots=True)
 class Ledger:
-    """What became of each distinct record, by its id."""
+    """The check of each distinct evidence record, by its id."""
 
     checks: dict[str, EvidenceCheck] = field(default_factory=dict)
     valid: dict[str, Level] = field(default_factory=dict)  # those that reached a level
@@ -107,8 +107,8 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: EvidenceDema
                 findings.add(str(check.failure), "error", OUTPUT, f"{identity}: {check.message}", pointer)
         elif not equal_values(first[identity], record):
             valid.pop(identity, None)
-            checks[identity] = EvidenceCheck(None, "conflicting_id", "it is there twice, with different content")
             message = f"{identity} is there twice, with different content"
+            checks[identity] = EvidenceCheck(None, "conflicting_id", message)
             findings.add("conflicting_id", "error", OUTPUT, message, pointer)
     ledger.empty, thin = _weak_records(filed, sources)
     if unstored and sources.chunks:
@@ -183,7 +183,7 @@ _MANY_CLAIMS = 16
 
 
 class CountedClaim(NamedTuple):
-    """What a claim counts for."""
+    """A claim as it is counted: the worse of the statuses in output and log, and the ids that it cites, each once."""
 
     statement: str
     status: str
@@ -350,7 +350,7 @@ _RECORDS_PER_REQUIRED = 8  # one required id among 8 records is a heap, not a se
 
 @dataclass
 class JudgedRun:
-    """What a run came to. `output` is empty where it cannot be read."""
+    """A run with its query, claims, evidence and steps. `output` is empty where it cannot be read."""
 
     run_id: str | None
     number: int  # of its query
@@ -397,7 +397,7 @@ def note_empty_claims(run: JudgedRun, findings: RunFindings) -> int:
 
 
 def note_suspicions(run: JudgedRun, findings: RunFindings) -> None:
-    """Findings of severity `warning`: they never change a verdict."""
+    """Add warnings about ledgers that look like a whole corpus, false abstentions, and evidence without a claim."""
     records, required = len(run.ledger), len(run.found_ids)
     if records >= MANY_RECORDS and run.uncited * 4 >= records * 3:
         message = f"{run.uncited} of {records} evidence records are cited by no claim: is this the whole corpus?"
