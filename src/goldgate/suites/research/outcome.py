@@ -47,8 +47,9 @@ from goldgate.suites.research.measures import (
     trial_metrics,
 )
 from goldgate.suites.research.report import research_remarks
-from goldgate.suites.research.run import NO_QUERY, ContentDigests, RunFacts, RunResult
+from goldgate.suites.research.run import NO_QUERY, RunFacts, RunResult
 from goldgate.suites.research.run.claims import ABSTAINED
+from goldgate.suites.research.run.copies import ContentDigests
 from goldgate.suites.research.run.evidence import FAILURES, LEVELS
 from goldgate.suites.research.run.files import OUTPUT
 from goldgate.suites.research.suite import ResearchSettings

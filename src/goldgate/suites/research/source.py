@@ -25,7 +25,8 @@ from goldgate.suites.research.outcome import (
     collect_runs,
     iter_trials,
 )
-from goldgate.suites.research.run import ContentDigests, RunResult, RunSettings, judge_run
+from goldgate.suites.research.run import RunResult, RunSettings, judge_run
+from goldgate.suites.research.run.copies import ContentDigests
 from goldgate.suites.research.run.evidence import EvidenceDemands
 from goldgate.suites.research.run.files import RUN_FILES, ReadLimits, list_folder
 from goldgate.suites.research.suite import ResearchSettings
