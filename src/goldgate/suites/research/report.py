@@ -213,10 +213,14 @@ def _copy_remarks(report: ResearchReport) -> Iterator[StandsOut]:
 
 def _evidence_remarks(report: ResearchReport) -> Iterator[StandsOut]:
     """Findings about claims that are covered in form only, or that hide others."""
-    for code in ("empty_evidence", "uneven_runs", "uniform_dilution"):
-        for finding in report["findings"]:
-            if finding["code"] == code and not finding["file"]:  # about all runs
-                yield remark(code, finding["message"])
+    messages = {finding["code"]: finding["message"] for finding in report["findings"] if not finding["file"]}
+    if "empty_evidence" in messages:
+        yield remark("empty_evidence", messages["empty_evidence"])
+    for finding in report["findings"]:
+        if finding["code"] == "uneven_runs":  # one for each gate
+            yield remark("uneven_runs", finding["message"])
+    if "uniform_dilution" in messages:
+        yield remark("uniform_dilution", messages["uniform_dilution"])
     repeated = [finding for finding in report["findings"] if finding["code"] == "repeated_statement"]
     if repeated:
         more = f", and {len(repeated) - 1} more runs like it" if len(repeated) > 1 else ""
