@@ -9,10 +9,11 @@ import orjson
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from goldgate.core.value_text import piled_marks
 from goldgate.files import parsing
 from goldgate.suites.research.run.evidence import next_piece
 from goldgate.suites.research.run.files import decode_each_line, fast_decode_lines, has_all_keys
-from goldgate.suites.research.text import _piled_marks, has_few_marks, has_piled_marks
+from goldgate.suites.research.text import has_few_marks, has_piled_marks
 from tests.cases import cases
 from tests.examples import examples
 
@@ -81,8 +82,8 @@ hostile = st.text(alphabet="aB 1.\t\n\x0b\x1c\x1f\x7f\x85\u3000\u2028\u00ad\u200
 @given(hostile, st.integers(25, 40), hostile)
 def test_few_marks_are_no_pile(before: str, marks: int, after: str) -> None:
     for text in (before + "a" + MARKS[0] * marks + after, before + after, (before + after) * 20):
-        assert not has_few_marks(text) or _piled_marks().search(text) is None
-        assert has_piled_marks(text) is (_piled_marks().search(text) is not None)
+        assert not has_few_marks(text) or piled_marks().search(text) is None
+        assert has_piled_marks(text) is (piled_marks().search(text) is not None)
 
 
 # --- splices

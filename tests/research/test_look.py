@@ -113,6 +113,16 @@ def test_a_claim_that_is_not_an_object_is_shown_as_it_is(tmp_path: Path) -> None
     assert rows(page, "Claims")[0] == ["", "", "a sentence", ""]
 
 
+def test_a_page_shows_of_each_record_what_it_was_judged_to_be(tmp_path: Path) -> None:
+    write_golden(tmp_path, query())
+    nameless = {**evidence(), "evidence_id": " "}
+    ledger = [evidence(), evidence("e2"), evidence("e2", "c1", "Ships sank"), nameless]
+    write_run(tmp_path / "outputs", "run", output(evidence=ledger))
+    page = page_of(tmp_path, records_of(tmp_path)[0])
+    results = [row[1] for row in rows(page, "Evidence")]
+    assert results == ["verbatim", "conflicting_id", "conflicting_id", "malformed"]
+
+
 def test_a_list_says_what_is_wrong_and_what_was_asked(folder: Path) -> None:
     run, missing = (SUITE.summary(record) for record in records_of(folder))
     assert (run.id, run.word) == ("run", "fabricated 1, misattributed 1; 1 claim not covered; dangling_ref")

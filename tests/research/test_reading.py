@@ -36,6 +36,7 @@ def test_outputs_missing_or_not_a_directory_stop_the_evaluation(tmp_path: Path) 
         ([], "an empty directory", "run the agent first"),
         (["research_output.json", "manifests/1.json"], "the files of one run", "name the folder above it"),
         (["july/run_r1/events.jsonl"], "runs one folder deeper, in july", "outputs/july"),
+        (["july/first/run_r1/events.jsonl"], "runs some folders deeper, in july/first", "outputs/july/first"),
         (["logs/a.eval", "results.json"], "no run, but logs, results.json", "docs/research.md"),
     ],
 )

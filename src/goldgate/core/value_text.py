@@ -113,12 +113,13 @@ def may_combine(character: str) -> bool:
     return category(character) in _MARKS or any(first <= code <= last for first, last in _LETTERS)
 
 
+PILE_SIZE = 31  # marks
 _HARMLESS = 2_000  # characters: a shorter text cannot hold a pile that takes long
 
 
 def sort_marks(text: str) -> str:
     """A text with the same normal forms in which no pile of marks has to be sorted."""
-    return text if len(text) < _HARMLESS else _piles().sub(_sort_pile, text)
+    return text if len(text) < _HARMLESS else piled_marks().sub(_sort_pile, text)
 
 
 def _sort_pile(pile: re.Match[str]) -> str:
@@ -131,9 +132,10 @@ def _decomposed(mark: str) -> str:
 
 
 @cache
-def _piles() -> re.Pattern[str]:
+def piled_marks() -> re.Pattern[str]:
+    """More combining marks in a row than Unicode's stream-safe text has (UAX 15): ordering them is quadratic."""
     marks = "".join(re.escape(chr(code)) for code in range(0x300, 0x1F000) if combining(chr(code)))
-    return re.compile(f"[{marks}]{{31,}}")
+    return re.compile(f"[{marks}]{{{PILE_SIZE},}}")
 
 
 Result = TypeVar("Result")

@@ -120,7 +120,7 @@ class RunValue(TypedDict):
     copies: NotRequired[int]
 
 
-RUN_LIES_DEEPER = "a run lies deeper"  # how the reason begins that names a run in a folder that is not read
+RUN_LIES_DEEPER = "a run lies deeper: "  # how the reason begins that names a run in a folder that is not read
 
 
 class IgnoredValue(TypedDict):

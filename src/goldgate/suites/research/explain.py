@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from goldgate.core.finding import Finding, RunFindings, limit_length
+from goldgate.core.finding import Finding, limit_length
 from goldgate.core.page import (
     Block,
     Cell,
@@ -34,16 +33,10 @@ from goldgate.shape.validation import type_test
 from goldgate.suites.research.contracts import Manifest, RunRecord, TrialRecord
 from goldgate.suites.research.golden import Golden, Query, load_corpus, load_golden
 from goldgate.suites.research.report import run_summary
-from goldgate.suites.research.run import JudgedFiles, RunSettings, judge_files, parse_output
-from goldgate.suites.research.run.claims import (
-    ClaimItem,
-    cited_ids,
-    evidence_records,
-    make_claim_items,
-    read_sources,
-)
-from goldgate.suites.research.run.evidence import LEVELS, EvidenceCheck, Sources, check_evidence
-from goldgate.suites.research.run.files import read_run
+from goldgate.suites.research.run import JudgedFiles, RunFacts, RunSettings, judge_files
+from goldgate.suites.research.run.claims import ClaimItem, JudgedRun, cited_ids, evidence_records, make_claim_items
+from goldgate.suites.research.run.evidence import LEVELS, EvidenceCheck, Sources, short_id
+from goldgate.suites.research.run.files import RunFiles, read_run
 from goldgate.suites.research.run.log import read_manifests
 from goldgate.suites.research.source import OutputsListing, list_outputs, run_settings
 from goldgate.suites.research.suite import ResearchSettings
@@ -51,12 +44,11 @@ from goldgate.suites.research.support import labels_by_claim
 from goldgate.suites.research.text import QuoteFinder, fold, text_range
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRecord:
+class CheckedRecord(NamedTuple):
     """An evidence record, and what became of it."""
 
     record: dict[str, Any]
-    checked: EvidenceCheck
+    check: EvidenceCheck
 
     @property
     def id(self) -> str:
@@ -69,43 +61,23 @@ class CheckedRecord:
 
     @property
     def result(self) -> str:
-        return self.checked.level or str(self.checked.failure)
+        return self.check.level or str(self.check.failure)
 
 
-@dataclass(frozen=True, slots=True)
-class RunView:
-    """What a run left behind. `output` is empty where it cannot be read; manifests are those that can."""
-
-    judged: JudgedFiles
-    output: dict[str, Any]
-    evidence: list[CheckedRecord]
-    sources: Sources
-    manifests: list[Manifest]
-
-
+_WITHOUT_ID = EvidenceCheck(None, "malformed", "an evidence record needs an evidence_id")
 _manifest_fits = type_test(Manifest)
 
 
-def load_run_view(root: str, name: str, golden: Golden, settings: RunSettings) -> RunView | None:
-    """The run in a folder under `root`, a real path; None if there is none."""
-    files = read_run(root, name, settings.limits)
-    if files is None:
-        return None
-    judged = judge_files(escape_name(name), files, golden, settings)
-    output = parse_output(files.output)
-    sources = read_sources(files, settings.anchors, RunFindings(name))  # anew: what may be searched in them is counted
-    evidence = [
-        CheckedRecord(record, check_evidence(record, sources, settings.demands))
-        for _, record in (evidence_records(output) if output else ())
-        if type(record) is dict
-    ]
-    stored = [value for _, _, value in read_manifests(files)]
-    manifests = sorted((value for value in stored if _manifest_fits(value)), key=lambda value: value["step_id"])
-    return RunView(judged, output, evidence, sources, manifests)
+def checked_records(run: JudgedRun) -> list[CheckedRecord]:
+    """The evidence records of a run, those embedded in claims as well."""
+    records = [record for _, record in evidence_records(run.output) if type(record) is dict] if run.output else []
+    ids = [record.get("evidence_id") for record in records]
+    checks = [run.ledger.checks.get(name, _WITHOUT_ID) if type(name) is str else _WITHOUT_ID for name in ids]
+    return [*map(CheckedRecord, records, checks)]
 
 
 class RunInputs:
-    """Looks up the query (`golden`) and the files (`outputs`, a RunView) of a run; changed files are left out."""
+    """Looks up the query (`golden`) and the judged files (`outputs`) of a run; changed files are left out."""
 
     def __init__(
         self, listing: OutputsListing, golden: Golden, settings: RunSettings, labels: LabelBook | None
@@ -122,7 +94,7 @@ class RunInputs:
         run = self._run(trial)
         inputs: dict[str, Any] = {"golden": self._query(trial), "outputs": run}
         if self._labels is not None and run is not None:
-            inputs["labels"] = labels_by_claim(self._labels, str(trial["run"]), run.output)
+            inputs["labels"] = labels_by_claim(self._labels, str(trial["run"]), run.run.output)
         return {name: value for name, value in inputs.items() if value is not None}
 
     def _query(self, record: TrialRecord) -> Query | None:
@@ -131,14 +103,16 @@ class RunInputs:
         number = record.get("query")
         return self._golden.queries[number] if type(number) is int and 0 <= number < len(self._golden.queries) else None
 
-    def _run(self, record: TrialRecord) -> RunView | None:
+    def _run(self, record: TrialRecord) -> JudgedFiles | None:
         if record["run"] is None:
             return None
         entry = self._folders.get(record["run"])
         if entry is None or entry.refused is not None or not record.get("sha256"):
             return None
-        run = load_run_view(self._listing.root, entry.name, self._golden, self._settings)
-        return run if run is not None and run.judged.facts.digest.hex() == record["sha256"] else None
+        files = read_run(self._listing.root, entry.name, self._settings.limits)
+        if files is None or files.digest.hex() != record["sha256"]:
+            return None
+        return judge_files(record["run"], files, self._golden, self._settings)
 
 
 @contextmanager
@@ -165,55 +139,53 @@ _MAX_MISSING_QUOTES = 20
 _MAX_QUOTE_CHARACTERS = 200  # characters of a quote that is not there
 
 
-def marked_sources(run: RunView) -> Iterator[Block | MarkedText]:
+def marked_sources(sources: Sources, evidence: list[CheckedRecord]) -> Iterator[Block | MarkedText]:
     """A title and a text for each chunk that evidence names, in the order of the evidence."""
     by_chunk: dict[str, list[CheckedRecord]] = {}
-    for each in run.evidence:
+    for each in evidence:
         by_chunk.setdefault(str(each.record.get("chunk_id")), []).append(each)
-    for each in run.evidence:
-        if (other := _actual_chunk(run, each)) is not None:
+    for each in evidence:
+        if (other := _actual_chunk(sources, each)) is not None:
             by_chunk.setdefault(other, []).append(each)
     for number, (chunk_id, cited) in enumerate(by_chunk.items()):
         if number == MAX_SOURCES:
             yield Paragraph(f"And {len(by_chunk) - MAX_SOURCES:,} more sources.")
             return
-        title, text = _source_text(run, chunk_id, cited)
+        title, text = _source_text(sources, chunk_id, cited)
         yield Paragraph(title)
         if text is not None:
             yield _mark_quotes(text, cited)
 
 
-def _actual_chunk(run: RunView, each: CheckedRecord) -> str | None:
+def _actual_chunk(sources: Sources, each: CheckedRecord) -> str | None:
     """The chunk that a quote is from, where that is not the one it names."""
-    if each.checked.failure != "misattributed" or each.quote is None:
+    if each.check.failure != "misattributed" or each.quote is None:
         return None
-    other = run.sources.joined.find(fold(each.quote))
+    other = sources.joined.find(fold(each.quote))
     return other if other != each.record.get("chunk_id") else None
 
 
-def _source_text(run: RunView, chunk_id: str, cited: list[CheckedRecord]) -> tuple[str, str | None]:
+def _source_text(sources: Sources, chunk_id: str, cited: list[CheckedRecord]) -> tuple[str, str | None]:
     """The chunk that was cited, or else the stored artifact that a record names."""
-    chunk = run.sources.chunks.get(chunk_id)
+    chunk = sources.chunks.get(chunk_id)
     if chunk is not None:
-        return f"Chunk {limit_length(chunk_id, 100)} of source {limit_length(chunk['source_id'], 100)}", chunk["text"]
+        return f"Chunk {short_id(chunk_id)} of source {short_id(chunk['source_id'])}", chunk["text"]
     for each in cited:
-        artifact = run.sources.named_artifact(each.record.get("provenance"))
+        artifact = sources.named_artifact(each.record.get("provenance"))
         if artifact is not None:
-            missing, name = limit_length(chunk_id, 100), limit_length(artifact.name, 100)
-            return f"Chunk {missing} is not stored; this is the artifact {name}", artifact.text
-    return f"Chunk {limit_length(chunk_id, 100)} is not stored: its quotes cannot be looked up", None
+            title = f"Chunk {short_id(chunk_id)} is not stored; this is the artifact {short_id(artifact.name)}"
+            return title, artifact.text
+    return f"Chunk {short_id(chunk_id)} is not stored: its quotes cannot be looked up", None
 
 
 def _mark_quotes(text: str, cited: list[CheckedRecord]) -> MarkedText:
     source, marks, missing = QuoteFinder(text), [], []
     for each in cited:
         places = source.places(each.quote, text_range(each.record.get("span")))
-        marks += [Mark(*place, QUOTE_MARK, limit_length(each.id, 100), each.checked.failure or "") for place in places]
+        marks += [Mark(*place, QUOTE_MARK, short_id(each.id), each.check.failure or "") for place in places]
         if not places and each.quote is not None:
-            failure = each.checked.failure or "not checked"
-            missing.append(
-                f"“{limit_length(each.quote, _MAX_QUOTE_CHARACTERS)}” ({limit_length(each.id, 100)}, {failure})"
-            )
+            failure = each.check.failure or "not checked"
+            missing.append(f"“{limit_length(each.quote, _MAX_QUOTE_CHARACTERS)}” ({short_id(each.id)}, {failure})")
     more = [f"and {len(missing) - _MAX_MISSING_QUOTES} more"] if len(missing) > _MAX_MISSING_QUOTES else []
     notes = [f"Not in this text: {'; '.join([*missing[:_MAX_MISSING_QUOTES], *more])}."] if missing else []
     return marked_text(text, marks, notes, _MAX_SOURCE_CHARACTERS)
@@ -230,19 +202,20 @@ _OTHER_LEVELS_NOTE = (
 
 def run_page(record: TrialRecord, inputs: Mapping[str, Any]) -> UnitPage:
     """The result and the question first, then the files of the run; a note where they are not stored any more."""
-    summary, run = run_summary(record), inputs.get("outputs")
-    status = {} if run is None else {checked.id: checked.result for checked in reversed(run.evidence)}
+    judged: JudgedFiles | None = inputs.get("outputs")
+    summary, evidence = run_summary(record), [] if judged is None else checked_records(judged.run)
+    status = None if judged is None else {checked.id: checked.result for checked in reversed(evidence)}
     sections = [
         UnitSection("Result", (Paragraph(summary.word or "No errors."),)),
-        UnitSection("Question", (_question_pairs(record, inputs.get("golden"), None if run is None else status),)),
+        UnitSection("Question", (_question_pairs(record, inputs.get("golden"), status),)),
     ]
-    if run is not None and record["run"] is not None:
+    if judged is not None and status is not None and record["run"] is not None:
         parts: dict[str, tuple[Block | MarkedText, ...]] = {
-            "Claims": _claim_table(run.output, status, inputs.get("labels")),
-            "Evidence": _evidence_table(record, run),
-            "Sources": tuple(marked_sources(run)),
-            "Findings": (_finding_rows(record, run.judged.findings),),
-            "Steps": _step_table(run.manifests),
+            "Claims": _claim_table(judged.run.output, status, inputs.get("labels")),
+            "Evidence": _evidence_table(record, judged.facts, evidence),
+            "Sources": tuple(marked_sources(judged.run.sources, evidence)),
+            "Findings": (_finding_rows(record, judged.findings),),
+            "Steps": _step_table(judged.files),
         }
         sections += [UnitSection(title, blocks) for title, blocks in parts.items() if blocks]
     elif record["run"] is not None:
@@ -283,9 +256,7 @@ def _claim_table(
         if type(claim) is not dict:
             rows.append(("", "", limit_length(str(claim)), "", *([] if labels is None else [""])))
             continue
-        cited = [
-            f"{limit_length(name, 100)}: {status.get(name, 'not in the ledger')}" for name in cited_ids(claim)[:50]
-        ]
+        cited = [f"{short_id(name)}: {status.get(name, 'not in the ledger')}" for name in cited_ids(claim)[:50]]
         statement = claim.get("statement")
         words = limit_length(statement, 2_000) if type(statement) is str else ""
         name, claim_status = (limit_length(str(claim.get(key))) for key in ("claim_id", "status"))
@@ -304,28 +275,28 @@ def _label_text(label: Mapping[str, Any]) -> str:
     return limit_length(f"{label.get('by')}{judge}: {words}" + (f", “{why}”" if why else ""))
 
 
-def _evidence_table(record: RunRecord, run: RunView) -> tuple[Block, ...]:
+def _evidence_table(record: RunRecord, facts: RunFacts, evidence: list[CheckedRecord]) -> tuple[Block, ...]:
     """Every record of the ledger: its level, or what is wrong with it."""
-    if not run.evidence:
+    if not evidence:
         return ()
     rows = tuple(
         (
-            Name(limit_length(each.id, 100)),
+            Name(short_id(each.id)),
             each.result,
-            Name(limit_length(str(each.record.get("chunk_id")), 100)),
+            Name(short_id(each.record.get("chunk_id"))),
             limit_length(each.quote or "", 1_000),
-            each.checked.message,
+            each.check.message,
         )
-        for each in run.evidence[:MAX_ROWS]
+        for each in evidence[:MAX_ROWS]
     )
     columns = (Column("evidence"), Column("result"), Column("chunk"), Column("quote"), Column("why"))
-    differ = any(record[level] != getattr(run.judged.facts, level) for level in LEVELS)
+    differ = any(record[level] != getattr(facts, level) for level in LEVELS)
     note = [Paragraph(_OTHER_LEVELS_NOTE)] if differ else []
-    return (*note, Table(columns, rows), *_more_note(len(run.evidence), "records"))
+    return (*note, Table(columns, rows), *_more_note(len(evidence), "records"))
 
 
 def _finding_rows(record: RunRecord, findings: list[Finding]) -> FindingList:
-    """Those of the run alone, and the codes of what only a look at all runs shows."""
+    """The findings of the run alone, and the codes of those that come from comparing all runs."""
     rows = []
     for each in findings:
         line = "" if each.line is None else f":{each.line}"
@@ -337,8 +308,10 @@ def _finding_rows(record: RunRecord, findings: list[Finding]) -> FindingList:
     return FindingList(tuple(rows[:MAX_ROWS]))
 
 
-def _step_table(manifests: list[Manifest]) -> tuple[Block, ...]:
-    """What was asked in each step, and how much came of it."""
+def _step_table(files: RunFiles) -> tuple[Block, ...]:
+    """The query of each step and how many chunks it gave, by the manifests that can be read."""
+    stored = [value for _, _, value in read_manifests(files) if _manifest_fits(value)]
+    manifests: list[Manifest] = sorted(stored, key=lambda value: value["step_id"])
     rows = tuple(
         (
             MeasuredValue(step["step_id"]),
@@ -360,9 +333,9 @@ def claim_items(record: TrialRecord, inputs: Mapping[str, Any], options: Options
     """The verified claims of a run that have valid evidence; any other is not supported, whatever people say."""
     if record["run"] is None:
         return iter(())
-    run: RunView | None = inputs.get("outputs")
-    if run is None:
+    judged: JudgedFiles | None = inputs.get("outputs")
+    if judged is None:
         raise InputError(
             "items.no_inputs", _NO_FILES_NOTE, place=Place(record["run"]), advice="put them back, or score again"
         )
-    return make_claim_items(record["run"], run.judged.run)
+    return make_claim_items(record["run"], judged.run)

@@ -118,25 +118,25 @@ class ParsedGolden:
 def parse_golden(text: str, file: str) -> ParsedGolden:
     """What the file holds; a GoldenError only where it is no JSON at all."""
     decoded = decode_strictly(text)
-    value, wrong = decoded.value, [flaw.problem for flaw in decoded.flaws]
+    value, flaws = decoded.value, [flaw.problem for flaw in decoded.flaws]
     if decoded.broken is not None and decoded.broken.msg == "Extra data" and text.lstrip()[:1] == "{":
         lines = "JSON Lines, one object per line; jq -s . FILE makes one array of them"
         raise GoldenError(file, [Problem("", "one JSON array of golden queries", lines)])
-    if value is None and wrong:  # there is nothing to look at
-        raise GoldenError(file, wrong)
+    if value is None and flaws:  # there is nothing to look at
+        raise GoldenError(file, flaws)
     shape = GoldenFile if isinstance(value, dict) else Queries  # the form that was meant
-    wrong += problems(shape, value)
+    flaws += problems(shape, value)
     pins: dict[str, str] = {}
     start, queries = "", value
     if isinstance(value, dict):
-        wrong += _version_problems(value)
+        flaws += _version_problems(value)
         start, queries = "/queries", value.get("queries")
         if type_test(Pins)(value.get("pins")):
             pins = dict(value["pins"])
     numbered = enumerate(queries if isinstance(queries, list) else ())
-    right = {f"{start}/{number}": query for number, query in numbered if type_test(GoldenQuery)(query)}
-    wrong += _invisible_texts(right)
-    return ParsedGolden(right, pins, wrong)
+    valid = {f"{start}/{number}": query for number, query in numbered if type_test(GoldenQuery)(query)}
+    flaws += _invisible_texts(valid)
+    return ParsedGolden(valid, pins, flaws)
 
 
 def match_key(objective: str) -> str:

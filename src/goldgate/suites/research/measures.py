@@ -2,7 +2,7 @@
 
 Each measure counts trials: runs of a golden query, missing runs, runs of no query. A new one is a class here and a line
 in `research_measures`, in the order of the report. The safeguards are about gates that pass only because runs, copies
-or claims were added or left out. What a trial leaves in runs.jsonl is here too.
+or claims were added or left out. The record of a trial in runs.jsonl is made here too.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ class Companions(TrialMeasure):
         run, weight = trial.run, trial.weight(COMPLETION_METRIC)
         if trial.query is None:
             broken = run is not None and run.broken is not None and run.objective is None
-            return {"broken_strangers": weight} if broken else NO_TOTALS  # its query is not known
+            return {"broken_without_query": weight} if broken else NO_TOTALS  # its query is not known
         if run is None:
             return {"missing_trials": trial.times * weight}
         squares = weight * (weight - 1)
@@ -248,7 +248,7 @@ class Companions(TrialMeasure):
     def metrics(self, tally: Tally) -> Metrics:
         counts, rates = tally.counts, super().metrics(tally)
         # A broken run that does not say its query may be the one that a missing query lacks: counted once.
-        trials = counts["trials"] + max(counts["missing_trials"], counts["broken_strangers"])
+        trials = counts["trials"] + max(counts["missing_trials"], counts["broken_without_query"])
         completed = counts["completed_trials"]
         squares = counts["completed_squares_of_copies"]
         of_copies = RatioSums(-counts["copies"], aa=squares, ab=squares, bb=counts["squares_of_copies"])

@@ -1,6 +1,6 @@
-"""All runs as trials of the golden queries, and what they come to: the suite's own parts of the report and its records.
+"""All runs as trials of the golden queries, and the suite's own parts of the report.
 
-Copies of a run are merged, conflicting runs marked, and trials that are missing counted.
+Copies of a run are merged, runs with conflicting ids marked as broken, and missing trials counted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from goldgate.core.contracts import RemarkValue, SuiteReport
-from goldgate.core.finding import Finding
+from goldgate.core.finding import Finding, Severity
 from goldgate.core.gate import GateResult, counts_text
 from goldgate.core.metric import Mean, Metrics, Rate
 from goldgate.core.suite import Measure, Outcome
@@ -47,8 +47,9 @@ from goldgate.suites.research.measures import (
     trial_metrics,
 )
 from goldgate.suites.research.report import research_remarks
-from goldgate.suites.research.run import NO_QUERY, ContentDigests, RunFacts, RunResult
+from goldgate.suites.research.run import NO_QUERY, RunFacts, RunResult
 from goldgate.suites.research.run.claims import ABSTAINED
+from goldgate.suites.research.run.copies import ContentDigests
 from goldgate.suites.research.run.evidence import FAILURES, LEVELS
 from goldgate.suites.research.run.files import OUTPUT
 from goldgate.suites.research.suite import ResearchSettings
@@ -59,8 +60,6 @@ from goldgate.suites.research.text import FOLDING
 MISSING_TRIAL_METRICS = frozenset({"golden_recall", "abstention_accuracy", "cited_golden_recall", COMPLETION_METRIC})
 _MAX_NAMES = 3  # of runs with the same run_id, in a message
 _ONE_RUN = "one run, and counted with its copies where that makes a rate worse"
-
-FindingsByRun = defaultdict[str, list[Finding]]
 
 
 @dataclass(slots=True)
@@ -78,6 +77,20 @@ class RunCollection:
     merged_metrics: Metrics = field(default_factory=dict)  # with copies merged: those that are worse with every copy
     codes: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by run, the codes of its findings
     labels: Mapping[str, Counts] = field(default_factory=dict)  # by run, what the labels of its claims count
+    # While runs are collected; a copy's findings go with it.
+    by_run: defaultdict[str, list[Finding]] = field(default_factory=lambda: defaultdict(list))
+
+    def add_copy(self, original: str, run: RunFacts, code: str, message: str) -> None:
+        """Keep a run, and what was merged into it before, as a copy of another one, which gets the finding."""
+        self.copies.setdefault(original, []).extend([run, *self.copies.pop(run.name, ())])
+        self.ignored.append((f"{run.name}/", message))
+        self.by_run[original].append(Finding(code, "warning", run.name, None, "", message))
+
+    def break_run(self, number: int, code: str, message: str, pointer: str) -> None:
+        """Let a run count as failed, for this reason unless it has one already."""
+        run = self.runs[number]
+        self.by_run[run.name].append(_output_finding(run, code, "error", message, pointer))
+        self.runs[number] = run._replace(broken=run.broken or code)
 
     def every_copy(self) -> list[RunFacts]:
         return [copy for copies in self.copies.values() for copy in copies]
@@ -93,7 +106,7 @@ class RunCollection:
 def collect_runs(
     results: Iterable[RunResult],
     golden: Golden,
-    ignored_entries: list[tuple[str, str]],
+    ignored: list[tuple[str, str]],
     contents: Callable[[list[str]], dict[str, ContentDigests]],
     required_trials: int | None = None,
 ) -> RunCollection:
@@ -102,24 +115,25 @@ def collect_runs(
     `contents` gives the contents of runs by their names, for those that look alike. `required_trials` is set by the
     protocol; None for the most that any query has.
     """
-    collected = RunCollection(ignored=list(ignored_entries))
-    findings: FindingsByRun = defaultdict(list)  # a copy's findings go with it
+    collected = RunCollection(ignored=[*ignored])
+    by_run = collected.by_run
     for result in results:
         collected.ignored += result.ignored
         if result.findings:
-            findings[result.name] = result.findings
+            by_run[result.name] = result.findings
         if result.facts is not None:
             collected.runs.append(result.facts)
-    _resolve_run_ids(collected, findings)
-    _merge_clones(collected, findings, contents)
-    _set_required_trials(collected, golden, required_trials, findings)
-    of_runs = [finding for run in collected.runs for finding in findings.get(run.name, ())]
+    _resolve_run_ids(collected)
+    _merge_clones(collected, contents)
+    _set_required_trials(collected, golden, required_trials)
+    of_runs = [finding for run in collected.runs for finding in by_run.get(run.name, ())]
     unmatched_runs = [*_unknown_objectives(collected.runs, golden)]
     for finding in unmatched_runs:
-        findings[finding.file.partition("/")[0]].append(finding)
+        by_run[finding.file.partition("/")[0]].append(finding)
     for run in collected.runs:
-        if run.name in findings:
-            collected.codes[run.name] = tuple(sorted({finding.code for finding in findings[run.name]}))
+        if run.name in by_run:
+            collected.codes[run.name] = tuple(sorted({finding.code for finding in by_run[run.name]}))
+    by_run.clear()
     collected.findings = [*golden.findings, *of_runs, *unmatched_runs, *_missing_trials(collected, golden)]
     collected.ignored.sort()
     return collected
@@ -140,21 +154,23 @@ def iter_trials(
         yield Trial(query, run, 1, codes, weights, copy_metrics, labels)
     no_labels = next(((0,) * len(counts) for counts in collected.labels.values()), None)
     for number, query in enumerate(golden.queries):
-        missing = Trial(query, None, labels=no_labels)
-        missing_trials = max(0, collected.required_trials - collected.trials[number])
-        missing_with_copies = max(0, collected.required_with_copies - collected.trials_with_copies[number])
-        either = min(missing_trials, missing_with_copies)
-        if either:
-            yield missing._replace(times=either)
-        if missing_trials > either and MISSING_TRIAL_METRICS - copy_metrics:
-            times = missing_trials - either
-            yield missing._replace(times=times, weights=(1, 0), copy_metrics=copy_metrics)
-        if missing_with_copies > either and MISSING_TRIAL_METRICS & copy_metrics:
-            times = missing_with_copies - either
-            yield missing._replace(times=times, weights=(0, 1), copy_metrics=copy_metrics)
+        merged = max(0, collected.required_trials - collected.trials[number])
+        with_copies = max(0, collected.required_with_copies - collected.trials_with_copies[number])
+        either = min(merged, with_copies)
+        for times, weights, metrics in (
+            (either, (1, 1), MISSING_TRIAL_METRICS),
+            (merged - either, (1, 0), MISSING_TRIAL_METRICS - copy_metrics),
+            (with_copies - either, (0, 1), MISSING_TRIAL_METRICS & copy_metrics),
+        ):
+            if times and metrics:
+                yield Trial(query, None, times, (), weights, copy_metrics, no_labels)
 
 
-def _resolve_run_ids(collected: RunCollection, findings: FindingsByRun) -> None:
+def _output_finding(run: RunFacts, code: str, severity: Severity, message: str, pointer: str) -> Finding:
+    return Finding(code, severity, f"{run.name}/{OUTPUT}", None, pointer, message)
+
+
+def _resolve_run_ids(collected: RunCollection) -> None:
     """The same run_id twice: equal bytes are one run, different ones are both broken."""
     runs = collected.runs
     numbers_by_id: dict[str, list[int]] = {}
@@ -169,33 +185,16 @@ def _resolve_run_ids(collected: RunCollection, findings: FindingsByRun) -> None:
             if original is not run:
                 copies.add(run.name)
                 message = f"the same run as {original.name}, byte for byte: {_ONE_RUN}"
-                finding = Finding("copied_run", "warning", run.name, None, "", message)
-                _merge_copy(collected, original.name, run, finding, findings)
+                collected.add_copy(original.name, run, "copied_run", message)
         if len(originals) > 1:
             names = [runs[number].name for number in originals.values()]
             for number in originals.values():
-                run = runs[number]
-                others = _name_list([name for name in names[: _MAX_NAMES + 1] if name != run.name], len(names) - 1)
+                first = [name for name in names[: _MAX_NAMES + 1] if name != runs[number].name]
+                others = _name_list(first, len(names) - 1)
                 message = f"the run_id {run_id} is also that of {others}, with other content"
-                finding = Finding("conflicting_run_id", "error", f"{run.name}/{OUTPUT}", None, "/run_id", message)
-                runs[number] = _break_run(run, finding, findings)
+                collected.break_run(number, "conflicting_run_id", message, "/run_id")
     if copies:
         collected.runs = [run for run in runs if run.name not in copies]
-
-
-def _merge_copy(
-    collected: RunCollection, original: str, run: RunFacts, finding: Finding, findings: FindingsByRun
-) -> None:
-    """Keep a run, and what was merged into it before, as a copy of another one, which gets the finding."""
-    collected.copies.setdefault(original, []).extend([run, *collected.copies.pop(run.name, ())])
-    collected.ignored.append((f"{run.name}/", finding.message))
-    findings[original].append(finding)
-
-
-def _break_run(run: RunFacts, finding: Finding, findings: FindingsByRun) -> RunFacts:
-    """The run as one that counts as failed, for this reason unless it has one already."""
-    findings[run.name].append(finding)
-    return run._replace(broken=run.broken or finding.code)
 
 
 def _name_list(names: list[str], number: int) -> str:
@@ -205,11 +204,7 @@ def _name_list(names: list[str], number: int) -> str:
     return ", ".join(first) + (f" and {more:,} more" if more else "")
 
 
-def _merge_clones(
-    collected: RunCollection,
-    findings: FindingsByRun,
-    contents: Callable[[list[str]], dict[str, ContentDigests]],
-) -> None:
+def _merge_clones(collected: RunCollection, contents: Callable[[list[str]], dict[str, ContentDigests]]) -> None:
     """Runs that are equal but for their ids and times are one; those that only answer alike are pointed out."""
     # A broken run adds nothing to a numerator, and merging it would take from a denominator: it has no `suspect`.
     candidates = Counter(run.suspect for run in collected.runs if run.suspect)
@@ -223,21 +218,17 @@ def _merge_clones(
             original = originals.setdefault(content.content, run.name)
             if original != run.name:
                 message = f"the same as {original} but for ids and times: {_ONE_RUN}"
-                finding = Finding("cloned_run", "warning", run.name, None, "", message)
-                _merge_copy(collected, original, run, finding, findings)
+                collected.add_copy(original, run, "cloned_run", message)
                 continue
             alike = answers.setdefault(content.answer, run.name) if content.answer else run.name
             if alike != run.name:
                 message = f"the verified claims and their quotes are those of {alike}, word for word; the rest differs"
-                finding = Finding("alike_runs", "warning", f"{run.name}/{OUTPUT}", None, "/claims", message)
-                findings[run.name].append(finding)
+                collected.by_run[run.name].append(_output_finding(run, "alike_runs", "warning", message, "/claims"))
         remaining.append(run)
     collected.runs = remaining
 
 
-def _set_required_trials(
-    collected: RunCollection, golden: Golden, required_trials: int | None, findings: FindingsByRun
-) -> None:
+def _set_required_trials(collected: RunCollection, golden: Golden, required_trials: int | None) -> None:
     """Count trials and set how many every query must have; a query with more than the protocol sets fails."""
     copies = collected.every_copy()
     collected.trials = trials = Counter(run.query for run in collected.runs if run.query != NO_QUERY)
@@ -253,8 +244,7 @@ def _set_required_trials(
                 f"the query {golden.queries[run.query].objective!r} has {number} trials{words}, "
                 f"and research.trials is {required_trials}: they count as failed until the surplus is taken away"
             )
-            finding = Finding("too_many_trials", "error", f"{run.name}/{OUTPUT}", None, "/objective", message)
-            collected.runs[index] = _break_run(run, finding, findings)
+            collected.break_run(index, "too_many_trials", message, "/objective")
 
 
 def _unknown_objectives(runs: list[RunFacts], golden: Golden) -> Iterator[Finding]:
@@ -262,12 +252,11 @@ def _unknown_objectives(runs: list[RunFacts], golden: Golden) -> Iterator[Findin
     unknown = [run for run in runs if run.query == NO_QUERY and run.objective is not None]
     near = near_queries((run.objective for run in unknown if run.objective is not None), golden)
     for run in unknown:
-        file = f"{run.name}/{OUTPUT}"
         message = "the objective is in no golden query: the run counts for claims and steps only"
-        yield Finding("unknown_objective", "warning", file, None, "/objective", message)
+        yield _output_finding(run, "unknown_objective", "warning", message, "/objective")
         if run.objective in near.queries:
             hint = f"is the golden query {golden.queries[near.queries[run.objective]].objective!r} meant?"
-            yield Finding("near_miss", "hint", file, None, "/objective", hint)
+            yield _output_finding(run, "near_miss", "hint", hint, "/objective")
     if near.not_compared:
         message = f"{near.not_compared} objective(s) of no query were not compared with the queries: too much text"
         yield Finding("not_compared", "hint", "", None, "", message)
@@ -307,7 +296,7 @@ UNANCHORED_NOTE = (
 
 
 class ResearchOutcome(Outcome):
-    """The runs of all directories, settled, beside the golden queries."""
+    """The suite's own parts of the report, and the rules on gates that take all runs together."""
 
     def __init__(
         self,
@@ -335,14 +324,14 @@ class ResearchOutcome(Outcome):
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
         collected, measures = self._collected, self._measures
         uneven = any(len({*n.values()}) > 1 for n in (collected.trials, collected.trials_with_copies))
-        strangers = collected.trials.total() < len(collected.runs)
-        readings = copy_readings(collected, measures) if collected.copies or strangers or uneven else {}
+        has_runs_of_no_query = collected.trials.total() < len(collected.runs)
+        readings = copy_readings(collected, measures) if collected.copies or has_runs_of_no_query or uneven else {}
         for condition, copy_metrics in readings.items():
             every = [*iter_trials(collected, self._golden, copy_metrics)]
             of_queries = [trial for trial in every if trial.query is not None]
             if collected.copies:
                 gates = require_pass_also(gates, trial_metrics(every, measures), condition)
-            if strangers:  # anyone can add runs with a thousand claims about nothing in question
+            if has_runs_of_no_query:  # anyone can add runs with a thousand claims about nothing in question
                 gates = require_pass_also(gates, trial_metrics(of_queries, measures), "without the runs of no query")
             if uneven:
                 gates = fail_uneven_queries(gates, of_queries)
@@ -496,15 +485,15 @@ def _query_entry(query: Query, runs: list[RunFacts], owed: int) -> QueryValue:
     }
 
 
-def _over_trials(hits: list[int], of: int, missing: int) -> OverTrials | None:
-    """Best, worst and mean over the trials of a query, of which a missing one has hit nothing; None without any."""
-    if not hits or not of:
+def _over_trials(hits: list[int], possible: int, missing: int) -> OverTrials | None:
+    """Best, worst and mean over the trials of a query, a missing one with no hit; None where nothing can be hit."""
+    if not hits or not possible:
         return None
     averaged = len(hits) + missing
     return {
-        "best": Rate(max(hits), of).as_json(),
-        "worst": Rate(0 if missing else min(hits), of).as_json(),
-        "mean": Mean(sum(hits) / (of * averaged), averaged, 0).as_json(),
+        "best": Rate(max(hits), possible).as_json(),
+        "worst": Rate(0 if missing else min(hits), possible).as_json(),
+        "mean": Mean(sum(hits) / (possible * averaged), averaged, 0).as_json(),
     }
 
 

@@ -372,10 +372,11 @@ def _recounted_rates(report: ResearchReport) -> dict[str, HitsAndTrials]:
         with_copies[run["query"]] += number
     owed = _owed_trials(report, merged, with_copies)
     most = max(with_copies[number] for number in range(len(queries))) or 1
-    rates = _weighted_rates(report, [1] * len(runs), owed)
+    rates = _weighted_rates(report, [1] * len(runs), merged, owed)
     if not any(copies):
         return rates
-    others = _weighted_rates(report, [1 + number for number in copies], owed if _sets_trials(report) else most)
+    weights = [1 + number for number in copies]
+    others = _weighted_rates(report, weights, with_copies, owed if _sets_trials(report) else most)
     return {name: _lower_rate(rates[name], others[name]) for name in rates}
 
 
@@ -403,12 +404,11 @@ def _lower_rate(merged: HitsAndTrials, with_copies: HitsAndTrials) -> HitsAndTri
     return with_copies if with_copies[0] * merged[1] < merged[0] * with_copies[1] else merged
 
 
-def _weighted_rates(report: ResearchReport, weights: Sequence[int], owed: int) -> dict[str, HitsAndTrials]:
-    """The four rates, each run counted as often as its weight says, and the trials that every query then owes."""
+def _weighted_rates(
+    report: ResearchReport, weights: Sequence[int], trials: Counter[int | None], owed: int
+) -> dict[str, HitsAndTrials]:
+    """The four rates, each run counted by its weight; `trials` are those of each query, which then owes `owed`."""
     queries, weighed = report["queries"], [*zip(report["runs"], weights, strict=True)]
-    trials: Counter[int | None] = Counter()
-    for run, weight in weighed:
-        trials[run["query"]] += weight
     of_query = [(query, max(owed, trials[number])) for number, query in enumerate(queries)]
     evaluated = [(run, weight) for run, weight in weighed if run["status"] == "evaluated"]
     asked = [(run, queries[run["query"]], weight) for run, weight in evaluated if run["query"] is not None]

@@ -1,4 +1,4 @@
-"""The inputs of an evaluation, opened: run directories are listed, judged shard by shard, then finalized together."""
+"""Opens the inputs of the suite: run directories are listed, judged in shards, then counted as trials together."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from goldgate.core.unit_page import InputLookup
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.address import is_url, resolved_path
 from goldgate.files.reading import is_outside
-from goldgate.files.remote import scan_remote
 from goldgate.files.writing import escape_name
 from goldgate.readers.stored_result import describe_path
+from goldgate.suites.research.contracts import RUN_LIES_DEEPER
 from goldgate.suites.research.golden import Corpus, Golden, check_corpus_apart, load_corpus, load_golden
 from goldgate.suites.research.measures import Trial, research_measures, trial_record
 from goldgate.suites.research.outcome import (
@@ -25,9 +25,10 @@ from goldgate.suites.research.outcome import (
     collect_runs,
     iter_trials,
 )
-from goldgate.suites.research.run import ContentDigests, RunResult, RunSettings, judge_run
+from goldgate.suites.research.run import RunResult, RunSettings, judge_run
+from goldgate.suites.research.run.copies import ContentDigests
 from goldgate.suites.research.run.evidence import EvidenceDemands
-from goldgate.suites.research.run.files import RUN_FILES, ReadLimits
+from goldgate.suites.research.run.files import RUN_FILES, ReadLimits, list_folder
 from goldgate.suites.research.suite import ResearchSettings
 from goldgate.suites.research.support import (
     ClaimLabels,
@@ -37,7 +38,7 @@ from goldgate.suites.research.support import (
 )
 
 SHARD_RUNS = 32
-_LEAVES = "a link that leaves the outputs directory"
+_LINK_OUTSIDE = "a link that leaves the outputs directory"
 _SHOWN_NAMES = 5
 
 
@@ -53,31 +54,28 @@ class OutputsListing(NamedTuple):
 
     root: str  # the real path
     directories: list[RunDirectory]
-    ignored_entries: list[tuple[str, str]]  # name, reason
+    ignored: list[tuple[str, str]]  # name, reason
 
 
 def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> OutputsListing:
     """The directories of the outputs folder. `own` are names of files that we wrote there ourselves."""
-    if is_url(outputs):
-        return _list_remote(outputs, own)
-    root = os.path.realpath(outputs)
+    root = outputs.rstrip("/") if is_url(outputs) else os.path.realpath(outputs)
     directories: list[RunDirectory] = []
-    ignored_entries: list[tuple[str, str]] = []
+    ignored: list[tuple[str, str]] = []
     try:
-        with os.scandir(root) as entries:
-            for entry in entries:
-                is_link = entry.is_symlink()
-                leaves = _LEAVES if is_link and is_outside(root, entry.path) else None
-                folder, name = os.path.split(os.path.realpath(entry.path)) if is_link else ("", "")
-                if is_link and not os.path.exists(entry.path):
-                    ignored_entries.append((entry.name, "a link that leads nowhere"))
-                elif entry.is_dir() and folder == root:  # as `latest` does: no trial of its own
-                    reason = f"a link to {escape_name(name)}, which counts under its own name"
-                    ignored_entries.append((entry.name, reason))
-                elif entry.is_dir():
-                    directories.append(RunDirectory(entry.name, leaves))
-                elif leaves or entry.name not in own:
-                    ignored_entries.append((entry.name, leaves or "not a directory"))
+        for entry in list_folder(root):
+            is_link = entry.is_symlink()
+            refused = _LINK_OUTSIDE if is_link and is_outside(root, entry.path) else None
+            folder, name = os.path.split(os.path.realpath(entry.path)) if is_link else ("", "")
+            if is_link and not os.path.exists(entry.path):
+                ignored.append((escape_name(entry.name), "a link that leads nowhere"))
+            elif entry.is_dir() and folder == root:  # as `latest` does: no trial of its own
+                reason = f"a link to {escape_name(name)}, which counts under its own name"
+                ignored.append((escape_name(entry.name), reason))
+            elif entry.is_dir():
+                directories.append(RunDirectory(entry.name, refused))
+            elif refused or entry.name not in own:
+                ignored.append((escape_name(entry.name), refused or "not a directory"))
     except FileNotFoundError:
         advice = describe_path(outputs).advice
         raise _outputs_error(outputs, "outputs.missing", "the outputs directory does not exist", advice) from None
@@ -87,27 +85,19 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> OutputsList
         raise _outputs_error(
             outputs, "outputs.unreadable", f"the outputs directory cannot be read: {problem.strerror}"
         ) from None
-    ignored_entries = [(escape_name(name), reason) for name, reason in ignored_entries]
-    return OutputsListing(root, sorted(directories), sorted(ignored_entries))
+    return OutputsListing(root, sorted(directories), sorted(ignored))
 
 
-def _list_remote(outputs: str, own: frozenset[str]) -> OutputsListing:
-    entries = scan_remote(outputs, "outputs")
-    ignored_entries = [(escape_name(entry.name), "not a directory") for entry in entries if entry.is_file()]
-    return OutputsListing(
-        outputs.rstrip("/"),
-        [RunDirectory(entry.name) for entry in entries if entry.is_dir()],
-        [entry for entry in ignored_entries if entry[0] not in own],
-    )
-
-
-def no_runs_error(outputs: str, listing: OutputsListing) -> InputError:
-    """Nothing was measured; the error says what is there instead."""
-    names = {entry.name for entry in listing.directories} | {name for name, _ in listing.ignored_entries}
+def no_runs_error(outputs: str, ignored: Sequence[tuple[str, str]]) -> InputError:
+    """The error for outputs of which everything is ignored; it says what is there instead of runs."""
+    names = {path.removesuffix("/") for path, _ in ignored}
+    runs = [reason.removeprefix(RUN_LIES_DEEPER) for _, reason in ignored if reason.startswith(RUN_LIES_DEEPER)]
     if RUN_FILES & names:
         actual, advice = "the files of one run", "name the folder above it: the one that holds all runs"
-    elif deeper := _folder_of_runs(listing):
-        actual, advice = f"runs one folder deeper, in {deeper}", f"name that folder: {os.path.join(outputs, deeper)}"
+    elif runs:
+        folder = os.path.dirname(runs[0])
+        depth = "some folders" if "/" in folder else "one folder"
+        actual, advice = f"runs {depth} deeper, in {folder}", f"name that folder: {os.path.join(outputs, folder)}"
     elif names:
         first = ", ".join(sorted(names)[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
         actual = f"no run, but {first}"
@@ -122,21 +112,6 @@ def no_runs_error(outputs: str, listing: OutputsListing) -> InputError:
         found=actual,
         advice=advice,
     )
-
-
-def _folder_of_runs(listing: OutputsListing) -> str | None:
-    """The first directory whose own directories have files of a run."""
-    for entry in listing.directories[:_SHOWN_NAMES] if listing.directories else ():
-        if entry.refused is not None:
-            continue
-        try:
-            with os.scandir(os.path.join(listing.root, entry.name)) as inner:
-                folders = sorted(folder.path for folder in inner if folder.is_dir(follow_symlinks=False))
-            if any(not RUN_FILES.isdisjoint(os.listdir(folder)) for folder in folders[:_SHOWN_NAMES]):
-                return escape_name(entry.name)
-        except OSError:
-            continue
-    return None
 
 
 def run_shards(directories: list[RunDirectory]) -> Iterator[list[RunDirectory]]:
@@ -180,29 +155,23 @@ class ResearchWork(Work[list[RunDirectory], Any]):
         golden: Golden,
         settings: RunSettings,
         measures: Sequence[Measure[Trial]] = (),
-        *,
-        with_content: bool = False,
     ) -> None:
         self.root = root
         self.golden = golden
         self.settings = settings
         self.measures = measures
-        self.with_content = with_content
 
     def __reduce__(self) -> tuple[object, ...]:
         golden = self.golden
         # It goes along with every shard: the golden queries, which may be many, are read again, if not from a pipe.
-        again = (golden.path, golden.sha256) if os.path.isfile(golden.path) else golden
-        return _research_work, (self.root, again, self.settings, self.measures, self.with_content)
+        path_or_queries = (golden.path, golden.sha256) if os.path.isfile(golden.path) else golden
+        return _research_work, (self.root, path_or_queries, self.settings, self.measures)
 
     def score(self, shard: list[RunDirectory]) -> list[RunResult]:
         for name, refused in () if is_url(self.root) else shard:
             if refused is None and not os.path.lexists(os.path.join(self.root, name)):
                 raise _removed_run_error(name)
-        return [
-            judge_run(self.root, name, self.golden, self.settings, refused=refused, with_content=self.with_content)
-            for name, refused in shard
-        ]
+        return [judge_run(self.root, name, self.golden, self.settings, refused) for name, refused in shard]
 
     def record(self, facts: Trial) -> Mapping[str, Any]:
         return trial_record(facts)
@@ -216,7 +185,6 @@ def _research_work(
     golden: Golden | tuple[str, str],
     settings: RunSettings,
     measures: Sequence[Measure[Trial]],
-    with_content: bool,
 ) -> ResearchWork:
     """The work as it was pickled; golden queries may be the path and the digest of their file."""
     if isinstance(golden, tuple):
@@ -224,7 +192,7 @@ def _research_work(
         golden = load_golden(path)
         if golden.sha256 != sha256:
             raise InputError("golden.changed", "the golden file changed while it was being read", place=Place(path))
-    return ResearchWork(root, golden, settings, measures, with_content=with_content)
+    return ResearchWork(root, golden, settings, measures)
 
 
 class ResearchSource(Source[list[RunDirectory], Any]):
@@ -261,16 +229,16 @@ class ResearchSource(Source[list[RunDirectory], Any]):
         return run_shards(self._listing.directories)
 
     def finalize(self, results: Iterator[RunResult], engine: Mapper) -> Iterator[Trial]:
-        within = _limit_bytes(results, self._plan.settings.max_total_megabytes, self._outputs)
+        limited_results = _limit_bytes(results, self._plan.settings.max_total_megabytes, self._outputs)
         self._collected = collect_runs(
-            within,
+            limited_results,
             self._queries,
-            self._listing.ignored_entries,
+            self._listing.ignored,
             lambda names: _read_contents(names, self._listing, engine, self._work),
             _protocol_trials(self._plan),
         )
         if not self._collected.runs:
-            raise no_runs_error(self._outputs, self._listing)
+            raise no_runs_error(self._outputs, self._collected.ignored)
         if self._labels is not None:
             self._counted = count_claim_labels(self._labels, self._collected.runs, self._collected.every_copy())
             self._collected.labels = self._counted.by_run
@@ -337,8 +305,8 @@ def _read_contents(
     """The contents of runs that look alike: they are read again, because there are few of them."""
     alike = set(names)
     entries = [entry for entry in listing.directories if escape_name(entry.name) in alike]
-    again = ResearchWork(work.root, work.golden, work.settings, with_content=True)
-    results = (result for shard in engine.map(again.score, run_shards(entries)) for result in shard)
+    with_content = ResearchWork(work.root, work.golden, work.settings._replace(with_content=True))
+    results = (result for shard in engine.map(with_content.score, run_shards(entries)) for result in shard)
     contents = {result.name: result.facts and result.facts.content for result in results}
     return {name: content for name, content in contents.items() if content is not None}
 

@@ -54,6 +54,7 @@ from goldgate.stats.label_counts import (
 from goldgate.suites.research.contracts import SupportValue
 from goldgate.suites.research.measures import SUPPORT_METRIC
 from goldgate.suites.research.run import RunFacts
+from goldgate.suites.research.run.claims import claim_key
 from goldgate.suites.research.suite import ResearchSettings
 
 
@@ -71,11 +72,11 @@ def open_claim_labels(stack: ExitStack, inputs: Inputs, plan: Plan) -> ClaimLabe
     settings: ResearchSettings = plan.settings
     paths, drawn = inputs.get("labels") or (), [*(inputs.get("draw") or ())]
     if not paths:
-        wanting = "--draw" if drawn else SUPPORT_METRIC if SUPPORT_METRIC in plan.gates else None
-        if wanting is not None:
+        needed_by = "--draw" if drawn else SUPPORT_METRIC if SUPPORT_METRIC in plan.gates else None
+        if needed_by is not None:
             raise ConfigError(
                 "labels.none_given",
-                f"{wanting} needs labels of people",
+                f"{needed_by} needs labels of people",
                 place=Place(drawn[0]) if drawn else plan.place(f"gates.{SUPPORT_METRIC}"),
                 advice="add --labels FILE...: what people, and maybe a judge, say of the claims. To get labels, run "
                 f"without the gate on {SUPPORT_METRIC} and with --out RESULT, then goldgate sample --from RESULT and "
@@ -120,8 +121,8 @@ class CountedLabels(NamedTuple):
 def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Sequence[RunFacts]) -> CountedLabels:
     """Check the labels against the claims of all runs and of their copies, and count them for each run."""
     book, draw = labels.book, None if labels.stored is None else labels.stored.draw
-    population = {key: run for run in runs for key in claim_keys(run)}
-    digests = {key: digest for run in runs for key, digest in claim_keys(run).items()}
+    population = {key: run for run in runs for key in run.claim_ids.items}
+    digests = {key: digest for run in runs for key, digest in run.claim_ids.items.items()}
     _require_known(book, [*runs, *copies])
     if draw is not None:
         _check_draw(draw, digests)
@@ -129,9 +130,9 @@ def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Se
     require_shown(book, digests)
     sampling = find_sampling(book, draw, population, labels.sampling, "research")
     drawn = {*draw.items} if draw is not None else {*book.labelled}
-    nothing, facts = ItemLabels(), dict[ItemKey, ClaimFacts]()
+    no_labels, facts = ItemLabels(), dict[ItemKey, ClaimFacts]()
     for key, run in population.items():
-        item, failed = book.items.get(key, nothing), run.broken is not None
+        item, failed = book.items.get(key, no_labels), run.broken is not None
         facts[key] = ClaimFacts(key in drawn, item.human if key in drawn else None, item.judge(), failed)
     agreed = {key: each.human == each.judge for key, each in facts.items() if None not in (each.human, each.judge)}
     draws = find_label_draws(book, draw, len(population), agreed)
@@ -141,7 +142,7 @@ def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Se
     remarks = [
         *sampling_remarks(book, draw, sampling, draws),
         *_labels_outside(book, population),
-        *people_remarks(book, [book.items.get(key, nothing) for key in population], "claim"),
+        *people_remarks(book, [book.items.get(key, no_labels) for key in population], "claim"),
         *_count_remarks(value, [*agreed.values()]),
         *judge_remarks(book, draw, value["without_judge_label"], "claim"),
         *uneven_judge(split_judge(judged) if book.judges else []),
@@ -197,21 +198,6 @@ def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[Rema
         yield remark("perfect_agreement", message, items=len(agreed))
 
 
-def claim_key(run: str, claim: str) -> ItemKey:
-    """What a claim is named by in items and labels."""
-    return ItemKey(f"{run}/{claim}")
-
-
-def claim_keys(run: RunFacts) -> dict[ItemKey, str]:
-    """The claims of a run that people label, and the digest of what each shows."""
-    if run.claim_ids is None:
-        return {}
-    return {
-        claim_key(run.name, name): digest
-        for name, digest in zip(run.claim_ids.covered, run.claim_ids.items, strict=True)
-    }
-
-
 def _judge_labels(facts: Mapping[ItemKey, ClaimFacts], book: LabelBook) -> list[Fraction | None]:
     """The judge's labels as the correction takes them, but for stretching."""
     return [Fraction(0) if each.failed else each.judge for each in facts.values()] if book.judges else []
@@ -225,7 +211,7 @@ def _count_runs(
     steps = Steps(find_steps(human_numbers(book.items.values())), judge_steps)
     by_run = {}
     for run in runs:
-        keys = claim_keys(run)
+        keys = run.claim_ids.items
         total = [0] * len(COLUMNS)
         for each in map(facts.__getitem__, keys):
             human, judge = each.human, stretch(each.judge) if has_judge else None
@@ -239,7 +225,7 @@ def _count_runs(
 
 def _require_known(book: LabelBook, runs: Iterable[RunFacts]) -> None:
     """A label for a claim that no run has is an error."""
-    ids = {claim_key(run.name, name) for run in runs if run.claim_ids is not None for name in run.claim_ids.every}
+    ids = {key for run in runs for key in run.claim_ids.every}
     unknown = [key for key in book.items if key not in ids]
     if unknown:
         raise InputError(

@@ -10,20 +10,14 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_left
 from collections import Counter
-from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
-from unicodedata import category, combining, decomposition, is_normalized, normalize
+from unicodedata import category, decomposition, is_normalized, normalize
 
-from goldgate.core.value_text import segment_starts
+from goldgate.core.value_text import PILE_SIZE, piled_marks, segment_starts
 
 FOLDING = "nfc-space-quotes-dashes.v1"  # stands in the signature
-
-_LONGEST_MAPPED = 1_000_000  # characters; finding a place in the unfolded text folds it some twenty times
-
-_PILE_SIZE = 31  # marks
 
 _FOLDED_CHARACTERS = str.maketrans(
     {
@@ -74,31 +68,14 @@ def plain_fold(text: str) -> str:
     return text if text.isascii() else nfc(text).translate(_FOLDED_CHARACTERS)  # nothing in the table is ASCII
 
 
-def offset_of_quote(text: str, folded_quote: str) -> int | None:
-    """Where in the unfolded text the folded quote begins; None if it is not there, or the text too long to say."""
-    if len(text) > _LONGEST_MAPPED:
-        return None
-    at = fold(text).find(folded_quote)
-    if at < 0:
-        return None
-    # The folding of a prefix grows with the prefix: the first that is longer than `at` ends in the wanted character.
-    return bisect_left(range(len(text) + 1), at + 1, key=lambda end: len(fold(text[:end]))) - 1
-
-
 def has_piled_marks(text: str) -> bool:
     """Whether a letter has more combining marks than in Unicode's stream-safe text (UAX 15): sorting is quadratic."""
-    return not has_few_marks(text) and _piled_marks().search(text) is not None
+    return not has_few_marks(text) and piled_marks().search(text) is not None
 
 
 def has_few_marks(text: str) -> bool:
     """True if not even all characters beyond ASCII would be a pile; False says nothing."""
-    return len(text) - len(text.encode("ascii", "ignore")) < _PILE_SIZE
-
-
-@cache
-def _piled_marks() -> re.Pattern[str]:
-    marks = "".join(re.escape(chr(code)) for code in range(0x300, 0x1F000) if combining(chr(code)))
-    return re.compile(f"[{marks}]{{{_PILE_SIZE}}}")
+    return len(text) - len(text.encode("ascii", "ignore")) < PILE_SIZE
 
 
 _LOWER = bytes(code + 32 if 65 <= code <= 90 else code for code in range(256))
@@ -339,7 +316,7 @@ class QuoteFinder:
         return self.exact_places(quote, span, most) or self.folded_places(quote or "", most)
 
     def exact_places(self, quote: str | None, span: TextRange | None, most: int = MAX_PLACES) -> list[TextRange]:
-        """The same, but folded only at the span."""
+        """Where a quote stands as it is written, or at its span if both are folded."""
         inside = span is not None and 0 <= span.start < span.end <= len(self.text)
         if quote is None:
             return [span] if span is not None and inside else []
@@ -353,6 +330,11 @@ class QuoteFinder:
             self._folded = _fold_with_offsets(self.text)
         folded, starts, ends = self._folded
         return [TextRange(starts[at], ends[end - 1]) for at, end in _all_ranges(folded, fold(quote), most)]
+
+
+def offset_of_quote(text: str, folded_quote: str) -> int | None:
+    """Where in the unfolded text the folded quote begins; None if it is not there."""
+    return next((place.start for place in QuoteFinder(text).folded_places(folded_quote, 1)), None)
 
 
 def _all_ranges(text: str, part: str, most: int) -> list[TextRange]:

@@ -12,6 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -114,13 +115,13 @@ class Trace:
             for span in self.spans
             if span.parent is not None and depths.get(span.parent, depths[span.id]) < depths[span.id]
         }
-        passed: set[str] = set()  # every span with one of the chosen inside
+        outer: set[str] = set()  # every span with one of the chosen inside
         for name in names:
             above = parents.get(name)
-            while above is not None and above not in passed:
-                passed.add(above)
+            while above is not None and above not in outer:
+                outer.add(above)
                 above = parents.get(above)
-        return [span for span in self.spans if span.id in names and span.id not in passed]
+        return [span for span in self.spans if span.id in names and span.id not in outer]
 
 
 def build_trace(identity: str, recorded: Iterable[TraceSpan]) -> Trace:
@@ -164,14 +165,14 @@ def _completeness(span: TraceSpan) -> tuple[bool, int, bytes]:
     return span.finished, len(written), written
 
 
-def climb(name: str, parents: Mapping[str, str | None], settled: Container[str]) -> tuple[list[str], str]:
-    """The spans from one up to an outermost or settled one, or round a circle; and what is above the last of them.
+def climb(name: str, parents: Mapping[str, str | None], resolved: Container[str]) -> tuple[list[str], str]:
+    """The span and those above it up to an outermost or resolved one, or round a circle; and the parent of the last.
 
-    That is empty where there is nothing above.
+    The parent is empty where there is none.
     """
     path: dict[str, None] = {}
     above = name
-    while above in parents and above not in settled and above not in path:
+    while above in parents and above not in resolved and above not in path:
         path[above] = None
         above = parents[above] or ""
     return list(path), above
@@ -197,6 +198,7 @@ def _depths(spans: Mapping[str, TraceSpan]) -> tuple[dict[str, int], int]:
 
 
 TRACE_KIND = "trace"
+FindPlace = Callable[[], Place]  # lines are counted only for the flaws that are listed
 _BRACE_LINE = 16  # bytes of a line with a brace and nothing else
 _MARK = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}]')  # strings, so that braces in them are passed over
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
@@ -225,23 +227,19 @@ def trace_paths(paths: Sequence[str]) -> Iterator[tuple[str, str | None]]:
         yield from files
 
 
-def read_documents(path: str) -> Iterator[tuple[Callable[[], int | None], Any]]:
+def read_documents(path: str) -> Iterator[tuple[FindPlace, Any]]:
     """Each value of a file and a way to its line: JSON Lines, the items of an array, or one object over many lines."""
-    file = open_records(path, TRACE_KIND)
-    try:
-        lines = _LineCounter(file)
+    with closing(open_records(path, TRACE_KIND)) as file:
         try:
             if not file.is_array and not _is_printed(file) and (whole := _whole_object(file)) is not None:
-                yield partial(lines.at, 0), whole
+                yield partial(file.place, 0), whole
                 return
             for offset, data in _printed_objects(file) if _is_printed(file) else iterate_records(file):
-                yield partial(lines.at, offset), _decode_or_invalid(data)
+                yield partial(file.place, offset), _decode_or_invalid(data)
         except InputError as problem:  # an array breaks off, a record is too large: the records before it count
-            line = problem.place.line
+            place = problem.place
             reason = "; ".join(filter(None, (problem.message, problem.found, problem.advice)))
-            yield lambda: line, InvalidSpan(f"{reason}; the rest of the file is not read")
-    finally:
-        file.close()
+            yield lambda: place, InvalidSpan(f"{reason}; the rest of the file is not read")
 
 
 def _is_printed(file: RecordFile) -> bool:
@@ -279,19 +277,6 @@ def _join_lines(file: RecordFile, begin: int, lines: list[bytes]) -> bytes:
     data = b"".join(lines)
     check_record_size(file, begin, data)
     return data
-
-
-class _LineCounter:
-    """The lines of a file, counted only where one is asked for, and every byte at most once."""
-
-    def __init__(self, file: RecordFile) -> None:
-        self._file = file
-        self._offset, self._line = 0, 1
-
-    def at(self, offset: int) -> int:
-        self._line += self._file.newlines(self._offset, offset)
-        self._offset = max(self._offset, offset)
-        return self._line
 
 
 def _decode_or_invalid(data: bytes) -> Any:
@@ -356,7 +341,7 @@ class SpanStore:
         self._unknown: dict[str, Any] | None = None  # the first record that no format recognizes
         self._stored: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # until it is closed
         self._traces: dict[str, list[tuple[int, int]]] = {}
-        self._homeless: list[tuple[str, tuple[int, int]]] = []
+        self._without_trace: list[tuple[str, tuple[int, int]]] = []
         self._parents: dict[str, str | None] = {}
         self._trace_of: dict[str, str] = {}
 
@@ -364,15 +349,15 @@ class SpanStore:
         """Read all files; the result is the format that they have."""
         for path, refusal in trace_paths(paths):
             if refusal is not None:
-                self._add_flaw(path, lambda: None, f"{refusal}: it is not read")
+                self._add_flaw(partial(Place, path), f"{refusal}: it is not read")
                 continue
-            for line, value in read_documents(path):
+            for find_place, value in read_documents(path):
                 for span in self._spans_in(value):
-                    self._add(span, path, line)
+                    self._add(span, find_place)
         if self.format is None or not self.spans:
             raise self._no_spans_error(paths)
-        for name, place in self._homeless:
-            self._traces.setdefault(self._home(name), []).append(place)
+        for name, place in self._without_trace:
+            self._traces.setdefault(self._find_trace(name), []).append(place)
         self._drop_large_traces()
         return self.format
 
@@ -403,14 +388,14 @@ class SpanStore:
         self._unknown = value if self._unknown is None else self._unknown
         yield InvalidSpan("a record of a form that is not known")
 
-    def _add(self, span: TraceSpan | InvalidSpan, file: str, line: Callable[[], int | None]) -> None:
+    def _add(self, span: TraceSpan | InvalidSpan, find_place: FindPlace) -> None:
         if isinstance(span, InvalidSpan):
-            self._add_flaw(file, line, span.reason)
+            self._add_flaw(find_place, span.reason)
             return
         try:
             data = orjson.dumps(tuple(span))
         except TypeError:  # orjson reads deeper than it writes
-            self._add_flaw(file, line, "a span is nested too deeply")
+            self._add_flaw(find_place, "a span is nested too deeply")
             return
         place = (self._stored.tell(), len(data))
         self._stored.write(data)
@@ -419,23 +404,24 @@ class SpanStore:
             self._traces.setdefault(span.trace, []).append(place)
             self._trace_of[span.id] = span.trace
         else:
-            self._homeless.append((span.id, place))
+            self._without_trace.append((span.id, place))
             self._parents[span.id] = span.parent
 
-    def _add_flaw(self, file: str, line: Callable[[], int | None], reason: str) -> None:
+    def _add_flaw(self, find_place: FindPlace, reason: str) -> None:
         self.flaws += 1
         if len(self.findings) < _MAX_FINDINGS:
-            self.findings.append(Finding("unread", "error", file, line(), "", reason))
+            place = find_place()
+            self.findings.append(Finding("unread", "error", place.file or "", place.line, "", reason))
 
-    def _home(self, name: str) -> str:
-        """The trace of a span that names none: that of its parents, or the outermost of them."""
+    def _find_trace(self, name: str) -> str:
+        """The trace of a span that names none: that of the spans above it, or the outermost of them."""
         path, above = climb(name, self._parents, self._trace_of)
         if above in self._trace_of:
-            home = self._trace_of[above]
+            trace = self._trace_of[above]
         else:
-            home = min(path[path.index(above) :]) if above in path else path[-1]
-        self._trace_of.update(dict.fromkeys(path, home))  # a long chain is climbed once
-        return home
+            trace = min(path[path.index(above) :]) if above in path else path[-1]
+        self._trace_of.update(dict.fromkeys(path, trace))  # a long chain is climbed once
+        return trace
 
     def _drop_large_traces(self) -> None:
         """Leave out traces that are too large to be built."""
@@ -445,7 +431,7 @@ class SpanStore:
             if size > limit:
                 del self._traces[trace]
                 reason = f"a trace of {size:,} bytes, more than {limit:,}; {LIMIT_VARIABLE} sets a quarter of it"
-                self._add_flaw(folder_name(trace), lambda: None, reason)
+                self._add_flaw(partial(Place, folder_name(trace)), reason)
 
     def _no_spans_error(self, paths: Sequence[str]) -> InputError:
         """The error for files without a single span: it says what is there instead."""

@@ -1,23 +1,17 @@
-"""One run directory, from its bytes to the counts that all metrics are sums of, and to digests of its content.
+"""Judges one run directory: its files become findings, and the counts that all metrics are sums of.
 
-Runs with the same content are one run under several names. `answer` digests what the run verifies and quotes for
-it, `content` also everything else that is judged. Unread fields, another order, blanks or new ids do not make
-another run. Runs that answer nothing resemble each other, so for them everything recorded counts except ids and times.
+`judge_run` reads the files, `judge_files` checks them: output and log give the task, the claims and the steps, the
+stored sources the levels of the evidence. A file that cannot be read breaks the run, which then counts as failed.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
-from hashlib import blake2b
 from typing import Any, NamedTuple, get_args
-
-import orjson
 
 from goldgate.core.finding import Finding, RunFindings
 from goldgate.files.writing import escape_name
-from goldgate.readers.draw import item_sha256
+from goldgate.readers.draw import ItemKey, item_sha256
 from goldgate.shape.validation import problems, type_test
 from goldgate.suites.research.contracts import ResearchOutput, StopReason
 from goldgate.suites.research.golden import Golden, Query, match_key
@@ -28,183 +22,25 @@ from goldgate.suites.research.run.claims import (
     Ledger,
     check_claims,
     check_ledger,
-    evidence_records,
+    claim_key,
     make_claim_items,
     note_empty_claims,
     note_suspicions,
     read_sources,
 )
+from goldgate.suites.research.run.copies import ContentDigests, content_of, fingerprints
 from goldgate.suites.research.run.evidence import EvidenceDemands, Sources
 from goldgate.suites.research.run.files import (
     OUTPUT,
-    BadLine,
     ReadLimits,
     RunFiles,
     UnreadFile,
-    decode_lines,
     decode_run_json,
     duplicate_key,
     ignored_reason,
     read_run,
 )
-from goldgate.suites.research.run.log import STATUSES, EventLog, count_steps, parse_log
-from goldgate.suites.research.text import fold, sketch, visible_text
-
-_FIELD_SEPARATOR, _GROUP_SEPARATOR = "\x1f", "\x1e"
-_NON_WORD = re.compile(r"[\W_]+")
-_NOT_BETWEEN_DIGITS = re.compile(r"(?<!\d) | (?!\d)")
-_ID_OR_TIME = re.compile(
-    r"(?:^|_)(?:id|ids|uuid|guid|key|nonce|seed|trial|attempt|host|pid|time|times|timestamp|ts|date|at|ms|secs?|"
-    r"seconds|millis|duration|elapsed|latency|started|ended|finished|created|updated)$"
-)
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_STAMP = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}",
-    re.IGNORECASE,
-)
-_EPOCH = 1_000_000_000  # seconds; a number from here on is a time
-
-
-class ContentDigests(NamedTuple):
-    """Digests of 16 bytes; `answer` is empty for a run that verifies nothing."""
-
-    answer: bytes
-    content: bytes
-
-
-def fingerprints(run: JudgedRun) -> tuple[bytes, bytes]:
-    """Fast digests of what is verified and of the whole run: equal runs have the same, others nearly never.
-
-    Comparing contents takes as long as judging, so it is done only where these are equal. A run that verifies nothing
-    has one fingerprint.
-    """
-    head, manifests = _head(run), run.steps.manifests
-    verified = [claim.statement for claim in run.claims.entries if claim.status == "verified"]
-    answer = _short_digest((head[:2], len(verified), sketch("".join(verified))))
-    others = run.claims.entries if run.claims.candidate else []
-    texts = [claim.statement for claim in others if claim.status != "verified"]
-    quotes = [record.get("quote") for record in run.output.get("evidence") or () if type(record) is dict]
-    texts += [quote for quote in quotes if type(quote) is str]
-    texts += [manifest["retrieval_query"] for manifest in manifests]
-    whole = _short_digest((answer, head, len(manifests), sketch("".join(texts))))
-    return answer if verified else whole, whole
-
-
-def content_of(run: JudgedRun, files: RunFiles) -> ContentDigests:
-    """The digests of a run."""
-    head, required = _head(run), run.query.required if run.query is not None else frozenset()
-    filed = dict(_record_contents(run.output, run.sources, required))
-    claims: dict[str, list[str]] = {status: [] for status in STATUSES}
-    for claim in run.claims.entries:
-        quotes = sorted(filed.get(name, "") for name in claim.cited)
-        claims[claim.status].append(_FIELD_SEPARATOR.join((_plain_text(claim.statement), *quotes)))
-    answer = [*map(str, head[:2]), _GROUP_SEPARATOR, *sorted(claims["verified"])]
-    content = [*answer, _GROUP_SEPARATOR, *map(str, head)]
-    for group in (
-        sorted(claims["candidate"]),
-        sorted(claims["retracted"]),
-        sorted(filed.values()),
-        map(_manifest_content, run.steps.manifests),
-    ):
-        content += [_GROUP_SEPARATOR, *group]
-    if not (run.claims.entries or len(run.ledger)):
-        content += [_GROUP_SEPARATOR, *_all_recorded(run.output, files)]
-    return ContentDigests(_digest(answer) if claims["verified"] else b"", _digest(content))
-
-
-def _head(run: JudgedRun) -> tuple[object, ...]:
-    """The task and the end of a run, with the counts that gates are about.
-
-    Without the counts, a run that failed could vanish as a copy of one that did not.
-    """
-    claims, steps = run.claims, run.steps
-    counts = (claims.verified, claims.covered, claims.candidate, len(run.ledger), len(run.found_ids), run.uncited)
-    return match_key(run.objective or ""), run.stop_reason, *counts, steps.total, steps.with_manifest, run.torn
-
-
-def _record_contents(output: dict[str, Any], sources: Sources, required: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Each record's id and what it files: the quoted words, and its id only where a query asks for that."""
-    for _, record in evidence_records(output):
-        identity = record.get("evidence_id") if type(record) is dict else None
-        if type(identity) is str:
-            asked = identity if identity in required else ""
-            yield identity, _FIELD_SEPARATOR.join((_quote_content(record, sources), asked))
-
-
-def _quote_content(record: dict[str, Any], sources: Sources) -> str:
-    quote, span, chunk_id = record.get("quote"), record.get("span"), record.get("chunk_id")
-    if type(quote) is str:
-        return _plain_text(quote)
-    chunk = sources.chunks.get(chunk_id) if type(chunk_id) is str else None
-    if type(span) is not dict:
-        return ""
-    start, end = span.get("start"), span.get("end")
-    there = None
-    if chunk is not None and type(start) is int and type(end) is int and 0 <= start < end <= len(chunk["text"]):
-        there = sources.folded_span(chunk["chunk_id"], start, end)
-    return f"{start}-{end}" if there is None else _plain_text(there)
-
-
-def _manifest_content(manifest: dict[str, Any]) -> str:
-    counts = f"{len(manifest['candidate_chunk_ids'])}{_FIELD_SEPARATOR}{len(manifest['selected_chunk_ids'])}"
-    return f"{_plain_text(manifest['retrieval_query'])}{_FIELD_SEPARATOR}{counts}"
-
-
-def _plain_text(text: str) -> str:
-    """The letters and digits of a text, without case, punctuation, blanks, width and invisible characters."""
-    words = _NON_WORD.sub(" ", fold(visible_text(text)).casefold()).strip()
-    return _NOT_BETWEEN_DIGITS.sub("", words)  # 1.5 is not 15
-
-
-def _all_recorded(output: dict[str, Any], files: RunFiles) -> list[str]:
-    """Everything in the output and the log but ids and times."""
-    try:
-        parts = [_bare_json(output)]
-        parts += sorted(_bare_json(event) for _, event in decode_lines(files.events or b""))
-    except (RecursionError, TypeError):
-        return [files.digest.hex()]  # too deep, or no text at all: equal only where the bytes are
-    return parts
-
-
-def _bare_json(value: Any) -> str:
-    return orjson.dumps(_without_ids_and_times(value), option=orjson.OPT_SORT_KEYS).decode()
-
-
-def _without_ids_and_times(value: Any) -> Any:
-    if isinstance(value, BadLine):
-        return ""
-    if type(value) is str:
-        return _plain_text(_STAMP.sub("", value.encode("utf-8", "replace").decode()))
-    if type(value) is dict:
-        return {key: _without_ids_and_times(item) for key, item in value.items() if not _names_id_or_time(key)}
-    if type(value) is list:
-        return [_without_ids_and_times(item) for item in value]
-    if type(value) in (int, float) and value >= _EPOCH:
-        return 0
-    return value
-
-
-def _names_id_or_time(key: str) -> bool:
-    return _ID_OR_TIME.search(_HUMP.sub("_", key).lower()) is not None
-
-
-def _digest(parts: list[str]) -> bytes:
-    return blake2b("\n".join(parts).encode("utf-8", "replace"), digest_size=16).digest()
-
-
-def _short_digest(value: object) -> bytes:
-    return blake2b(repr(value).encode("utf-8", "replace"), digest_size=8).digest()
-
-
-def _claim_ids(run: JudgedRun, name: str) -> ClaimIds:
-    entries = run.output.get("claims", [])
-    ids = [claim.get("claim_id") for claim in entries if type(claim) is dict]
-    return ClaimIds(
-        tuple(entries[number]["claim_id"] for number in run.claims.covered_numbers),
-        frozenset(identity for identity in ids if type(identity) is str),
-        tuple(map(item_sha256, make_claim_items(name, run))),
-    )
-
+from goldgate.suites.research.run.log import EventLog, count_steps, parse_log
 
 NO_QUERY = -1
 _MAX_PROBLEMS = 1_000  # that are looked for in the claims, the evidence and the steps of one output
@@ -221,14 +57,17 @@ class RunSettings(NamedTuple):
     anchors: frozenset[str] = frozenset()  # hashes of artifacts that the evaluator vouches for
     manifests_kept: bool = True
     with_claim_ids: bool = False  # whether the ids of claims are kept
+    with_content: bool = False  # whether the content is digested
 
 
 class ClaimIds(NamedTuple):
-    """The ids of a run's claims: of those that are verified and covered, with what their items show, and of all."""
+    """The claims of a run as labels name them: the items that people label, with what each shows, and all."""
 
-    covered: tuple[str, ...]
-    every: frozenset[str]
-    items: tuple[str, ...]  # item_sha256
+    items: dict[ItemKey, str]  # item_sha256
+    every: frozenset[ItemKey]
+
+
+_NO_CLAIM_IDS = ClaimIds({}, frozenset())
 
 
 class RunFacts(NamedTuple):
@@ -266,12 +105,13 @@ class RunFacts(NamedTuple):
     suspect: bytes  # runs with the same may be clones; empty if the run is broken
     fingerprint: bytes  # of answer and path
     content: ContentDigests | None  # None unless it was asked for
-    claim_ids: ClaimIds | None = None  # the same
+    claim_ids: ClaimIds  # empty unless they were asked for
 
 
 class JudgedFiles(NamedTuple):
-    """What a run came to, its counts and its findings."""
+    """A run with its files, its counts for the metrics and its findings."""
 
+    files: RunFiles
     run: JudgedRun
     facts: RunFacts
     findings: list[Finding]
@@ -286,15 +126,7 @@ class RunResult(NamedTuple):
     ignored: list[tuple[str, str]]  # path, reason
 
 
-def judge_run(
-    root: str,
-    name: str,
-    golden: Golden,
-    settings: RunSettings,
-    *,
-    refused: str | None = None,
-    with_content: bool = False,
-) -> RunResult:
+def judge_run(root: str, name: str, golden: Golden, settings: RunSettings, refused: str | None = None) -> RunResult:
     """Read a run directory and count. `refused` says why it must not be read at all."""
     folder = escape_name(name)
     if refused is not None:
@@ -304,26 +136,24 @@ def judge_run(
     if files is None:
         reason = ignored_reason(root, os.path.join(root, name), "a directory with none of a run's files")
         return RunResult(folder, None, [], [(f"{folder}/", reason)])
-    judged = judge_files(folder, files, golden, settings, with_content=with_content)
+    judged = judge_files(folder, files, golden, settings)
     return RunResult(
         folder, judged.facts, judged.findings, [(f"{folder}/{file}", reason) for file, reason in files.ignored]
     )
 
 
-def judge_files(
-    folder: str, files: RunFiles, golden: Golden, settings: RunSettings, *, with_content: bool = False
-) -> JudgedFiles:
+def judge_files(folder: str, files: RunFiles, golden: Golden, settings: RunSettings) -> JudgedFiles:
     """Judge the files of a run."""
     findings = RunFindings(folder)
     for unread in files.unread:
         findings.add(unread.code, "error", unread.file, unread.message)
     judge = _Judge(folder, files, golden, settings, findings)
     run = judge.judged_run()
-    return JudgedFiles(run, judge.facts(run, with_content), findings.to_list())
+    return JudgedFiles(files, run, judge.facts(run), findings.to_list())
 
 
 class _Judge:
-    """The steps from bytes to counts, sharing what was read."""
+    """Judges one run: its bytes become a JudgedRun, and that its counts."""
 
     def __init__(
         self, name: str, files: RunFiles, golden: Golden, settings: RunSettings, findings: RunFindings
@@ -343,25 +173,25 @@ class _Judge:
         log = parse_log(files.events, output.get("run_id"), findings)
         if log.broken is not None:
             self.broken, self.claims_unknown = self.broken or log.broken, True
-        run_id = output.get("run_id") or log.run_id
-        listed_steps = output.get("steps")
-        steps = count_steps(files, log, listed_steps, run_id, findings, manifests_kept=settings.manifests_kept)
+        steps = count_steps(files, log, output.get("steps"), findings, manifests_kept=settings.manifests_kept)
         if output:
             self._check_pins(output)
-        objective, number = self._task(output.get("objective"), [*log.objectives])
+        objective, number = self._find_query(output.get("objective"), log.objectives)
         query = self.golden.queries[number] if number != NO_QUERY else None
         stop_reason = self._stop_reason(output.get("stop_reason"), log, query)
         sources = read_sources(files, settings.anchors, findings) if output else Sources({})
         ledger = check_ledger(output, sources, settings.demands, findings) if output else Ledger()
         claims = check_claims(output.get("claims", []), log, ledger, findings)
         self._count_unknown(claims)
-        run = JudgedRun(run_id, number, query, objective, stop_reason, output, claims, ledger, sources, steps, log.torn)
+        run = JudgedRun(
+            log.run_id, number, query, objective, stop_reason, output, claims, ledger, sources, steps, log.torn
+        )
         run.empty = note_empty_claims(run, findings)
         note_suspicions(run, findings)
         return run
 
-    def facts(self, run: JudgedRun, with_content: bool) -> RunFacts:
-        """The counts of the run."""
+    def facts(self, run: JudgedRun) -> RunFacts:
+        """What measures count of the run."""
         files, claims, steps, levels = self.files, run.claims, run.steps, [*run.ledger.valid.values()]
         comparable = bool(run.output) and self.broken is None
         suspect, fingerprint = fingerprints(run) if comparable else (b"", b"")
@@ -397,8 +227,8 @@ class _Judge:
             digest=files.digest,
             suspect=suspect,
             fingerprint=fingerprint,
-            content=content_of(run, files) if comparable and with_content else None,
-            claim_ids=_claim_ids(run, self.name) if self.settings.with_claim_ids else None,
+            content=content_of(run, files) if comparable and self.settings.with_content else None,
+            claim_ids=_claim_ids(run, self.name) if self.settings.with_claim_ids else _NO_CLAIM_IDS,
         )
 
     def _output(self) -> dict[str, Any]:
@@ -445,7 +275,7 @@ class _Judge:
             counted = "counted as one uncovered claim"
         self.findings.add("claims_unknown", "error", OUTPUT, f"its claims cannot be read: {counted}", "/claims")
 
-    def _task(self, stated: str | None, logged: list[str]) -> tuple[str | None, int]:
+    def _find_query(self, stated: str | None, logged: list[str]) -> tuple[str | None, int]:
         """The objective and its query, which a run without an output has from its log.
 
         A log that names another golden query than the output, or one where the output names none, breaks the run.
@@ -502,6 +332,14 @@ class _Judge:
     def _break(self, code: str, message: str, pointer: str = "") -> None:
         self.broken = self.broken or code
         self.findings.add(code, "error", OUTPUT, message, pointer)
+
+
+def _claim_ids(run: JudgedRun, name: str) -> ClaimIds:
+    ids = [claim.get("claim_id") for claim in run.output.get("claims", []) if type(claim) is dict]
+    return ClaimIds(
+        {ItemKey(item["id"]): item_sha256(item) for item in make_claim_items(name, run)},
+        frozenset(claim_key(name, identity) for identity in ids if type(identity) is str),
+    )
 
 
 def parse_output(data: bytes | None) -> dict[str, Any]:

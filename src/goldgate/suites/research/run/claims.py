@@ -15,10 +15,11 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from goldgate.core.finding import RunFindings
 from goldgate.files.writing import escape_name
+from goldgate.readers.draw import ItemKey
 from goldgate.shape.validation import problems, type_test, wrong_fields
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.golden import Query
-from goldgate.suites.research.run.evidence import EvidenceDemands, Level, Sources, check_evidence
+from goldgate.suites.research.run.evidence import EvidenceCheck, EvidenceDemands, Level, Sources, check_evidence
 from goldgate.suites.research.run.files import CHUNKS, OUTPUT, BadLine, RunFiles, decode_lines, equal_values
 from goldgate.suites.research.run.log import EventLog, StepCounts, normalize_status
 from goldgate.suites.research.text import (
@@ -43,19 +44,19 @@ _SHORT_QUOTE = 24  # characters of a quote that is looked at more closely
 
 @dataclass(slots=True)
 class Ledger:
-    """Distinct records: the level of each valid one, the failure of each other one."""
+    """The check of each distinct evidence record, by its id."""
 
-    valid: dict[str, Level] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
+    checks: dict[str, EvidenceCheck] = field(default_factory=dict)
+    valid: dict[str, Level] = field(default_factory=dict)  # those that reached a level
     nameless: int = 0  # records without an id that can be read
     empty: dict[str, str] = field(default_factory=dict)  # valid records that are evidence of nothing, and why
 
     def __len__(self) -> int:
-        return len(self.valid) + len(self.failed) + self.nameless
+        return len(self.checks) + self.nameless
 
     def failures(self) -> Counter[str]:
         """How many records failed under each name."""
-        counts = Counter(self.failed.values())
+        counts = Counter(check.failure for check in self.checks.values() if check.failure is not None)
         if self.nameless:
             counts["malformed"] += self.nameless
         return counts
@@ -86,7 +87,7 @@ def read_sources(files: RunFiles, anchors: frozenset[str], findings: RunFindings
 def check_ledger(output: dict[str, Any], sources: Sources, demands: EvidenceDemands, findings: RunFindings) -> Ledger:
     """Check every record once; two different records under one id are both void."""
     ledger = Ledger()
-    valid, failed = ledger.valid, ledger.failed
+    checks, valid = ledger.checks, ledger.valid
     first: dict[str, dict[str, Any]] = {}
     filed: list[dict[str, Any]] = []  # records that are valid by themselves
     unstored = 0
@@ -97,18 +98,17 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: EvidenceDema
             findings.add("malformed", "error", OUTPUT, "an evidence record needs an evidence_id", pointer)
         elif identity not in first:
             first[identity] = record
-            checked = check_evidence(record, sources, demands)
-            if checked.level is not None:
-                valid[identity] = checked.level
+            checks[identity] = check = check_evidence(record, sources, demands)
+            if check.level is not None:
+                valid[identity] = check.level
                 filed.append(record)
-                unstored += checked.level == "structural"
+                unstored += check.level == "structural"
             else:
-                failed[identity] = str(checked.failure)
-                findings.add(failed[identity], "error", OUTPUT, f"{identity}: {checked.message}", pointer)
+                findings.add(str(check.failure), "error", OUTPUT, f"{identity}: {check.message}", pointer)
         elif not equal_values(first[identity], record):
             valid.pop(identity, None)
-            failed[identity] = "conflicting_id"
             message = f"{identity} is there twice, with different content"
+            checks[identity] = EvidenceCheck(None, "conflicting_id", message)
             findings.add("conflicting_id", "error", OUTPUT, message, pointer)
     ledger.empty, thin = _weak_records(filed, sources)
     if unstored and sources.chunks:
@@ -183,7 +183,7 @@ _MANY_CLAIMS = 16
 
 
 class CountedClaim(NamedTuple):
-    """What a claim counts for."""
+    """A claim as it is counted: the worse of the statuses in output and log, and the ids that it cites, each once."""
 
     statement: str
     status: str
@@ -290,12 +290,11 @@ def _count_coverage(
     claims: Claims, cited: list[str], number: int, ledger: Ledger, findings: RunFindings, *, has_id: bool
 ) -> None:
     """Count a verified claim as covered if it has an id and cites a valid record."""
-    valid, failed = ledger.valid, ledger.failed
     covered = False
     for identity in cited:
-        if identity in valid:
+        if identity in ledger.valid:
             covered = True
-        elif identity not in failed:
+        elif identity not in ledger.checks:
             message = f"{identity} is not in this run's ledger"
             findings.add("dangling_ref", "error", OUTPUT, message, f"/claims/{number}/evidence_ids")
     if has_id and covered:
@@ -322,7 +321,7 @@ def _note_repetition(claims: Claims, ledger: Ledger, findings: RunFindings) -> N
     for claim in claims.entries:
         if len(claim.cited) < MANY_RECORDS:
             continue
-        cited = sum(identity in ledger.valid or identity in ledger.failed for identity in claim.cited)
+        cited = sum(identity in ledger.checks for identity in claim.cited)
         if cited >= MANY_RECORDS and cited * 4 >= records * 3:
             message = f"one claim ({claim.status}) cites {cited} of {records} evidence records"
             findings.add("claim_cites_all", "warning", OUTPUT, message, "/claims")
@@ -351,7 +350,7 @@ _RECORDS_PER_REQUIRED = 8  # one required id among 8 records is a heap, not a se
 
 @dataclass
 class JudgedRun:
-    """What a run came to. `output` is empty where it cannot be read."""
+    """A run with its query, claims, evidence and steps. `output` is empty where it cannot be read."""
 
     run_id: str | None
     number: int  # of its query
@@ -374,7 +373,7 @@ class JudgedRun:
     @cached_property
     def uncited(self) -> int:
         """How many records of the ledger no claim cites."""
-        return len(self.ledger) - len(self.claims.cited & (self.ledger.valid.keys() | self.ledger.failed.keys()))
+        return len(self.ledger) - len(self.claims.cited & self.ledger.checks.keys())
 
 
 def note_empty_claims(run: JudgedRun, findings: RunFindings) -> int:
@@ -398,7 +397,7 @@ def note_empty_claims(run: JudgedRun, findings: RunFindings) -> int:
 
 
 def note_suspicions(run: JudgedRun, findings: RunFindings) -> None:
-    """Findings of severity `warning`: they never change a verdict."""
+    """Add warnings about ledgers that look like a whole corpus, false abstentions, and evidence without a claim."""
     records, required = len(run.ledger), len(run.found_ids)
     if records >= MANY_RECORDS and run.uncited * 4 >= records * 3:
         message = f"{run.uncited} of {records} evidence records are cited by no claim: is this the whole corpus?"
@@ -440,6 +439,11 @@ class QuoteItem(TypedDict):
     source_id: NotRequired[str]
 
 
+def claim_key(run: str, claim: str) -> ItemKey:
+    """What a claim is named by in items and labels."""
+    return ItemKey(f"{run}/{claim}")
+
+
 def make_claim_items(name: str, run: JudgedRun) -> Iterator[ClaimItem]:
     """What people and judges label: the covered claims of a run, with what they quote."""
     covered, output = run.claims.covered_numbers, run.output
@@ -452,7 +456,7 @@ def make_claim_items(name: str, run: JudgedRun) -> Iterator[ClaimItem]:
     for claim in (output["claims"][number] for number in covered):
         cited = [records[identity] for identity in cited_ids(claim) if identity in records]
         yield {
-            "id": f"{name}/{claim['claim_id']}",
+            "id": claim_key(name, claim["claim_id"]).id,
             "group": name,
             "objective": objective if type(objective) is str and objective.strip() else None,
             "claim": str(claim.get("statement")),

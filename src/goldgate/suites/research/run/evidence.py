@@ -1,4 +1,4 @@
-"""One evidence record against the stored sources: valid up to a level, or a failure with a name.
+"""Checks one evidence record against the stored sources: the level that it reaches, or the name of its failure.
 
 Levels: `structural` (nothing is stored to check it against), `verbatim` (the quote is in the stored chunk, at its
 span), `chain` (and the chunk is in the stored artifact, whose hash is the recorded one), `anchored` (and that hash
@@ -15,6 +15,7 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
+from goldgate.core.finding import limit_length
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.files import Artifact
 from goldgate.suites.research.text import (
@@ -59,7 +60,7 @@ _FIRST_CHARACTERS = 64  # characters of a span that are looked at first
 # those without one.
 _SEARCHES_PER_CHARACTER = 5_000
 _MIN_BUDGET, _MAX_BUDGET = 10_000_000, 20_000_000_000
-_MAX_LOCATED = 1_000_000  # characters in which offsets are looked for: each is folded up to twenty times, for a message
+_MAX_LOCATED = 1_000_000  # characters in which offsets are looked for: it is slow, and only for a message
 _MAX_ID_CHARACTERS = 100  # of an id in a message; a hash with its prefix has 71
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -83,8 +84,7 @@ _SEARCH_LIMIT_REACHED = _failed("fabricated", "the quote was not found: there wa
 
 def short_id(name: object) -> str:
     """An id for a message: the beginning of one that is long, because very many records may be told about it."""
-    text = str(name)
-    return text if len(text) <= _MAX_ID_CHARACTERS else f"{text[:_MAX_ID_CHARACTERS]}…"
+    return limit_length(str(name), _MAX_ID_CHARACTERS)
 
 
 def _once(method: _Method) -> _Method:
@@ -196,10 +196,10 @@ class Sources:
             return _VERBATIM  # its hash is right, and no more can be said
         text, start, end = chunk["text"], chunk.get("start_offset"), chunk.get("end_offset")
         if start is not None and end is not None and 0 <= start <= end <= len(source):
-            there = source[start:end]
-            if there == text:
+            part = source[start:end]
+            if part == text:
                 return _CHAIN
-            if self.may_search(len(there) * FOLD_COST) and self._fold(there) == self.folded(chunk_id):
+            if self.may_search(len(part) * FOLD_COST) and self._fold(part) == self.folded(chunk_id):
                 return _CHAIN
         if not self.may_search(2 * len(source)):
             return _failed("fabricated", "the chunk was not found: there was too much text to search in this run")
@@ -244,7 +244,7 @@ class Sources:
 
 
 class JoinedChunks:
-    """All chunks as one folded text, and which chunk a place in it belongs to."""
+    """All chunks as one folded text, in which the chunk of a quote is found with one search."""
 
     def __init__(self, folded: Mapping[str, str]) -> None:
         self._names = sorted(folded)
@@ -304,7 +304,7 @@ def next_piece(rest: str, text: str) -> str:
 
 
 class EvidenceDemands(NamedTuple):
-    """What the protocol demands of a record beyond the default."""
+    """What a record needs beyond the default to be valid, by the protocol."""
 
     quote_and_span: bool = False
     verbatim: bool = False
@@ -396,10 +396,10 @@ def _quote_failure(quote: str, start: int, end: int, chunk: Chunk, sources: Sour
     chunk_id, text, folded = chunk["chunk_id"], chunk["text"], fold(quote)
     with_span = start >= 0
     if with_span:
-        there = sources.folded_span(chunk_id, start, end)
-        if there == folded:
+        span_text = sources.folded_span(chunk_id, start, end)
+        if span_text == folded:
             return None
-        if there is None:
+        if span_text is None:
             return _SEARCH_LIMIT_REACHED
     if not sources.may_search(len(text)):
         return _SEARCH_LIMIT_REACHED
@@ -444,7 +444,7 @@ def _attribution_failure(provenance: dict[str, Any], chunk: Chunk, sources: Sour
 def _check_chain(
     reached: EvidenceCheck, provenance: dict[str, Any], chunk: Chunk | None, sources: Sources
 ) -> EvidenceCheck:
-    """What provenance, chunk and artifact say of each other."""
+    """Check that provenance, chunk and artifact name each other; `reached` is the level without an artifact."""
     artifact_id, content_hash = provenance.get("artifact_id"), provenance.get("content_hash")
     chunk_artifact = chunk.get("artifact_id") if chunk is not None else None
     if artifact_id is None and chunk_artifact is None and content_hash is None:

@@ -109,13 +109,13 @@ def ignored_reason(root: str, path: str, reason: str) -> str:
         except OSError:
             continue
         if not entries.keys().isdisjoint((OUTPUT, EVENTS)):
-            return f"{RUN_LIES_DEEPER}: {escape_name(os.path.relpath(folder, root))}"
+            return f"{RUN_LIES_DEEPER}{escape_name(os.path.relpath(folder, root))}"
         inside = [os.path.join(folder, name) for name in sorted(entries) if entries[name]]
         folders += inside[: _MAX_FOLDERS - len(folders)]
     return reason
 
 
-def _list_folder(folder: str) -> list[FolderEntry]:
+def list_folder(folder: str) -> list[FolderEntry]:
     """What lies in a folder; OSError if it cannot be listed, an InputError if it is elsewhere."""
     if is_url(folder):
         return list(scan_remote(folder, "outputs"))
@@ -140,7 +140,7 @@ class _Reader:
         """Read the files in this order: large sources must not use up the limit of a run before its log was read."""
         files = self.files
         try:
-            entries = {entry.name: entry for entry in _list_folder(folder)}
+            entries = {entry.name: entry for entry in list_folder(folder)}
         except OSError as problem:
             files.unread.append(UnreadFile("", "unreadable", f"the directory cannot be listed: {problem.strerror}"))
             return files
@@ -178,7 +178,7 @@ class _Reader:
             self._refuse(name, "link_leaves_outputs", "a link that leaves the outputs directory")
             return
         try:
-            inside = sorted(_list_folder(folder.path), key=lambda entry: entry.name)
+            inside = sorted(list_folder(folder.path), key=lambda entry: entry.name)
         except OSError as problem:
             self._refuse(name, "unreadable", f"it should be a directory: {problem.strerror}")
             return

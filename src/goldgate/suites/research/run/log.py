@@ -32,8 +32,9 @@ _STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
 
 @dataclass(slots=True)
 class LoggedOutcome:
-    """What events say of one run: the last stop reason, and each claim's last status."""
+    """What events say of one run: its objectives in their order, the last stop reason, each claim's last status."""
 
+    objectives: dict[str, None] = field(default_factory=dict)
     stop_reason: str | None = None
     statuses: dict[str, str] = field(default_factory=dict)
 
@@ -46,7 +47,6 @@ class EventLog:
     """
 
     run_id: str | None = None
-    objectives: dict[str, None] = field(default_factory=dict)  # in their order, the run's own first
     own: LoggedOutcome = field(default_factory=LoggedOutcome)
     foreign: LoggedOutcome = field(default_factory=LoggedOutcome)
     steps: set[int] = field(default_factory=set)
@@ -54,6 +54,11 @@ class EventLog:
     damaged: bool = False
     missing: bool = False
     broken: str | None = None  # why its claims and its end are not known: a key twice, lines not read
+
+    @property
+    def objectives(self) -> list[str]:
+        """Every objective that the log names, the run's own first."""
+        return [*(self.own.objectives | self.foreign.objectives)]
 
     def statuses(self, claim_id: str) -> list[str]:
         """The last status of a claim, in the run's own events and in those under another run's name."""
@@ -64,8 +69,6 @@ class EventLog:
 def parse_log(data: bytes | None, run_id: str | None, findings: RunFindings) -> EventLog:
     """Read the log of the run `run_id`; without one, the log's first event says which run it is."""
     log = EventLog(run_id, missing=data is None)
-    steps = log.steps
-    foreign_objectives: dict[str, None] = {}
     bad = 0
     for line, event in decode_lines(data or b""):
         if not _event_fits(event):
@@ -78,19 +81,18 @@ def parse_log(data: bytes | None, run_id: str | None, findings: RunFindings) -> 
                 continue
         step = event.get("step_id")
         if type(step) is int and step >= 0:
-            steps.add(step)
+            log.steps.add(step)
         event_run = event.get("run_id")
-        outcome, objectives = log.own, log.objectives
+        outcome = log.own
         if event_run != log.run_id:
             if log.run_id is None:
                 log.run_id = event_run if type(event_run) is str else None
             else:
                 findings.add("foreign_event", "warning", EVENTS, "an event of another run", "/run_id", line)
-                outcome, objectives = log.foreign, foreign_objectives
+                outcome = log.foreign
         payload = event.get("payload")
         if type(payload) is dict and ("claim_id" in payload or "objective" in payload or "stop_reason" in payload):
-            _read_payload(payload, outcome, objectives, line, findings)
-    log.objectives |= foreign_objectives
+            _read_payload(payload, outcome, line, findings)
     return log
 
 
@@ -112,9 +114,8 @@ def normalize_stop_reason(reason: str) -> str | None:
     return plain if plain in _STOP_REASONS else None
 
 
-def _read_payload(
-    payload: dict[str, Any], outcome: LoggedOutcome, objectives: dict[str, None], line: int, findings: RunFindings
-) -> None:
+def _read_payload(payload: dict[str, Any], outcome: LoggedOutcome, line: int, findings: RunFindings) -> None:
+    """Note the stop reason, the claim's status and the objective of one event."""
     if type(reason := payload.get("stop_reason")) is str:
         outcome.stop_reason = normalize_stop_reason(reason) or outcome.stop_reason
     claim = payload.get("claim_id")
@@ -127,7 +128,7 @@ def _read_payload(
             findings.add("unknown_status", "hint", EVENTS, message, "/payload/status", line)
     objective = payload.get("objective")
     if type(objective) is str and objective.strip():
-        objectives.setdefault(objective)
+        outcome.objectives.setdefault(objective)
 
 
 def _note_bad_line(log: EventLog, line: int, event: object, findings: RunFindings) -> bool:
@@ -176,21 +177,15 @@ class StepCounts(NamedTuple):
 
 
 def count_steps(
-    files: RunFiles,
-    log: EventLog,
-    executed: object,
-    run_id: str | None,
-    findings: RunFindings,
-    *,
-    manifests_kept: bool = True,
+    files: RunFiles, log: EventLog, listed_steps: object, findings: RunFindings, *, manifests_kept: bool
 ) -> StepCounts:
-    """Steps are those of the log and those that the output lists, and the gaps between them."""
+    """Count the steps of the log and those that the output lists, with the gaps between them, and their manifests."""
     steps = set(log.steps)
     lost = log.missing or log.torn or log.damaged
     if log.missing and not any(unread.file == EVENTS for unread in files.unread):
         findings.add("log_missing", "error", EVENTS, "there is no event log: its steps are not known")
-    lost |= _add_listed(executed, steps, log, findings)
-    manifests = _manifest_by_step(files, run_id, findings)
+    lost |= _add_listed(listed_steps, steps, log, findings)
+    manifests = _manifest_by_step(files, log.run_id, findings)
     gaps = _count_gaps(steps, findings)
     if not steps and not lost:
         lost = True
@@ -206,12 +201,12 @@ def count_steps(
     return StepCounts(min(len(steps) + gaps + lost, _MAX_STEPS), len(orphans), recorded)
 
 
-def _add_listed(executed: object, steps: set[int], log: EventLog, findings: RunFindings) -> bool:
+def _add_listed(listed_steps: object, steps: set[int], log: EventLog, findings: RunFindings) -> bool:
     """The output's own list of steps can only add; the result says whether one of its entries cannot be read."""
-    if type(executed) is not list:
+    if type(listed_steps) is not list:
         return False
     unreadable = False
-    for number, entry in enumerate(executed):
+    for number, entry in enumerate(listed_steps):
         step = entry.get("step_id") if type(entry) is dict else entry
         if type(step) is not int or step < 0:
             unreadable = True

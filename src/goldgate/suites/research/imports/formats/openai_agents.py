@@ -29,8 +29,8 @@ def _span(item: dict[str, Any]) -> TraceSpan | InvalidSpan:
     trace = identity if is_trace else id_text(item.get("trace_id"))
     if identity is None or trace is None:
         return InvalidSpan("a trace needs an id" if is_trace else "a span needs an id and a trace_id")
-    held = item.get("span_data")
-    data = held if isinstance(held, dict) else {}
+    span_data = item.get("span_data")
+    data = span_data if isinstance(span_data, dict) else {}
     name = id_text(item.get("workflow_name") if is_trace else data.get("name")) or id_text(data.get("type")) or ""
     start, end = parse_nanoseconds(item.get("started_at")), parse_nanoseconds(item.get("ended_at"))
     return TraceSpan(identity, trace, id_text(item.get("parent_id")), name, start, is_trace or end is not None, item)

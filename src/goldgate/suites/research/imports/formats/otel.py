@@ -33,8 +33,8 @@ def _spans(record: dict[str, Any]) -> Iterator[TraceSpan | InvalidSpan]:
         if isinstance(group, InvalidSpan):
             yield group
             continue
-        held = group.get("resource")
-        resource = _attributes(held.get("attributes")) if isinstance(held, dict) else {}
+        stated = group.get("resource")
+        resource = _attributes(stated.get("attributes")) if isinstance(stated, dict) else {}
         scopes: Any = next((group[name] for name in _SCOPES if name in group), [])
         for scope in _objects(scopes):
             if isinstance(scope, InvalidSpan):
@@ -50,8 +50,8 @@ def _objects(value: Any) -> Iterator[dict[str, Any] | InvalidSpan]:
 
 
 def _span(record: dict[str, Any], resource: dict[str, Any]) -> TraceSpan | InvalidSpan:
-    held = record.get("context")
-    context = held if isinstance(held, dict) else {}
+    value = record.get("context")
+    context = value if isinstance(value, dict) else {}
     trace = id_text(record.get("traceId", record.get("trace_id", context.get("trace_id"))))
     identity = id_text(record.get("spanId", record.get("span_id", context.get("span_id"))))
     if trace is None or identity is None:
@@ -82,18 +82,18 @@ def _attributes(value: Any) -> dict[str, Any]:
 def _value(value: Any, depth: int) -> Any:
     if not isinstance(value, dict) or depth > _DEEPEST:
         return None
-    for kind, held in value.items():
+    for kind, content in value.items():
         match kind:
             case "stringValue" | "boolValue" | "doubleValue" | "bytesValue":
-                return held
+                return content
             case "intValue":  # 64 bits, so JSON has it as text
-                whole = isinstance(held, str) and held.lstrip("-").isdecimal() and len(held) < 20
-                return int(held) if whole else held
+                whole = isinstance(content, str) and content.lstrip("-").isdecimal() and len(content) < 20
+                return int(content) if whole else content
             case "arrayValue":
-                inner = held.get("values") if isinstance(held, dict) else None
+                inner = content.get("values") if isinstance(content, dict) else None
                 return [_value(item, depth + 1) for item in inner] if isinstance(inner, list) else []
             case "kvlistValue":
-                inner = held.get("values") if isinstance(held, dict) else None
+                inner = content.get("values") if isinstance(content, dict) else None
                 pairs = [item for item in inner if isinstance(item, dict)] if isinstance(inner, list) else []
                 return {str(item.get("key")): _value(item.get("value"), depth + 1) for item in pairs}
     return None
