@@ -115,6 +115,8 @@ class FieldsOutcome(PairOutcome):
             message = (
                 f"{leaves} gold leaves are at paths that the schema does not have and are left out: {_few(outside)}"
             )
+            if not report["errors"]["gold"]["leaves"]:
+                message += "; no leaf of gold is left to compare: is this the schema of this gold?"
             yield remark("gold_outside_schema", message, leaves=leaves, paths=len(outside))
         shapes = section["other_shapes"]
         if shapes:

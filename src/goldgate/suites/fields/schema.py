@@ -14,7 +14,7 @@ from goldgate.files.parsing import YamlTree
 from goldgate.protocol import exact_numbers
 from goldgate.shape.validation import build_dataclass
 from goldgate.suites.fields.comparators import TEXT, Comparator, FunctionComparator, Key, make_comparator
-from goldgate.suites.fields.suite import NOT_SET, WEIGHT_DECIMALS, FieldsSettings, PathSettings
+from goldgate.suites.fields.suite import KEYWORDS, NOT_SET, WEIGHT_DECIMALS, FieldsSettings, PathSettings
 
 JsonObject = Mapping[str, Any]
 EXTENSION = "x-goldgate"
@@ -23,6 +23,8 @@ KEEP_SCHEMA = "to keep them: goldgate schema --suite fields --from GOLD --out sc
 MAX_DEPTH = 100  # levels of gold, and of declared paths: alignment calls itself a few times for each
 _MAX_BRANCHES = 500  # subschemas that one place may have: anyOf in anyOf doubles them
 _MAX_PATHS = 5_000  # declared paths that are listed
+_WORDS_BELOW = ("properties", "items", "additionalProperties", "patternProperties", "prefixItems")
+_WORDS_BESIDE = ("$ref", "anyOf", "oneOf", "allOf", "enum", "const")
 _SCALARS = frozenset({"string", "number", "integer", "boolean"})
 _PLAIN_KEY = re.compile(r"[^.\[\]\"'*$\s][^.\[\]\"']*")
 _STEP = re.compile(r'\.?(?:(\[\])|"((?:[^"\\]|\\.)*)"|([^.\[\]"]+))')
@@ -225,6 +227,7 @@ class FieldSchema:
                     raise _bad_schema(f"{place}.{word}", "a list of schemas", describe_value(options))
                 waiting += options[::-1]
             _check_keywords(schema, place)
+            _check_spelling(schema, place)
             branches.append(schema)
         return branches
 
@@ -338,14 +341,25 @@ def _check_keywords(schema: JsonObject, place: str) -> None:
         raise _bad_schema(f"{place}.type", "a JSON type, or a list of them", describe_value(kinds))
 
 
-def _bad_schema(place: str, expected: str, found: str) -> ConfigError:
+def _check_spelling(schema: JsonObject, place: str) -> None:
+    """Refuse an object or a list that declares nothing below it, and has a word that is nearly one that would."""
+    types = {*_types_of(schema)}
+    if (types and types <= _SCALARS) or not schema.keys().isdisjoint((*_WORDS_BELOW, *_WORDS_BESIDE)):
+        return
+    for word in sorted(schema.keys() - KEYWORDS):
+        near = did_you_mean(word, _WORDS_BELOW) if isinstance(schema[word], Mapping) else None
+        if near is not None:
+            raise _bad_schema(f"{place}.{step_text(word)}", "a word of JSON Schema", word, near)
+
+
+def _bad_schema(place: str, expected: str, found: str, advice: str | None = None) -> ConfigError:
     return ConfigError(
         "schema.wrong_value",
         "not a JSON Schema that can be read",
         place=Place(field=place),
         expected=expected,
         found=found,
-        advice="goldgate schema --suite fields --from GOLD writes one for your gold",
+        advice=advice or "goldgate schema --suite fields --from GOLD writes one for your gold",
     )
 
 

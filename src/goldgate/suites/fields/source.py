@@ -12,7 +12,7 @@ import orjson
 from goldgate.core.finding import Finding
 from goldgate.core.suite import Inputs, Mapper, Plan, single_input
 from goldgate.core.unit_page import InputLookup, SharedInputLookup
-from goldgate.errors import ConfigError, InputError, Place, describe_value
+from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
 from goldgate.files.address import public_url
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_text_file
@@ -38,7 +38,7 @@ from goldgate.suites.fields.scorer import (
     SchemaValidator,
     document_record,
 )
-from goldgate.suites.fields.suite import ANNOTATIONS, FieldsSettings, is_json_schema
+from goldgate.suites.fields.suite import ANNOTATIONS, KEYWORDS, FieldsSettings, is_json_schema
 
 VALUE_NAMES = ("value", "expected", "ground_truth", "label", "output", "gt")
 JsonSchemaSource = str | Path | Mapping[str, Any] | type | None
@@ -58,8 +58,13 @@ def _require_json_schema(document: object, place: Place) -> None:
         found=describe_keys(document) if isinstance(document, Mapping) else describe_value(document),
         advice="goldgate extraction takes it; goldgate schema --suite fields --from GOLD derives a JSON Schema"
         if is_event_schema
-        else None,
+        else _nearest_keyword(document),
     )
+
+
+def _nearest_keyword(document: object) -> str | None:
+    near = (did_you_mean(str(key), sorted(KEYWORDS)) for key in document) if isinstance(document, Mapping) else ()
+    return next(filter(None, near), None)
 
 
 def obtain_schema(source: JsonSchemaSource, settings: FieldsSettings, **options: Any) -> FieldSchema:
