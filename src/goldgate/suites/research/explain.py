@@ -29,7 +29,7 @@ from goldgate.core.suite import Inputs, Options, Plan
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, marked_text
 from goldgate.errors import InputError, Place
 from goldgate.files.writing import escape_name
-from goldgate.readers.labels import JUDGE, LabelBook, open_labels, read_labels
+from goldgate.readers.labels import JUDGE, LabelSet, open_labels, read_labels
 from goldgate.shape.validation import type_test
 from goldgate.suites.research.contracts import Manifest, RunRecord, TrialRecord
 from goldgate.suites.research.golden import Golden, Query, load_corpus, load_golden
@@ -107,9 +107,7 @@ def load_run_view(root: str, name: str, golden: Golden, settings: RunSettings) -
 class RunInputs:
     """Looks up the query (`golden`) and the files (`outputs`, a RunView) of a run; changed files are left out."""
 
-    def __init__(
-        self, listing: OutputsListing, golden: Golden, settings: RunSettings, labels: LabelBook | None
-    ) -> None:
+    def __init__(self, listing: OutputsListing, golden: Golden, settings: RunSettings, labels: LabelSet | None) -> None:
         self._listing = listing
         self._labels = labels
         self._golden = golden
