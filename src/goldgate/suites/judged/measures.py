@@ -11,10 +11,10 @@ from math import sqrt
 from goldgate.core.measure import (
     NO_TOTALS,
     ColumnRatio,
+    EqualityRule,
     EstimateDifference,
     PairedTables,
     RatioMeasure,
-    SameCount,
     over,
 )
 from goldgate.core.metric import Estimate, Metric, Metrics, Rate, Ratio
@@ -64,7 +64,7 @@ OTHER_STRATA = "the same items are in different strata of the two systems"
 GROUPS_IN_STRATA = "rates of items that have groups and were drawn by strata are not compared"
 ALIKE = "all labels are alike"
 _DIFFERENCE_METHOD = "corrected-t"
-_SAME_ITEMS = SameCount("others", OTHER_ITEMS)  # what was drawn in one system was drawn in the other
+_SAME_ITEMS = EqualityRule("others", OTHER_ITEMS)  # what was drawn in one system was drawn in the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def count_cells(facts: ItemFacts) -> tuple[int, int, int, int]:
 def _of_people(numerator: str, denominator: str, undefined: str) -> ColumnRatio:
     """The sum of some columns over that of others, for systems of which people labelled the same items."""
     above, below = (dict.fromkeys(columns.split(), 1) for columns in (numerator, denominator))
-    return ColumnRatio(above, below, undefined, same=_SAME_ITEMS)
+    return ColumnRatio(above, below, undefined, equality=_SAME_ITEMS)
 
 
 class LabelledRates(RatioMeasure[ItemFacts]):
@@ -121,7 +121,7 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         "human_rate": _of_people("human", "labelled", NO_LABELS),
         "judge_rate": over("judge_all", "judged", NO_JUDGE),
         "judge_bias": ColumnRatio(
-            {"judge_above": 1, "judge_below": -1}, {"compared": 1}, NO_PAIR, share=False, same=_SAME_ITEMS
+            {"judge_above": 1, "judge_below": -1}, {"compared": 1}, NO_PAIR, share=False, equality=_SAME_ITEMS
         ),
         "agreement": _of_people("both_1 both_0", "both_1 human_1 judge_1 both_0", NO_PAIR),
         "judge_sensitivity": _of_people("both_1", "both_1 human_1", "no item that has both labels is 1 for people"),
