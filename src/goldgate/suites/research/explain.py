@@ -48,7 +48,7 @@ from goldgate.suites.research.run.log import read_manifests
 from goldgate.suites.research.source import OutputsListing, list_outputs, run_settings
 from goldgate.suites.research.suite import ResearchSettings
 from goldgate.suites.research.support import labels_by_claim
-from goldgate.suites.research.text import QuoteFinder, fold, text_range
+from goldgate.suites.research.text import SourceText, fold, text_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ def _source_text(run: RunView, chunk_id: str, cited: list[CheckedRecord]) -> tup
 
 
 def _mark_quotes(text: str, cited: list[CheckedRecord]) -> MarkedText:
-    source, marks, missing = QuoteFinder(text), [], []
+    source, marks, missing = SourceText(text), [], []
     for each in cited:
         places = source.places(each.quote, text_range(each.record.get("span")))
         marks += [Mark(*place, QUOTE_MARK, limit_length(each.id, 100), each.checked.failure or "") for place in places]

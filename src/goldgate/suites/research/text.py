@@ -323,7 +323,7 @@ class TextRange(NamedTuple):
     end: int
 
 
-class QuoteFinder:
+class SourceText:
     """A source text that is folded once, and only if a quote is not found in it verbatim."""
 
     def __init__(self, text: str) -> None:
