@@ -26,6 +26,7 @@ from goldgate.errors import ConfigError, GoldgateError, InputError, Place, descr
 from goldgate.files.address import is_url
 from goldgate.files.writing import FolderLock, atomic_file, write_failure
 from goldgate.readers.draw import ItemFiles, ItemKey, label_key, questions_by_id
+from goldgate.readers.guess import field_error
 from goldgate.readers.labels import DRAWN, HUMAN, ITEM_SHA256, JUDGE, UNSURE
 from goldgate.readers.records import bounded_lines, decode_json
 from goldgate.suites.judged.ask import (
@@ -336,15 +337,16 @@ def _read_person(
     try:
         with open(file, "rb") as stream:
             for number, line in enumerate(bounded_lines(stream, "label", path), 1):
-                place = Place(path, number)
-                record = _decode_line(line, place)
-                if record is None:
-                    continue
-                stored = _parse_line(record, line.rstrip(b"\r\n"), place, by, values)
-                key = _find_key(record, items, questions, place)
-                _require_fitting(record, stored, labels.get(key), items.digests[key], place)
-                by = record["by"]
-                labels[key] = stored
+                try:
+                    record = _decode_line(line)
+                    if record is not None:
+                        stored = _parse_line(record, line.rstrip(b"\r\n"), by, values)
+                        by, key = record["by"], label_key(record, questions)
+                        _require_fitting(record, key, labels.get(key), items)
+                        labels[key] = stored
+                except InputError as error:
+                    error.place = Place(path, number, error.place.field)
+                    raise
     except FileNotFoundError:
         pass
     except OSError as problem:
@@ -352,100 +354,63 @@ def _read_person(
     return labels
 
 
-def _decode_line(line: bytes, place: Place) -> Any:
+def _decode_line(line: bytes) -> Any:
     """The value of a line; None for a blank one, and for a last one that was cut off."""
     try:
         return decode_json(line) if line.strip() else None
     except ValueError as problem:
         if not line.endswith(b"\n"):
             return None
-        raise InputError(
-            "label.not_json",
-            "this line is not JSON",
-            place=place,
-            found=str(problem),
-            advice=f"mend the line, or {_OTHER_OUT}",
-        ) from None
+        advice = f"mend the line, or {_OTHER_OUT}"
+        raise InputError("label.not_json", "this line is not JSON", found=str(problem), advice=advice) from None
 
 
-def _parse_line(
-    record: Any,
-    line: bytes,
-    place: Place,
-    by: str | None,
-    values: Sequence[str | bool],
-) -> StoredLabel:
+def _parse_line(record: Any, line: bytes, by: str | None, values: Sequence[str | bool]) -> StoredLabel:
     """A line of a person's labels."""
     identity = record_id(record) if isinstance(record, dict) else None
     if identity is None or type(record.get("by")) is not str or not record["by"] or record.get("kind") != HUMAN:
         raise InputError(
             "label.not_a_label",
             "this is not a label of a person",
-            place=place,
             expected='{"id": …, "label": …, "by": …, "kind": "human"}',
             found="a label of a judge" if isinstance(record, dict) and record.get("kind") == JUDGE else None,
             advice=_OTHER_OUT,
         )
-    if by not in (None, record["by"]):
-        raise InputError(
-            "label.other_person",
-            f"these are labels of {record['by']}",
-            place=place._replace(field="by"),
-            expected=f"labels of {by}",
-            found=describe_value(record["by"]),
-            advice="every person needs a file of their own: choose another --out, or go on as that person with --by",
-        )
-    if not any(is_same_label(record.get("label"), value) for value in values):
-        raise InputError(
-            "label.other_words",
-            "this label cannot be given here",
-            place=place._replace(field="label"),
-            expected=" or ".join(orjson.dumps(value).decode() for value in values),
-            found=describe_value(record.get("label")),
-            advice=f"give the --labels or the --protocol that the file was begun with, or {_OTHER_OUT}",
-        )
-    note = record.get("note")
-    return StoredLabel(record["label"], note if isinstance(note, str) else "", record.get("judge_seen") is True, line)
+    name, label, note = record["by"], record.get("label"), record.get("note")
+    if by not in (None, name):
+        advice = "every person needs a file of their own: choose another --out, or go on as that person with --by"
+        raise field_error("label.other_person", f"these are labels of {name}", "by", f"labels of {by}", name, advice)
+    if not any(is_same_label(label, value) for value in values):
+        words = " or ".join(orjson.dumps(value).decode() for value in values)
+        advice = f"give the --labels or the --protocol that the file was begun with, or {_OTHER_OUT}"
+        raise field_error("label.other_words", "this label cannot be given here", "label", words, label, advice)
+    return StoredLabel(label, note if isinstance(note, str) else "", record.get("judge_seen") is True, line)
 
 
-def _find_key(
-    record: Mapping[str, Any], items: ItemFiles, questions: Mapping[str, str | None], place: Place
-) -> ItemKey:
-    """The key of the item that a label is of, which must be among the items."""
-    key = label_key(record, questions)
+def _require_fitting(record: Mapping[str, Any], key: ItemKey, before: StoredLabel | None, items: ItemFiles) -> None:
+    """Refuse a label of an item that is not here, or showed something else; and a second label of an item."""
+    same_items = "give the items that the file was begun with"
     if key not in items:
         raise InputError(
             "label.other_items",
             "this label is of an item that is not to be labelled here",
-            place=place,
             expected="labels of the items that are given",
             found=describe_value(key.id),
-            advice=f"give the items that the file was begun with, or {_OTHER_OUT}",
+            advice=f"{same_items}, or {_OTHER_OUT}",
         )
-    return key
-
-
-def _require_fitting(
-    record: Mapping[str, Any], stored: StoredLabel, before: StoredLabel | None, digest: str, place: Place
-) -> None:
-    """Refuse a second label of an item, and one that was given when the item showed something else."""
-    if before is not None and not is_same_label(before.label, stored.label):
-        raise InputError(
-            "label.two_labels",
-            "this item has two different labels",
-            place=place,
-            found=f"{record['id']}: {before.label} and {stored.label}",
-            advice="keep the one that counts",
-        )
-    if record.get(ITEM_SHA256) not in (None, digest):
+    if before is not None and not is_same_label(before.label, record["label"]):
+        labels = f"{record['id']}: {before.label} and {record['label']}"
+        advice = "keep the one that counts"
+        raise InputError("label.two_labels", "this item has two different labels", found=labels, advice=advice)
+    digest = record.get(ITEM_SHA256)
+    if digest not in (None, items.digests[key]):
         raise InputError(
             "label.other_item",
             "the item was changed since it was labelled",
-            place=place._replace(field=ITEM_SHA256),
-            expected=f"{digest}: what {record['id']} shows now",
-            found=str(record[ITEM_SHA256]),
-            advice=f"give the items that the file was begun with, take the line out to label the item again, or "
-            f"{_OTHER_OUT}",
+            place=Place(field=ITEM_SHA256),
+            expected=f"{items.digests[key]}: what {record['id']} shows now",
+            found=str(digest),
+            advice=f"{same_items}, take the line out to label the item again, or {_OTHER_OUT}",
         )
 
 
