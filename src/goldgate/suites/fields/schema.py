@@ -57,8 +57,8 @@ class PathShape:
 
     __slots__ = (
         "_branches", "_item", "_schema", "children", "comparator", "declared", "has_items", "is_choice",
-        "is_entry", "is_enum", "is_free", "is_scalar", "kept_keys", "key", "kinds", "name", "ordered", "pair_share",
-        "parts", "settings", "weight",
+        "is_entry", "is_enum", "is_free", "is_ignored", "is_scalar", "kept_keys", "key", "kinds", "name", "ordered",
+        "pair_share", "parts", "settings", "weight",
     )  # fmt: skip
 
     def __init__(self, schema: FieldSchema, branches: list[JsonObject], name: str, parts: tuple[str, ...]) -> None:
@@ -82,18 +82,20 @@ class PathShape:
         self.settings = settings
         default = _default_compare(self._branches, types & _SCALARS, is_enum=self.is_enum)
         function = self._schema.functions.get(self.name)
-        self.comparator: Comparator | None = make_comparator(settings.compare or default, settings)
+        compare = settings.compare or default
+        self.comparator: Comparator = make_comparator(compare, settings)
         if function is not None:
             self.comparator = FunctionComparator("function", function)
+        self.is_ignored = self.comparator.name == "ignore"
         self.weight = None if settings.weight is None else int(settings.weight * 10**WEIGHT_DECIMALS)
         self.ordered = settings.list == "ordered"
         self.key = tuple(tuple(parse_path(path)) for path in settings.key)
         self.pair_share = self._schema.pair_share if settings.pair_share is None else settings.pair_share
-        self.is_scalar = self.kinds == {"scalar"} and self.comparator is not None
+        self.is_scalar = self.kinds == {"scalar"} and not self.is_ignored
         self.kept_keys: dict[str | float, Key] = {}
-        if self.kinds == {"scalar"} and self.comparator is not None and self.comparator.equivalence:
+        if self.is_scalar and self.comparator.equivalence:
             self.kept_keys = self.comparator.memo
-        self.is_choice = self.is_enum or (settings.compare or default) in ("boolean", "enum")
+        self.is_choice = self.is_enum or compare in ("boolean", "enum")
 
     @property
     def undeclared(self) -> PathShape:

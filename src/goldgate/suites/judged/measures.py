@@ -25,6 +25,7 @@ from goldgate.readers.draw import ItemKey
 from goldgate.readers.labels import NamedLabel
 from goldgate.stats.corrected_rate import (
     Cells,
+    Moments,
     PairedUnit,
     RatedItem,
     Row,
@@ -32,7 +33,6 @@ from goldgate.stats.corrected_rate import (
     alpha_interval,
     corrected_difference,
     krippendorff_alpha,
-    mean_with_disagreements,
     merge_small,
     share_of_items,
 )
@@ -200,9 +200,10 @@ def _bias(column: LabelColumns, by_group: RatioSums) -> SignedMean:
     """The mean of j - h; over groups, the larger of the two variances."""
     s = max(column.steps, column.judge_steps)
     total, squares = column["judge_above"] - column["judge_below"], column["bias_squared"]
-    mean = mean_with_disagreements(Fraction(total, s), Fraction(squares, s * s), column["compared"] // s)
+    moments = Moments(column["compared"] // s, Fraction(total, s), Fraction(squares, s * s))
+    mean = moments.mean_with_disagreements()
     if not column.is_grouped:
-        return mean
+        return mean._replace(df=mean.df - 2)
     variance = max(mean.variance, by_group.variance or mean.variance)
     return SignedMean(mean.value, variance, Fraction(by_group.units - 1))
 
