@@ -443,7 +443,7 @@ def judge_strata(path: str) -> dict[ItemKey, str]:
 
 
 def strata_of_labels(labels: ItemFiles) -> dict[ItemKey, str]:
-    """The same of labels that were opened."""
+    """The stratum of each item by the labels of one judge; labels of several are an InputError."""
     givers = sorted({f"{label.get('by')} ({label.get('kind')})" for label in labels.values()})
     if len(givers) != 1 or not givers[0].endswith("(judge)"):
         raise InputError(

@@ -95,7 +95,7 @@ class LocatedRecords:
             yield decode_record(file, offset, file.plain.read(offset, size))
 
     def records(self, key: ItemKey) -> list[dict[str, Any]]:
-        """The same without their places."""
+        """The values of the records about an item, in the order of the files."""
         return [record.value for record in self.located(key)]
 
 

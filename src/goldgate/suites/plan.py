@@ -53,12 +53,12 @@ def load_plan(suite: Suite, protocol: ProtocolSource) -> Plan:
     settings: Any = parsed.section(suite.section, suite.settings)
     plan = Plan(settings, parsed.gates, parsed.protocol, loaded.file, loaded.sha256, loaded.lines)
     suite.check(plan)
-    known = _SuiteMetrics(suite, settings)
+    metrics = _SuiteMetrics(suite, settings)
     for name in plan.gates:
-        known.require(plan, name)
-    targets = {name: known.metric(name) for name in plan.gates}
+        metrics.require(plan, name)
+    targets = {name: metrics.metric(name) for name in plan.gates}
     _require_possible(plan, targets)
-    known.require_compared(plan)
+    metrics.require_compared(plan)
     return _with_defaults(suite, _with_confidence(plan, targets), parsed.baseline)
 
 

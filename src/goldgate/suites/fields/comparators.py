@@ -65,7 +65,7 @@ class LongNumber(NamedTuple):
 
 
 def number_key(number: Decimal | int) -> Decimal | int | LongNumber:
-    """Equal for equal numbers."""
+    """A key that is equal for equal numbers: 5, 5.0 and 5.00."""
     if type(number) is int and -_LARGEST_PLAIN < number < _LARGEST_PLAIN:
         return number
     text = decimal_text(number)
@@ -290,7 +290,7 @@ class Comparator:
 
     @cached_property
     def identity(self) -> str:
-        """The same for comparators of one kind with the same settings."""
+        """A text that is equal for comparators of one kind with the same settings."""
         return repr((type(self).__name__, {**vars(self), "memo": None}))
 
     def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
@@ -315,7 +315,7 @@ class Comparator:
 
 
 class ExactComparator(Comparator):
-    """The same characters."""
+    """Values are alike if they have the same characters."""
 
     def _key_of_text(self, text: str) -> Key:
         return text
@@ -364,7 +364,7 @@ class NumberComparator(Comparator):
 
 
 class DateComparator(Comparator):
-    """The same day, month or year; date-times the same moment, or against a date the written day."""
+    """Dates are alike if they are the same day, month or year; date-times the same moment, against a date the day."""
 
     equivalence = False
 

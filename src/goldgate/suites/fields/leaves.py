@@ -79,7 +79,7 @@ class Branch:
 
     @property
     def size(self) -> int:
-        """How many leaves it has."""
+        """The number of its leaves."""
         return self.end - self.start
 
     def leaves(self) -> list[Leaf]:
@@ -112,7 +112,7 @@ class ListNode(Branch):
     items: list[Node]
 
     def content(self) -> Hashable:
-        """The same of a list, in any order of items unless it counts."""
+        """Equal for lists whose items have equal content, in any order of items unless the order counts."""
         contents = [item.content() for item in self.items]
         return ("[", *contents) if self.shape.ordered else ("[]", frozenset(Counter(contents).items()))
 

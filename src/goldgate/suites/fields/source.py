@@ -192,7 +192,7 @@ def open_fields_source(
 
     def make_work(reader: PairReader) -> FieldsWork:
         def derive() -> FieldSchema:
-            return FieldSchema(derive_shape(_gold_values(reader.gold, value_field)), settings, is_derived=True)
+            return derive_field_schema(_gold_values(reader.gold, value_field), settings)
 
         schema = derive() if given_schema is None else given_schema
         schema.require_paths(derive, plan.place)
@@ -215,9 +215,9 @@ def open_fields_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLooku
             return None
         if schema is not None:
             return FieldsScorer(plan.settings, obtain_schema(schema, plan.settings))
-        with suppress(InputError):  # gold is not there any more, or is another now
-            derived = derive_gold_schema(inputs["gold"], value_field)
-            return FieldsScorer(plan.settings, FieldSchema(derived, plan.settings, is_derived=True))
+        # Gold may be not there any more, or be another now.
+        with suppress(InputError), closing(open_store(inputs["gold"], "gold", GoldOpener(OWN_FORM))) as store:
+            return FieldsScorer(plan.settings, derive_field_schema(_gold_values(store, value_field), plan.settings))
         return None
 
     with open_joined_inputs(inputs, pair_opener(inputs, OWN_FORM)) as records:
@@ -238,6 +238,11 @@ def derive_shape(values: Iterable[Any]) -> dict[str, Any]:
     for value in values:
         deriver.add(value)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **deriver.as_schema()}
+
+
+def derive_field_schema(values: Iterable[Any], settings: FieldsSettings) -> FieldSchema:
+    """The schema that these values have, for scoring where none was given."""
+    return FieldSchema(derive_shape(values), settings, is_derived=True)
 
 
 def derive_gold_schema(paths: Sequence[str], value_field: str | None) -> dict[str, Any]:
