@@ -131,23 +131,24 @@ def _goals(result: StoredResult, question: str, options: Mapping[str, Any]) -> I
 
 def _target(expected: ExpectedLabels, rate: Fraction, goal: LabelGoal) -> LabelTarget:
     kind, bound, confidence = goal
-    target: LabelTarget = {
+    needed = alone = ones = None
+    if kind == "min" and confidence is not None:
+        ones = ones_needed(Fraction(bound), confidence)
+    if kind != "length" and (rate <= Fraction(bound) if kind == "min" else rate >= Fraction(bound)):
+        side = "above" if kind == "min" else "below"
+        reason: str | None = f"the rate is not {side} it: more labels would not pass the gate"
+    else:
+        needed, alone = (expected.needed(goal, correct=correct) for correct in (True, False))
+        reason = "all of these items are not enough: collect more" if needed is None else None
+    return {
         "kind": kind,
         "bound": bound,
         "confidence": confidence,
-        "needed": None,
-        "needed_without_judge": None,
-        "reason": None,
-        "needed_if_all_are_1": None,
+        "needed": needed,
+        "needed_without_judge": alone,
+        "reason": reason,
+        "needed_if_all_are_1": ones,
     }
-    if kind == "min" and confidence is not None:
-        target["needed_if_all_are_1"] = ones_needed(Fraction(bound), confidence)
-    if kind != "length" and (rate <= Fraction(bound) if kind == "min" else rate >= Fraction(bound)):
-        side = "above" if kind == "min" else "below"
-        return {**target, "reason": f"the rate is not {side} it: more labels would not pass the gate"}
-    needed, alone = (expected.needed(goal, correct=correct) for correct in (True, False))
-    reason = "all of these items are not enough: collect more" if needed is None else None
-    return {**target, "needed": needed, "needed_without_judge": alone, "reason": reason}
 
 
 def _lengths(expected: ExpectedLabels, sizes: Sequence[int]) -> Iterator[IntervalLength]:
