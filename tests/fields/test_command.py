@@ -14,7 +14,8 @@ from click.testing import CliRunner, Result
 import goldgate
 from goldgate.cli.main import goldgate as cli
 from goldgate.errors import ConfigError, GoldgateError
-from goldgate.suites.fields.source import derive_shape
+from goldgate.suites.fields.source import derive_shape, obtain_schema
+from goldgate.suites.fields.suite import FieldsSettings
 
 from .helpers import NUMBER, TEXT, array, obj
 
@@ -216,6 +217,32 @@ def test_a_mistake_in_a_schema_names_the_file_and_the_place(tmp_path: Path) -> N
             tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", path, protocol={"fields": {"paths": {"a[": {}}}}
         )
     assert (refused.value.code, refused.value.place.file) == ("fields.bad_path", None)  # it is not of the schema
+
+
+@pytest.mark.parametrize(
+    ("schema", "place", "advice"),
+    [
+        ({"type": "object", "propertys": {"a": TEXT}}, "$.propertys", "did you mean properties?"),
+        (obj(items={"type": "array", "item": TEXT}), "$.items.item", "did you mean items?"),
+        ({"propertys": {"a": TEXT}}, None, "did you mean properties?"),
+    ],
+)
+def test_a_misspelt_word_that_empties_a_schema_is_an_error(schema: Any, place: str | None, advice: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        obtain_schema(schema, FieldsSettings())
+    assert (refused.value.place.field, refused.value.advice) == (place, advice)
+
+
+@pytest.mark.parametrize("more", [{"exampl": 3}, {"property": "schema:total"}, {"xml": {"name": "a"}}])
+def test_words_of_other_vocabularies_are_left_alone(more: dict[str, Any]) -> None:
+    for schema in ({"type": "object", **more}, obj(total={**NUMBER, **more}), obj(a={**more, "title": "A"})):
+        assert obtain_schema(schema, FieldsSettings()).document == schema
+
+
+def test_a_schema_that_no_leaf_of_gold_fits_is_said_to(tmp_path: Path) -> None:
+    report = report_of(tmp_path, "--schema", str(tmp_path / "schema.json"), schema=obj(vendr=TEXT))
+    [remark] = [each for each in report["stands_out"] if each["code"] == "gold_outside_schema"]
+    assert remark["message"].endswith("no leaf of gold is left to compare: is this the schema of this gold?")
 
 
 def test_gold_is_read_from_a_table_with_values_as_json(tmp_path: Path) -> None:

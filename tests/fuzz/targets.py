@@ -183,7 +183,7 @@ def check_items(data: bytes) -> None:
     path = str(_file("items", data))
     with _expected_errors():
         draw = load_draw(path)
-        draw.check(dict.fromkeys(draw.items, ""), draw.digests())
+        draw.check(dict.fromkeys(draw.items, ""), draw.digests)
     with _expected_errors():
         judge_strata(path)
     with _expected_errors():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -75,6 +77,18 @@ def test_a_draw_that_is_labelled_whole_stands_out_by_nothing_but_its_one_person(
     assert found.report["labelling"]["label_draws"] is None
     assert found.report["labelling"]["sampling"] == "drawn"
     assert f"draw:{load_draw(study.draw).choice_sha256[:12]}" in found.report["signature"]
+
+
+def test_a_draw_may_come_from_a_pipe(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    usual = study.evaluate(study.labels())
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=(Path(study.draw).read_bytes(),))
+    writer.start()
+    piped = study.evaluate(study.labels(), draw=[str(pipe)])
+    writer.join()
+    assert piped.report == usual.report
 
 
 def test_dropped_labels_count_as_unsure(tmp_path: Path) -> None:

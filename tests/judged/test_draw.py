@@ -255,6 +255,7 @@ def test_a_file_of_items_is_not_a_draw_and_the_other_way_round(tmp_path: Path) -
         ([{"id": ""}], "an item needs an id"),
         ([{"text": "a"}], "an item needs an id"),
         ([{"id": "a", "question": 3}], "a question is named by a string"),
+        ([{"id": "a", "group": ["b"]}], "a group is named by a string"),
     ],
 )
 def test_bad_items_are_errors_with_their_line(tmp_path: Path, records: list[dict[str, Any]], message: str) -> None:

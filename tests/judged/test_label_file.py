@@ -250,6 +250,41 @@ def test_words_come_from_the_protocol(items: Path, out: Path, tmp_path: Path) ->
     site.close()
 
 
+@pytest.mark.parametrize(
+    ("section", "word"),
+    [
+        ("research: {labels: {yes: 1, no: 0}}", "no"),
+        ("judged: {steps: 2}\nresearch: {labels: {yes: 1, no: 0}}", "no"),
+        ("research: {labels: {yes: 1, no: 0}}\njudged: {labels: {good: 1, bad: 0}}", "bad"),
+    ],
+)
+def test_words_for_claims_come_from_the_section_for_research(
+    section: str, word: str, items: Path, out: Path, tmp_path: Path
+) -> None:
+    protocol = tmp_path / "protocol.yaml"
+    protocol.write_text(f"{section}\n")
+    site = open_site(items, out, labels=None, protocol=str(protocol))
+    post(site, 1, do="2", note="")
+    assert read_lines(out)[0]["label"] == word
+    site.close()
+
+
+def test_bad_words_of_a_protocol_are_an_error_with_their_section(items: Path, out: Path, tmp_path: Path) -> None:
+    protocol = tmp_path / "protocol.yaml"
+    protocol.write_text("research: {labels: {only: 1}}\n")
+    with pytest.raises(GoldgateError) as refused:
+        open_site(items, out, labels=None, protocol=str(protocol))
+    assert (refused.value.code, refused.value.place.file) == ("label.bad_words", f"{protocol}: research.labels")
+
+
+def test_a_label_without_a_question_is_for_no_item_that_is_asked_several(tmp_path: Path, out: Path) -> None:
+    items = write_lines(tmp_path / "items.jsonl", [{"id": "a", "question": "one"}, {"id": "a", "question": "two"}])
+    write_lines(out, [{"id": "a", "label": "supported", "by": "ann", "kind": "human"}])
+    with pytest.raises(GoldgateError) as refused:
+        open_site(items, out)
+    assert refused.value.code == "label.other_items"
+
+
 @pytest.mark.parametrize("words", ["", "one", "a,a", "a,,b", "yes,unsure", ",".join("abcdefghij")])
 def test_words_that_cannot_be_chosen_from_are_an_error(words: str, items: Path, out: Path) -> None:
     with pytest.raises(GoldgateError) as refused:

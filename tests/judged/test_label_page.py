@@ -12,7 +12,7 @@ from goldgate.core.page import LabelList
 from goldgate.core.unit_page import MarkedText
 from goldgate.errors import GoldgateError
 from goldgate.suites.judged.ask import text_digest
-from goldgate.suites.judged.label_page import QuoteSearch, split_item
+from goldgate.suites.judged.item_parts import QuoteSearch, split_item
 from goldgate.viewer.server import HttpRequest
 from tests.viewer.stored import require_harmless
 

@@ -16,7 +16,7 @@ from goldgate.core.page import FindingList, LabelList, Paragraph, Table
 from goldgate.core.unit_page import MarkedText, UnitPage
 from goldgate.suites.plan import load_plan
 from goldgate.suites.research.suite import SUITE
-from goldgate.suites.research.text import QuoteFinder, TextRange, fold
+from goldgate.suites.research.text import SourceText, TextRange, fold
 from tests.cases import cases
 
 from .judged import judged
@@ -203,7 +203,7 @@ TEXT = "The “grey  heron” —\nArdea cine\u00adrea— sang. Naïve, nai\u030
     ],
 )
 def test_quotes_are_found_as_they_are_judged(quote: str | None, span: tuple[int, int] | None, found: list[str]) -> None:
-    places = QuoteFinder(TEXT).places(quote, None if span is None else TextRange(*span))
+    places = SourceText(TEXT).places(quote, None if span is None else TextRange(*span))
     assert [TEXT[start:end] for start, end in places] == found
 
 
@@ -212,7 +212,7 @@ def test_quotes_are_found_as_they_are_judged(quote: str | None, span: tuple[int,
 @any_of(st.text("ab é\u0301 \n“—\u00ad가\u11a8", max_size=30), st.integers(0, 30), st.integers(0, 30))
 def test_every_part_of_a_text_is_found_in_it(text: str, start: int, end: int) -> None:
     quote = fold(text[start:end])
-    places = QuoteFinder(text).places(quote, None)
+    places = SourceText(text).places(quote, None)
     if quote and quote in fold(text):
         assert all(fold(text[a:b]) for a, b in places)
         assert any(quote in fold(text[a:b]) for a, b in places)

@@ -24,11 +24,11 @@ UNITS_COLUMN = "units"  # the name of the count that is 1 in every unit
 NO_TOTALS: Mapping[str, int] = MappingProxyType({})
 
 
-class SameCount(NamedTuple):
-    """A count in which two systems must agree, unit by unit, for a comparison; and the reason if they do not."""
+class EqualityRule(NamedTuple):
+    """Systems are compared only if each unit has the same count in this column; and the reason if one has not."""
 
     column: str
-    otherwise: str
+    reason: str
 
 
 class ColumnRatio(NamedTuple):
@@ -38,7 +38,7 @@ class ColumnRatio(NamedTuple):
     denominator: Mapping[str, int]
     undefined: str
     share: bool = True  # False: it may be above 1
-    same: SameCount | None = None
+    equality: EqualityRule | None = None
 
 
 def over(numerator: str, denominator: str, undefined: str) -> ColumnRatio:

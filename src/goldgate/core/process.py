@@ -66,13 +66,13 @@ T = TypeVar("T")
 
 
 class Promise(Generic[T]):
-    """A result that will be there later; asked for once."""
+    """The result of work that another thread may do, for one that waits for it."""
 
     def __init__(self) -> None:
         self._outcome: SimpleQueue[tuple[T, None] | tuple[None, Exception]] = SimpleQueue()
 
-    def keep(self, work: Callable[[], T]) -> None:
-        """Do the work in this thread; `result` then returns its value, or raises the error that it ended in."""
+    def run(self, work: Callable[[], T]) -> None:
+        """Do the work in this thread; its value, or the error that it ended in, becomes the result."""
         try:
             self._outcome.put((work(), None))
         except Exception as problem:

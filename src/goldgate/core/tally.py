@@ -13,11 +13,11 @@ UnitCounts = dict[TableKey, Counts]  # what one unit counts, by table and by par
 Forms = Mapping[str, Mapping[str, RatioForm]]  # the rates of each table, by the table's name
 PairProducts = defaultdict[tuple[TableKey, TableKey], ProductSums]  # by two parts that stand in the same units
 
-MAX_KEPT = 512  # things that are kept
+MAX_KEPT = 512  # fingerprints of a sample
 
 
-class Sketch:
-    """The smallest of some numbers, each once. All there are, up to as many as are kept."""
+class FingerprintSample:
+    """A sample of numbers, the smallest ones, each once: the same for any order and split. Up to MAX_KEPT, all."""
 
     __slots__ = ("_numbers",)
 
@@ -33,13 +33,13 @@ class Sketch:
     def kept(self) -> set[int]:
         return {*sorted(self._numbers)[:MAX_KEPT]}
 
-    def __iadd__(self, other: Sketch) -> Sketch:
+    def __iadd__(self, other: FingerprintSample) -> FingerprintSample:
         for number in other._numbers:
             self.add(number)
         return self
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sketch) and self.kept == other.kept
+        return isinstance(other, FingerprintSample) and self.kept == other.kept
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place
 
@@ -55,7 +55,7 @@ class Tally:
     the sums that rates and their intervals are made of. `forms` says which rates the tables have.
     """
 
-    __slots__ = ("_forms", "_products", "_tables", "_waiting", "counts", "is_crowded", "sketch")
+    __slots__ = ("_forms", "_products", "_tables", "_waiting", "counts", "fingerprints", "is_crowded")
 
     def __init__(self, forms: Forms | None = None) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
@@ -64,7 +64,7 @@ class Tally:
         self._tables: dict[TableKey, UnitSums] = {}
         self._products: PairProducts = defaultdict(ProductSums)  # sums over units that have both parts
         self.is_crowded = False  # whether more parts met in a unit than are paired
-        self.sketch = Sketch()  # a sample of texts that should differ in every unit
+        self.fingerprints = FingerprintSample()  # of texts that should differ in every unit
 
     def add(self, unit: UnitCounts, group: str | None = None, times: int = 1) -> None:
         """Add what a unit counts, as often as `times` says; or, with a group, what a part of that unit counts."""
@@ -88,7 +88,7 @@ class Tally:
     def add_fingerprint(self, number: int | None) -> None:
         """Add a number for what should be different in every unit."""
         if number is not None:
-            self.sketch.add(number)
+            self.fingerprints.add(number)
 
     def _table(self, key: TableKey) -> UnitSums:
         table = self._tables.get(key)
@@ -163,7 +163,7 @@ class Tally:
             own_table += table
         for pair, products in other._products.items():
             self._products[pair] += products
-        self.sketch += other.sketch
+        self.fingerprints += other.fingerprints
         self.is_crowded |= other.is_crowded
         return self
 
@@ -172,7 +172,7 @@ class Tally:
         return isinstance(other, Tally) and (
             Counter(self.counts) == Counter(other.counts)
             and (self.tables, self.products) == (other.tables, other.products)
-            and (self.sketch, self.is_crowded) == (other.sketch, other.is_crowded)
+            and (self.fingerprints, self.is_crowded) == (other.fingerprints, other.is_crowded)
         )
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place

@@ -173,7 +173,7 @@ class _Worker(ChildProcess):
 
     def _serve(self, tasks: SimpleQueue[_Task | None]) -> None:
         while (task := tasks.get()) is not None:
-            task.promise.keep(partial(self._ask, task.packed, task.shard))
+            task.promise.run(partial(self._ask, task.packed, task.shard))
 
     def _ask(self, packed: tuple[bytes, list[int]], shard: Any) -> Any:
         try:

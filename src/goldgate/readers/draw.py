@@ -11,10 +11,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict, cast
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypedDict, cast
 
 import orjson
 
@@ -22,7 +21,14 @@ from goldgate.core.finding import limit_length, record_id
 from goldgate.core.page import count_text
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.readers.guess import EXPECTED_ID, describe_keys, field_error
-from goldgate.readers.records import RecordStore, open_records
+from goldgate.readers.records import (
+    LocatedRecord,
+    RecordFile,
+    RecordStore,
+    decode_record,
+    open_records,
+    record_group,
+)
 from goldgate.readers.stored_result import require_type
 from goldgate.shape import AtLeast
 
@@ -33,7 +39,6 @@ SHOWN_IDS = 5  # in a message
 BY_JUDGE, NO_LABEL = "judge", "no label"
 _HEADER_KEY = "goldgate_draw"
 _VERSION = 2
-_FEW_BRACKETS = 200  # with no more, an item is not too deep
 
 Item = Mapping[str, Any]  # an id, maybe a group and the key of its question, and anything else that is shown
 Digests = Mapping["ItemKey", str]  # of what each item shows: item_sha256
@@ -65,6 +70,14 @@ def item_key(item: Item, kind: str = "an item") -> ItemKey:
     return ItemKey(identity, question)
 
 
+def label_key(label: Item, questions: Mapping[str, str | None]) -> ItemKey:
+    """The item that a label is for; `questions` (`questions_by_id`) has the question where the label names none."""
+    key = item_key(label, "a label")
+    if label.get("question") is None:
+        return key._replace(question=questions.get(key.id) or DEFAULT_QUESTION)
+    return key
+
+
 def shown_fields(item: Item) -> dict[str, Any]:
     """What people and judges see of an item."""
     return {name: value for name, value in item.items() if name not in NOT_SHOWN}
@@ -75,7 +88,7 @@ def item_sha256(item: Item) -> str:
     try:
         return hashlib.sha256(_canonical(shown_fields(item))).hexdigest()
     except TypeError:  # more than 254 levels
-        raise _too_deep() from None
+        raise InputError("items.too_deep", "an item is nested too deeply", expected="at most 250 levels") from None
 
 
 def items_sha256(digests: Digests) -> str:
@@ -197,7 +210,9 @@ class Draw:
 
     header: DrawHeader
     items: Mapping[ItemKey, Item]
+    digests: Digests  # of what each drawn item shows
     file: str
+    sha256: str
 
     @property
     def choice_sha256(self) -> str:
@@ -205,10 +220,6 @@ class Draw:
         strata = () if self.header["by"] == BY_JUDGE else ("labels_sha256",)  # there they are the judge's labels
         left_out = ("items_sha256", "signature", *strata)
         return _signature({name: value for name, value in self.header.items() if name not in left_out})
-
-    def digests(self) -> dict[ItemKey, str]:
-        """What each drawn item shows."""
-        return {key: item_sha256(item) for key, item in self.items.items()}
 
     def check(self, population: Population, digests: Digests | None) -> None:
         """Draw again from the items, and raise an InputError unless the same items come out and show the same.
@@ -242,7 +253,7 @@ class Draw:
 
     def _require_same_content(self, digests: Digests) -> None:
         """Refuse items that show something else than those that were drawn from, and drawn items that were edited."""
-        others = [key for key, digest in self.digests().items() if digests.get(key) != digest]
+        others = [key for key, digest in self.digests.items() if digests.get(key) != digest]
         if self.header["items_sha256"] == items_sha256(digests):
             if others:
                 raise self.changed(f"{count_text(len(others), 'item')} with another text: {first_ids(others)}")
@@ -270,13 +281,6 @@ class Draw:
         )
 
 
-class StoredDraw(NamedTuple):
-    """A draw, and the digest of its file."""
-
-    draw: Draw
-    sha256: str
-
-
 def load_draw(path: str) -> Draw:
     """The draw in a file; its header and items are checked, but not yet against the items that were drawn from."""
     with open_items(path, "draw") as items:
@@ -285,14 +289,14 @@ def load_draw(path: str) -> Draw:
             raise InputError(
                 "draw.no_header",
                 "this is not a draw",
-                place=Place(items.name, 1),
+                place=Place(items.store.name, 1),
                 expected=f'a file of `goldgate sample`, which begins with {{"{_HEADER_KEY}": {_VERSION}, …}}',
                 advice="give what `goldgate sample --out` wrote, or draw first: goldgate sample --from ITEMS --n 100 "
                 "--out drawn.jsonl",
             )
-        require_version(header, items.name)
-        require_type(header, DrawHeader, "draw", items.name)
-        draw = Draw(cast(DrawHeader, header), dict(items), items.name)
+        require_version(header, items.store.name)
+        require_type(header, DrawHeader, "draw", items.store.name)
+        draw = Draw(cast(DrawHeader, header), dict(items), items.digests, items.store.name, items.store.sha256s()[0])
     if _signature(header) != header["signature"]:
         raise draw.changed("a header whose signature does not fit")
     return draw
@@ -312,39 +316,55 @@ def require_version(header: Item, file: str) -> None:
         )
 
 
-@contextmanager
-def open_items(path: str, kind: Literal["items", "draw", "labels"] = "items") -> Iterator[ItemFile]:
+def open_items(path: str, kind: Literal["items", "draw", "labels"] = "items") -> ItemFiles:
     """The items of a file, a draw or labels; bad records and duplicate ids are errors with their line."""
-    store = RecordStore([open_records(path, kind)])
-    try:
-        yield ItemFile(store)
-    finally:
-        store.close()
+    return ItemFiles(RecordStore([open_records(path, kind)]))
 
 
-class ItemFile(Mapping[ItemKey, Item]):
-    """Items by their keys, in the order of the file; nothing but the keys is held in memory."""
+class ItemFiles(Mapping[ItemKey, Item]):
+    """Items by their keys, in the order of the files, which are open; an item is read again when it is asked for."""
 
     def __init__(self, store: RecordStore) -> None:
-        self._store = store
-        self._places: dict[ItemKey, tuple[int, int]] = {}  # offset and length
-        self.name, kind = store.files[0].name, store.files[0].kind
+        self.store = store
+        self._places: dict[ItemKey, tuple[RecordFile, int, int]] = {}  # offset and length
+        self.groups: dict[ItemKey, str | None] = {}
+        self.digests: dict[ItemKey, str] = {}  # of what each item shows
         self.header: Item | None = None  # of a draw
-        for record in store.records():
-            if kind == "draw" and not self._places and self.header is None and _HEADER_KEY in record.value:
-                self.header = record.value
-                continue
-            try:
-                key = new_item_key(record.value, self._places)
-                if record.data.count(b"[") + record.data.count(b"{") > _FEW_BRACKETS:
-                    _require_shallow(record.value)
-            except InputError as error:
-                error.code = error.code.replace("items.", f"{kind}.", 1)
-                raise record.at(error) from None
-            if kind != "labels" and "label" in record.value and record.value.get("kind") in ("human", "judge"):
-                raise _labels_error(key, record.place())
-            record.require_one_id()
-            self._places[key] = record.offset, len(record.data)
+        try:
+            for record in store.records():
+                self._add(record)
+        except BaseException:
+            store.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.store.close()
+
+    def _add(self, record: LocatedRecord) -> None:
+        file, item = record.file, record.value
+        if file.kind == "draw" and not self._places and self.header is None and is_draw_header(item):
+            self.header = item
+            return
+        try:
+            key = new_item_key(item, self._places)
+            self.groups[key], self.digests[key] = record_group(item), item_sha256(item)
+        except InputError as error:
+            error.code = f"{file.kind}.{error.code.partition('.')[2]}"
+            raise record.at(error) from None
+        if file.kind != "labels" and "label" in item and item.get("kind") in ("human", "judge"):
+            raise _labels_error(key, record.place())
+        record.require_one_id()
+        file.records += 1
+        self._places[key] = file, record.offset, len(record.data)
+
+    def require_any(self) -> None:
+        """Raise an InputError where there is no item."""
+        if not self:
+            place = Place(self.store.name)
+            raise InputError("items.empty", "there are no items", place=place, expected="at least one item")
 
     def __len__(self) -> int:
         return len(self._places)
@@ -353,12 +373,8 @@ class ItemFile(Mapping[ItemKey, Item]):
         return iter(self._places)
 
     def __getitem__(self, key: ItemKey) -> Item:
-        location, length = self._places[key]
-        return self._store.decode(location, self._store.read(location, length)).value
-
-    @property
-    def sha256(self) -> str:
-        return self._store.sha256s()[0]
+        file, offset, size = self._places[key]
+        return decode_record(file, offset, file.plain.read(offset, size)).value
 
 
 def _labels_error(key: ItemKey, place: Place) -> InputError:
@@ -372,6 +388,14 @@ def _labels_error(key: ItemKey, place: Place) -> InputError:
     )
 
 
+def questions_by_id(items: Iterable[ItemKey]) -> dict[str, str | None]:
+    """The question of each id, which a label without one is for; None where an id is asked several."""
+    questions: dict[str, str | None] = {}
+    for key in items:
+        questions[key.id] = None if key.id in questions else key.question
+    return questions
+
+
 def is_draw_header(record: Item) -> bool:
     """Whether a record is the first line of a draw."""
     return _HEADER_KEY in record
@@ -379,7 +403,7 @@ def is_draw_header(record: Item) -> bool:
 
 def new_item_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
     """The key of an item; the header of a draw, and a key that is taken, are InputErrors."""
-    if _HEADER_KEY in record:
+    if is_draw_header(record):
         message, expected = "this is a draw, not the items", "the file that `goldgate sample --from` was given"
         raise field_error("items.is_a_draw", message, _HEADER_KEY, expected, record[_HEADER_KEY])
     key = item_key(record)
@@ -387,18 +411,6 @@ def new_item_key(record: Item, taken: Collection[ItemKey]) -> ItemKey:
         message, expected = "two items have the same id and question", "each id once for each question"
         raise field_error("items.duplicate_id", message, "id", expected, key.id)
     return key
-
-
-def _require_shallow(item: Item) -> None:
-    """Refuse an item that cannot be written again."""
-    try:
-        orjson.dumps(item, option=orjson.OPT_INDENT_2)
-    except TypeError:  # more than 254 levels
-        raise _too_deep() from None
-
-
-def _too_deep() -> InputError:
-    return InputError("items.too_deep", "an item is nested too deeply", expected="at most 250 levels")
 
 
 def assign_strata(
@@ -430,14 +442,14 @@ def judge_strata(path: str) -> dict[ItemKey, str]:
         return strata_of_labels(labels)
 
 
-def strata_of_labels(labels: ItemFile) -> dict[ItemKey, str]:
-    """The same of labels that were opened."""
+def strata_of_labels(labels: ItemFiles) -> dict[ItemKey, str]:
+    """The stratum of each item by the labels of one judge; labels of several are an InputError."""
     givers = sorted({f"{label.get('by')} ({label.get('kind')})" for label in labels.values()})
     if len(givers) != 1 or not givers[0].endswith("(judge)"):
         raise InputError(
             "labels.not_one_judge",
             "strata are made from the labels of one judge",
-            place=Place(labels.name),
+            place=Place(labels.store.name),
             expected='labels with one `by`, and the `kind` "judge"',
             found=", ".join(givers[:5]) or "no labels",
         )

@@ -228,11 +228,11 @@ def _start_hashing(stores: Sequence[RecordStore], engine: Mapper | None) -> Prom
     files = [file.stored for store in stores for file in store.files]
     if engine is None or len(files) < engine.workers * FILES_PER_WORKER:
         start_background_thread(  # takes no turn from the rest
-            lambda: hashes.keep(lambda: [digest for store in stores for digest in store.sha256s()])
+            lambda: hashes.run(lambda: [digest for store in stores for digest in store.sha256s()])
         )
     else:
         digests = [*engine.map(partial(_file_sha256, files), range(len(files)))]
-        hashes.keep(lambda: digests)
+        hashes.run(lambda: digests)
     return hashes
 
 

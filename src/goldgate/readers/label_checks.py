@@ -12,17 +12,18 @@ from goldgate.core.finding import remark
 from goldgate.core.page import count_text
 from goldgate.errors import InputError, Place
 from goldgate.readers.draw import Digests, Draw, ItemKey, first_ids
-from goldgate.readers.labels import HUMAN, ITEM_SHA256, JUDGE, UNSURE, ItemLabels, LabelBook, file_names
+from goldgate.readers.labels import HUMAN, ITEM_SHA256, JUDGE, UNSURE, ItemLabels, LabelSet
 
 _MAX_NAMED = 3
 
 
-def require_groups(book: LabelBook, groups: Mapping[ItemKey, str | None]) -> None:
+def require_groups(labels: LabelSet, groups: Mapping[ItemKey, str | None]) -> None:
     """A label that names another group than its item is an error: no digest holds the groups of items."""
-    others = [key for key, group in groups.items() if key in book.items and book.items[key].group not in (None, group)]
+    groups_of_labels = {key: item.group for key, item in labels.items.items() if key in groups}
+    others = [key for key, group in groups_of_labels.items() if group not in (None, groups[key])]
     if others:
         first = min(others)
-        record = next(each for each in book.located.located(first) if each.value.get("group") is not None)
+        record = next(each for each in labels.located.located(first) if each.value.get("group") is not None)
         raise InputError(
             "labels.other_group",
             "labels were given to items of other groups than these, under the same ids",
@@ -33,27 +34,27 @@ def require_groups(book: LabelBook, groups: Mapping[ItemKey, str | None]) -> Non
         )
 
 
-def require_drawn(draw: Draw, book: LabelBook, population: Collection[ItemKey]) -> None:
+def require_drawn(draw: Draw, labels: LabelSet, population: Collection[ItemKey]) -> None:
     """A label of a person for an item that was not drawn is an error."""
-    undrawn = [key for key in book.labelled if key not in draw.items and key in population]
+    undrawn = [key for key in labels.labelled if key not in draw.items and key in population]
     if undrawn:
         raise InputError(
             "labels.not_drawn",
             "people labelled items that were not drawn",
-            place=Place(file_names(book.located)),
+            place=Place(labels.located.store.name),
             expected=f"labels for the {len(draw.items)} drawn items only",
             found=f"{count_text(len(undrawn), 'other item')}: {first_ids(undrawn)}",
             advice="leave them out, or draw more: a larger `goldgate sample --n` begins with the same items",
         )
 
 
-def require_shown(book: LabelBook, digests: Digests) -> None:
+def require_shown(labels: LabelSet, digests: Digests) -> None:
     """A label that was given to something else than what the item shows is an error."""
-    others = [key for key, labels in book.items.items() if labels.item_sha256 not in (None, digests.get(key))]
+    others = [key for key, item in labels.items.items() if item.item_sha256 not in (None, digests.get(key))]
     others = [key for key in others if key in digests]
     if others:
         first = min(others)
-        digest, records = digests[first], book.located.located(first)
+        digest, records = digests[first], labels.located.located(first)
         record = next(each for each in records if each.value.get(ITEM_SHA256) not in (None, digest))
         raise InputError(
             "labels.other_item",
@@ -69,7 +70,7 @@ Sampling = Literal["drawn", "complete", "trusted"]
 
 
 def find_sampling(
-    book: LabelBook, draw: Draw | None, population: Collection[ItemKey], setting: str, section: str
+    labels: LabelSet, draw: Draw | None, population: Collection[ItemKey], setting: str, section: str
 ) -> Sampling:
     """How the labelled items were chosen; an InputError where that is not known.
 
@@ -77,7 +78,7 @@ def find_sampling(
     """
     if draw is not None:
         return "drawn"
-    labelled = sum(key in population for key in book.labelled)
+    labelled = sum(key in population for key in labels.labelled)
     if labelled in (0, len(population)):
         return "complete"
     if setting == "trusted":
@@ -85,7 +86,7 @@ def find_sampling(
     raise InputError(
         "labels.not_a_draw",
         "people labelled some of the items, and nothing says that these are a random sample",
-        place=Place(file_names(book.located)),
+        place=Place(labels.located.store.name),
         expected="--draw FILE: what `goldgate sample` drew",
         found=f"labels for {labelled} of {len(population)} items",
         advice=f"add --draw FILE; if they are a random sample that something else drew, put {section}: "
@@ -109,22 +110,22 @@ class LabelDraws(TypedDict):
 
 
 def find_label_draws(
-    book: LabelBook, draw: Draw | None, items: int, agreed: Mapping[ItemKey, bool]
+    labels: LabelSet, draw: Draw | None, items: int, agreed: Mapping[ItemKey, bool]
 ) -> LabelDraws | None:
     """The labels of other draws; None where there are none. `agreed`: the items that have both labels.
 
     Without a draw, labels may name none, or one of all `items`.
     """
     usual: set[int | None] = {items, None} if draw is None else {draw.header["n"]}
-    if {*book.sizes} <= usual:
+    if {*labels.sizes} <= usual:
         return None
-    sizes = sorted(size for size in book.sizes if size is not None)
+    sizes = sorted(size for size in labels.sizes if size is not None)
     smallest = min(sizes, default=0)
-    first = [is_agreed for key, is_agreed in agreed.items() if book.items[key].drawn == smallest]
-    later = [is_agreed for key, is_agreed in agreed.items() if (book.items[key].drawn or 0) > smallest]
+    first = [is_agreed for key, is_agreed in agreed.items() if labels.items[key].drawn == smallest]
+    later = [is_agreed for key, is_agreed in agreed.items() if (labels.items[key].drawn or 0) > smallest]
     return {
         "sizes": sizes,
-        "other_labels": book.sizes.total() - sum(book.sizes[size] for size in usual),
+        "other_labels": labels.sizes.total() - sum(labels.sizes[size] for size in usual),
         "first_agreed": sum(first),
         "first_compared": len(first),
         "later_agreed": sum(later),
@@ -133,7 +134,7 @@ def find_label_draws(
 
 
 def sampling_remarks(
-    book: LabelBook, draw: Draw | None, sampling: Sampling, draws: LabelDraws | None
+    labels: LabelSet, draw: Draw | None, sampling: Sampling, draws: LabelDraws | None
 ) -> Iterator[RemarkValue]:
     """What stands out in how items were chosen and shown."""
     if sampling == "trusted":
@@ -146,8 +147,8 @@ def sampling_remarks(
         yield remark("later_draw", f"this is draw {number} from these items: what did the others give?", draw=number)
     if draws is not None:
         yield _other_sizes(draws, None if draw is None else draw.header["n"])
-    if book.undigested:
-        people, judge = book.undigested[HUMAN], book.undigested[JUDGE]
+    if labels.undigested:
+        people, judge = labels.undigested[HUMAN], labels.undigested[JUDGE]
         message = (
             f"{count_text(people, 'label')} of people and {judge} of judges do not say what was shown: whether an "
             "item was changed since is not known"
@@ -179,49 +180,49 @@ def _other_sizes(draws: LabelDraws, n: int | None) -> RemarkValue:
     return remark("other_draw_size", message, **numbers)
 
 
-def people_remarks(book: LabelBook, labels: Collection[ItemLabels], noun: str) -> Iterator[RemarkValue]:
-    """What stands out in who labelled; `labels` are those of everything that is judged, each of it a `noun`."""
-    if book.judge_seen:
-        changed = count_text(book.judge_seen, "label")
+def people_remarks(labels: LabelSet, items: Collection[ItemLabels], noun: str) -> Iterator[RemarkValue]:
+    """What stands out in who labelled; `items` have the labels of everything that is judged, each of it a `noun`."""
+    if labels.judge_seen:
+        changed = count_text(labels.judge_seen, "label")
         message = f"{changed} changed by people after they had seen the judge's"
-        yield remark("judge_seen", message, labels=book.judge_seen)
-    judges = {*map(fold_name, book.judges)}
-    both = sorted(name for name in book.people if fold_name(name) in judges)
+        yield remark("judge_seen", message, labels=labels.judge_seen)
+    judges = {*map(fold_name, labels.judges)}
+    both = sorted(name for name in labels.people if fold_name(name) in judges)
     if both:
         yield remark("same_name", f"{first_names(both)}: labels as a person and as a judge", names=len(both))
-    if all(item.human is None for item in labels):
+    if all(item.human is None for item in items):
         return
-    folded = Counter(map(fold_name, book.people))
-    alike = sorted(name for name in book.people if folded[fold_name(name)] > 1)
+    folded = Counter(map(fold_name, labels.people))
+    alike = sorted(name for name in labels.people if folded[fold_name(name)] > 1)
     if alike:
         yield remark("alike_names", f"{first_names([*map(repr, alike)])}: are they one person?", names=len(alike))
-    overruled = sum(item.human is not None and UNSURE in item.people.values() for item in labels)
+    overruled = sum(item.human is not None and UNSURE in item.people.values() for item in items)
     if overruled:
         message = f"{count_text(overruled, noun)} that one person was unsure of, counted with the label of another"
         yield remark("unsure_overruled", message, items=overruled)
     advice = f"have a second person label a fifth of the {noun}s, to see whether people agree"
-    if len(book.people) == 1:
+    if len(labels.people) == 1:
         yield remark("one_person", f"one person gave every label: {advice}", people=1)
-    elif all(len(item.people) < 2 for item in labels):
-        yield remark("labelled_once", f"no {noun} has labels of two people: {advice}", people=len(book.people))
+    elif all(len(item.people) < 2 for item in items):
+        yield remark("labelled_once", f"no {noun} has labels of two people: {advice}", people=len(labels.people))
 
 
-def judge_remarks(book: LabelBook, draw: Draw | None, missing: int, noun: str) -> Iterator[RemarkValue]:
+def judge_remarks(labels: LabelSet, draw: Draw | None, missing: int, noun: str) -> Iterator[RemarkValue]:
     """What stands out in the labels of judges; they gave no label to as many as are `missing`, each of it a `noun`."""
     if missing:
         message = f"{count_text(missing, noun)} without a label of the judge, counted as one half"
-        if book.unread:
-            unread = count_text(book.unread, "label")
-            message += f": {unread} neither from 0 to 1 nor a word of the protocol, such as {book.unread_example}"
+        if labels.unread:
+            unread = count_text(labels.unread, "label")
+            message += f": {unread} neither from 0 to 1 nor a word of the protocol, such as {labels.unread_example}"
         yield remark("no_judge_label", message, items=missing)
-    if book.judges and draw is not None and draw.header["labels_sha256"] and not judge_is_older(book, draw):
+    if labels.judges and draw is not None and draw.header["labels_sha256"] and not judge_is_older(labels, draw):
         yield remark("other_judge_labels", "the draw names the judge's labels, and they are not among these files")
 
 
-def judge_is_older(book: LabelBook, draw: Draw | None) -> bool:
+def judge_is_older(labels: LabelSet, draw: Draw | None) -> bool:
     """Whether the draw names the digest of one of the label files."""
     digest = None if draw is None else draw.header["labels_sha256"]
-    return digest is not None and digest in book.located.store.sha256s()
+    return digest is not None and digest in labels.located.store.sha256s()
 
 
 def fold_name(name: str) -> str:

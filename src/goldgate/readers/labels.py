@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 
 from goldgate.errors import ConfigError, InputError, Place, as_yaml, describe_value, did_you_mean
 from goldgate.files.parsing import decode_strictly
-from goldgate.readers.draw import DEFAULT_QUESTION, ItemKey, is_draw_header, item_key
+from goldgate.readers.draw import ItemKey, is_draw_header, label_key
 from goldgate.readers.guess import describe_keys, field_error, likely_id_key, unread_layout_advice
 from goldgate.readers.join import open_store
 from goldgate.readers.layouts.tables import TABLE, cell_value, label_rows
@@ -95,13 +95,13 @@ class LocatedRecords:
             yield decode_record(file, offset, file.plain.read(offset, size))
 
     def records(self, key: ItemKey) -> list[dict[str, Any]]:
-        """The same without their places."""
+        """The values of the records about an item, in the order of the files."""
         return [record.value for record in self.located(key)]
 
 
 @dataclass(slots=True)
-class LabelBook:
-    """The labels of all files by item, the names of people and judges, and counts of unusual labels."""
+class LabelSet:
+    """The labels of some files by item, the names of people and judges, and counts of unusual labels."""
 
     located: LocatedRecords
     items: dict[ItemKey, ItemLabels] = field(default_factory=dict)
@@ -121,9 +121,9 @@ class LabelBook:
         return (key for key, labels in self.items.items() if labels.people)
 
 
-def open_labels(paths: Sequence[str], kind: str = "labels") -> LocatedRecords:
-    """Open files of labels, which may be tables, or of items; nothing but tables is read yet."""
-    return LocatedRecords(open_store(paths, kind, _open_label_file if kind == "labels" else open_records))
+def open_labels(paths: Sequence[str]) -> LocatedRecords:
+    """Open files of labels, which may be tables; nothing but these is read yet."""
+    return LocatedRecords(open_store(paths, "labels", _open_label_file))
 
 
 def _open_label_file(path: str | Path, kind: str) -> RecordFile:
@@ -141,7 +141,7 @@ def read_labels(
     section: str,
     judge: str | None = None,
     questions: Mapping[str, str | None] | None = None,
-) -> LabelBook:
+) -> LabelSet:
     """All labels; the first mistake is an InputError with its line.
 
     `words` are labels of a section of the protocol, and `judge` names the only one that counts. A label without a
@@ -154,7 +154,7 @@ def read_labels(
             place=Place(field=f"{section}.labels.{UNSURE}"),
             advice="take it out of the protocol's labels",
         )
-    book, numbers = LabelBook(located), {word: Fraction(str(number)) for word, number in words.items()}
+    labels, numbers = LabelSet(located), {word: Fraction(str(number)) for word, number in words.items()}
     names: set[str] = set()
     for record in located:
         try:
@@ -165,17 +165,17 @@ def read_labels(
             if kind == JUDGE:
                 names.add(name)
                 if judge not in (None, name):
-                    book.left_out.add(name)
+                    labels.left_out.add(name)
                     continue
             label = _parse_label(record, kind, numbers, section)
-            _add_label(book, key, kind, name, label)
+            _add_label(labels, key, kind, name, label)
             if label is None and record.value.get("label") is not None:
-                book.unread += 1
+                labels.unread += 1
                 text = describe_value(record.value["label"])
-                book.unread_example = min(text, book.unread_example or text)
-            _add_group(book.items[key], record.value)
-            _add_shown(book, key, kind, record.value)
-            book.judge_seen += kind == HUMAN and record.value.get("judge_seen") is True
+                labels.unread_example = min(text, labels.unread_example or text)
+            _add_group(labels.items[key], record.value)
+            _add_shown(labels, key, kind, record.value)
+            labels.judge_seen += kind == HUMAN and record.value.get("judge_seen") is True
         except InputError as error:
             error.code = error.code.replace("items.", "labels.", 1).replace("gold.", "labels.", 1)
             raise record.at(error) from None
@@ -187,7 +187,7 @@ def read_labels(
             found=judge,
             advice=did_you_mean(judge, sorted(names)),
         )
-    return book
+    return labels
 
 
 def _require_single_keys(record: LocatedRecord) -> None:
@@ -210,14 +210,11 @@ def _label_key(record: dict[str, Any], questions: Mapping[str, str | None]) -> I
             advice="give it as --draw; --labels takes the labels of what was drawn",
         )
     try:
-        key = item_key(record, "a label")
+        return label_key(record, questions)
     except InputError as error:
         other = likely_id_key(record)
         error.advice = unread_layout_advice(record) or (other and f"is {other} the id? then rename it to id")
         raise
-    if record.get("question") is None:
-        return key._replace(question=questions.get(key.id) or DEFAULT_QUESTION)
-    return key
 
 
 def _kind(record: dict[str, Any]) -> Literal["human", "judge"]:
@@ -273,11 +270,11 @@ def _label_advice(label: object, words: Mapping[str, Fraction], section: str) ->
     return None
 
 
-def _add_label(book: LabelBook, key: ItemKey, kind: str, name: str, label: Label) -> None:
-    item = book.items.setdefault(key, ItemLabels())
-    labels, names = (item.people, book.people) if kind == HUMAN else (item.judges, book.judges)
+def _add_label(labels: LabelSet, key: ItemKey, kind: str, name: str, label: Label) -> None:
+    item = labels.items.setdefault(key, ItemLabels())
+    own, names = (item.people, labels.people) if kind == HUMAN else (item.judges, labels.judges)
     names.add(name)
-    first = labels.setdefault(name, label)
+    first = own.setdefault(name, label)
     if first != label:
         first_text, text = (str(float(each)) if isinstance(each, Fraction) else str(each) for each in (first, label))
         raise InputError(
@@ -299,11 +296,11 @@ def _add_group(item: ItemLabels, record: dict[str, Any]) -> None:
     item.group = item.group or group
 
 
-def _add_shown(book: LabelBook, key: ItemKey, kind: str, record: dict[str, Any]) -> None:
+def _add_shown(labels: LabelSet, key: ItemKey, kind: str, record: dict[str, Any]) -> None:
     """What the person or judge was shown, and of what size the draw was then."""
-    item, digest, drawn = book.items[key], record.get(ITEM_SHA256), record.get(DRAWN)
+    item, digest, drawn = labels.items[key], record.get(ITEM_SHA256), record.get(DRAWN)
     if digest is None:
-        book.undigested[kind] += 1
+        labels.undigested[kind] += 1
     elif type(digest) is not str or _SHA256.fullmatch(digest) is None:
         raise field_error(
             "labels.bad_item_sha256", "this is not the digest of an item", ITEM_SHA256, "64 hex digits", digest
@@ -321,7 +318,7 @@ def _add_shown(book: LabelBook, key: ItemKey, kind: str, record: dict[str, Any])
     if drawn is not None and (type(drawn) is not int or drawn < 1):
         raise field_error("labels.bad_drawn", "this is not the size of a draw", DRAWN, "a whole number from 1", drawn)
     if kind == HUMAN and (digest is not None or drawn is not None):
-        book.sizes[drawn] += 1
+        labels.sizes[drawn] += 1
         item.drawn = drawn if item.drawn is None else min(item.drawn, drawn or item.drawn)
 
 
@@ -353,14 +350,6 @@ class LabelDigest(TypedDict):
     labels: int
 
 
-def file_digests(located: LocatedRecords, things: str) -> list[dict[str, object]]:
+def file_digests(store: RecordStore, things: str) -> list[dict[str, object]]:
     """The digest of each file, and how many things it has."""
-    files = located.store.files
-    return [
-        {"sha256": digest, things: file.records} for digest, file in zip(located.store.sha256s(), files, strict=True)
-    ]
-
-
-def file_names(located: LocatedRecords) -> str:
-    """The names of the files, for a message."""
-    return ", ".join(file.name for file in located.store.files)
+    return [{"sha256": sha256, things: file.records} for sha256, file in zip(store.sha256s(), store.files, strict=True)]

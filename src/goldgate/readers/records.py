@@ -273,6 +273,11 @@ class RecordStore:
     def place(self, location: int) -> Place:
         return self.files[location >> OFFSET_BITS].place(location & _OFFSET)
 
+    @property
+    def name(self) -> str:
+        """The names of all files, for a message."""
+        return ", ".join(file.name for file in self.files)
+
     def records(self) -> Iterator[LocatedRecord]:
         """Every record of every file, in order."""
         return (record for file in self.files for record in read_records(file))

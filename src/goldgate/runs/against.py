@@ -373,7 +373,7 @@ class _PairedRun:
                 paired[name] = self._paired_estimates(gated, joined, same)
                 continue
             form, ratio = gated.measure.forms[gated.metric], gated.measure.ratios[gated.metric]
-            why = why_not_compared(joined, gated.key, gated.measure.columns, ratio.same, (_THIS, _STORED))
+            why = why_not_compared(joined, gated.key, gated.measure.columns, ratio.equality, (_THIS, _STORED))
             if why is not None:
                 raise _not_comparable(reference, why, _SAME_ITEMS)
             sums = _paired_sums(joined.pairs(gated.key, form))

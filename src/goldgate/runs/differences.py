@@ -18,7 +18,7 @@ from math import fsum, lcm, sqrt
 from operator import mul
 from typing import Any, NamedTuple
 
-from goldgate.core.measure import PairedTables, RatioMeasure, SameCount
+from goldgate.core.measure import EqualityRule, PairedTables, RatioMeasure
 from goldgate.core.metric import Mean, Metric, Rate, exact_mean
 from goldgate.core.suite import Suite
 from goldgate.core.sums import MeanSums, Products, RatioForm, RatioSums
@@ -63,7 +63,7 @@ class ComparedRate:
     form: RatioForm
     share: bool  # False: it may be above 1
     undefined: str  # why there is none, where there is nothing to divide by
-    same: SameCount | None = None
+    equality: EqualityRule | None = None
 
 
 def compared_rates(suite: Suite, settings: Any = None) -> dict[str, ComparedRate]:
@@ -73,7 +73,7 @@ def compared_rates(suite: Suite, settings: Any = None) -> dict[str, ComparedRate
     """
     rates = {
         name: ComparedRate(
-            name, measure.table, measure.columns, measure.forms[name], ratio.share, ratio.undefined, ratio.same
+            name, measure.table, measure.columns, measure.forms[name], ratio.share, ratio.undefined, ratio.equality
         )
         for measure in ratio_measures(suite, suite.settings() if settings is None else settings)
         for name, ratio in measure.ratios.items()
@@ -227,17 +227,17 @@ def undefined_difference(reason: str, units: int) -> Difference:
 
 
 def why_not_compared(
-    joined: JointUnits, key: TableKey, columns: Sequence[str], same: SameCount | None, runs: Sequence[int]
+    joined: JointUnits, key: TableKey, columns: Sequence[str], equality: EqualityRule | None, runs: Sequence[int]
 ) -> str | None:
     """Why a rate of these runs is not compared: a unit has another count where all must have the same."""
     table = joined.tables.get(key)
-    if same is None or table is None:
+    if equality is None or table is None:
         return None
-    place = columns.index(same.column)
+    place = columns.index(equality.column)
     for joint in table.joints:
         counts = table.counts(joint)
         if len({None if (own := counts[run]) is None else own[place] for run in runs}) > 1:
-            return same.otherwise
+            return equality.reason
     return None
 
 

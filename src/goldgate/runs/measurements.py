@@ -196,7 +196,7 @@ class Measurements:
         if metric in self.averages:
             return self._averages.difference(self.averages[metric], *places, same=same)
         rate = self.rates[metric]
-        why = why_not_compared(self.joined, key, rate.columns, rate.same, [*places[0], *places[1]])
+        why = why_not_compared(self.joined, key, rate.columns, rate.equality, [*places[0], *places[1]])
         if why is not None:
             return undefined_difference(why, self.joined.units)
         return rate_difference(self.joined.pairs(key, rate.form), *places, rate.share, same=same)

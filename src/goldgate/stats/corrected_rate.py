@@ -136,16 +136,14 @@ def stratified_rate(strata: Sequence[LabelSums], correct: bool = True) -> Correc
         beta = slope([(s, w**2 / (s.labelled * (s.labelled - 1))) for s, w in zip(strata, weights, strict=True)])
     more, fewer = _shares([s.j + s.o < s.items for s in strata]), _shares([s.j + s.o > 0 for s in strata])
     lambdas = tuple(beta * Fraction(s.others, s.items) for s in strata)
-    points = [_point(s, lam, bounded=False) for s, lam in zip(strata, lambdas, strict=True)]
-    parts, degrees, p = [], [], _ZERO
+    means, p = [], _ZERO
     for s, w, lam, up, down in zip(strata, weights, lambdas, more, fewer, strict=True):
         size = s.labelled + up + down
-        parts.append(w**2 * (residual_variance(s, lam, up, down) / size + judge_variance(s, lam)))
-        degrees.append(size - 1)
+        variance = residual_variance(s, lam, up, down) / size + judge_variance(s, lam)
+        means.append(SignedMean(_point(s, lam, bounded=False), variance, size - 1))
         p += w * (s.h + up) / size
-    value = sum((w * point for w, point in zip(weights, points, strict=True)), _ZERO)
-    variance = sum(parts, _ZERO) + _between(weights, points, total)
-    return CorrectedRate(_bound(value), variance, p, _satterthwaite(parts, degrees), beta, lambdas)
+    mean = _mean_of_strata(means, weights, total)
+    return CorrectedRate(_bound(mean.value), mean.variance, p, mean.df, beta, lambdas)
 
 
 def merge_small(sizes: Sequence[int]) -> list[list[int]]:
@@ -243,17 +241,6 @@ def _shares(possible: Sequence[bool]) -> list[Fraction]:
     return [Fraction(int(can), sum(chosen)) for can in chosen]
 
 
-def _between(weights: Sequence[Fraction], points: Sequence[Fraction], total: int) -> Fraction:
-    """Σ W (θ_s - θ)² / N."""
-    mean = sum((w * point for w, point in zip(weights, points, strict=True)), _ZERO)
-    return sum((w * (point - mean) ** 2 for w, point in zip(weights, points, strict=True)), _ZERO) / total
-
-
-def _satterthwaite(parts: Sequence[Fraction], degrees: Sequence[Fraction]) -> Fraction:
-    squares = sum((v**2 / df for v, df in zip(parts, degrees, strict=True)), _ZERO)
-    return max(_ONE, sum(parts, _ZERO) ** 2 / squares) if squares else _ONE
-
-
 @dataclass(frozen=True, slots=True)
 class PairedUnit:
     """An item, or a group of items, in two systems: the row of each, and how many units are like it."""
@@ -282,6 +269,16 @@ class SignedMean(NamedTuple):
         return min(1.0, 2 * t_tail(abs(float(self.value)) / sqrt(self.variance), float(self.df)))
 
 
+def _mean_of_strata(strata: Sequence[SignedMean], weights: Sequence[Fraction], items: int) -> SignedMean:
+    """The weighted mean of strata, whose spread Σ W (θ_s - θ)² / N is in its variance; Satterthwaite's degrees."""
+    value = sum((w * each.value for w, each in zip(weights, strata, strict=True)), _ZERO)
+    between = sum((w * (each.value - value) ** 2 for w, each in zip(weights, strata, strict=True)), _ZERO) / items
+    parts = [w**2 * each.variance for w, each in zip(weights, strata, strict=True)]
+    within = sum(parts, _ZERO)
+    squares = sum((part**2 / each.df for part, each in zip(parts, strata, strict=True)), _ZERO)
+    return SignedMean(value, within + between, max(_ONE, within**2 / squares) if squares else _ONE)
+
+
 def corrected_difference(
     rates: tuple[CorrectedRate, CorrectedRate],
     strata: Sequence[Sequence[PairedUnit]],
@@ -299,20 +296,18 @@ def corrected_difference(
         return _grouped_difference(value, rates, strata[0], gate)
     total = sum(_count_items(units) for units in strata)
     weights = [Fraction(_count_items(units), total) for units in strata]
-    parts, degrees, points = [], [], []
+    means = []
     share = Fraction(1, len(strata))  # of each pretended item
-    for at, (units, weight) in enumerate(zip(strata, weights, strict=True)):
+    for at, units in enumerate(strata):
         lambdas = _lambda(rates[0], at), _lambda(rates[1], at)
         e = moments_of([(_labelled_part(unit, lambdas), unit.times) for unit in units if unit.first[0]])
         f = moments_of([(_others_part(unit, lambdas), unit.times) for unit in units if unit.first[3]])
-        size = e.size + 2 * share
-        variance = (e.squares + 2 * share - e.total**2 / size) / (size - 1) / size
-        parts.append(weight**2 * (variance + (f.variance / f.size if f.size else 0)))
-        degrees.append(size - 1)
-        points.append(e.total / e.size + (f.total / f.size if f.size else 0))
+        mean = e.mean_with_disagreements(share)
+        others = (f.total / f.size, f.variance / f.size) if f.size else (_ZERO, _ZERO)
+        means.append(SignedMean(mean.value + others[0], mean.variance + others[1], mean.df))
     if len(strata) == 1:
-        return SignedMean(value, parts[0], degrees[0] - 2)
-    return SignedMean(value, sum(parts, _ZERO) + _between(weights, points, total), _satterthwaite(parts, degrees))
+        return SignedMean(value, means[0].variance, means[0].df - 2)
+    return _mean_of_strata(means, weights, total)._replace(value=value)
 
 
 def _grouped_difference(
@@ -334,13 +329,6 @@ def _grouped_difference(
     return SignedMean(value, Fraction(count + 2, count + 1) * squares, Fraction(count - 1))
 
 
-def mean_with_disagreements(total: Fraction, squares: Fraction, count: int) -> SignedMean:
-    """The mean of numbers from -1 to 1, with a pretended 1 and -1 in its variance."""
-    size = count + 2
-    variance = (squares + 2 - total**2 / size) / (size - 1) / size
-    return SignedMean(total / count, variance, Fraction(count - 1))
-
-
 class Moments(NamedTuple):
     """The number of values, their sum and the sum of their squares."""
 
@@ -351,6 +339,12 @@ class Moments(NamedTuple):
     @property
     def variance(self) -> Fraction:
         return (self.squares - self.total**2 / self.size) / (self.size - 1) if self.size > 1 else _ZERO
+
+    def mean_with_disagreements(self, share: Fraction = _ONE) -> SignedMean:
+        """The mean of numbers from -1 to 1, with a share of a pretended 1 and of a pretended -1 in its variance."""
+        size = self.size + 2 * share
+        variance = (self.squares + 2 * share - self.total**2 / size) / (size - 1) / size
+        return SignedMean(self.total / self.size, variance, size - 1)
 
 
 def moments_of(values: Iterable[tuple[Fraction, int]]) -> Moments:

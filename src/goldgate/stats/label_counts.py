@@ -133,7 +133,7 @@ class LabelColumns:
 
     @property
     def judge_steps(self) -> int:
-        """Those of judges; 1 where there is none."""
+        """The steps in which labels of judges were counted; 1 where there is no judge."""
         return self["judged"] // (self["items"] or 1) or 1
 
     @property

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from goldgate.core.gate import (
     Gate,
-    GateTarget,
     average_names,
     find_gate_target,
     similar_parts,
@@ -54,11 +53,12 @@ def load_plan(suite: Suite, protocol: ProtocolSource) -> Plan:
     settings: Any = parsed.section(suite.section, suite.settings)
     plan = Plan(settings, parsed.gates, parsed.protocol, loaded.file, loaded.sha256, loaded.lines)
     suite.check(plan)
-    _require_known(suite, plan)
-    metrics, measures = suite.known_metrics(settings), suite.measures(settings)
-    targets = {name: _known_metric(name, find_gate_target(name, measures), metrics) for name in plan.gates}
+    metrics = _SuiteMetrics(suite, settings)
+    for name in plan.gates:
+        metrics.require(plan, name)
+    targets = {name: metrics.metric(name) for name in plan.gates}
     _require_possible(plan, targets)
-    _require_rates(suite, plan)
+    metrics.require_compared(plan)
     return _with_defaults(suite, _with_confidence(plan, targets), parsed.baseline)
 
 
@@ -76,9 +76,62 @@ def _gate_error(
     return ConfigError(f"protocol.{code}", message, place=place, expected=expected, found=found, advice=advice)
 
 
-def _known_metric(name: str, gated: GateTarget | None, metrics: Mapping[str, Metric]) -> Metric:
-    """The metric that a gate is on, or on a part of which; as it is when nothing was counted."""
-    return metrics[name] if gated is None else gated.measure.metrics_of(Tally(), gated.measure.key)[gated.metric]
+class _SuiteMetrics:
+    """The metrics that gates of a suite can be on."""
+
+    def __init__(self, suite: Suite, settings: Any) -> None:
+        self._suite, self._settings = suite, settings
+        self._metrics, self._measures = suite.known_metrics(settings), suite.measures(settings)
+
+    def metric(self, name: str) -> Metric:
+        """The metric that a gate is on, or on a part of which; as it is when nothing was counted."""
+        target = find_gate_target(name, self._measures)
+        if target is None:
+            return self._metrics[name]
+        return target.measure.metrics_of(Tally(), target.measure.key)[target.metric]
+
+    def require(self, plan: Plan, name: str) -> None:
+        """Refuse a gate on a metric that does not exist: that is a mistake in the protocol, not a verdict."""
+        if name in self._metrics or find_gate_target(name, self._measures) is not None:
+            return
+        self._refuse_parts(plan, name)
+        added = self._suite.setting_for(name, self._settings)
+        home = next((other.name for other in all_suites() if name in other.known_metrics(other.settings())), None)
+        expected: str | None = f"a metric of the {self._suite.name} suite: {', '.join(sorted(self._metrics))}"
+        if added is not None:
+            message, expected = f"there is no metric {name} without its profile", None
+            advice: str | None = f"{added} adds it"
+        elif home is not None:
+            message = f"{name} is a metric of the {home} suite"
+            advice = f"judge it with goldgate {home}, under a protocol of its own"
+        else:
+            message = f"there is no metric {name}"
+            advice = did_you_mean(name, [*self._metrics, *average_names(self._measures)])
+        raise _gate_error(plan, name, message, expected, name, advice, "unknown_metric")
+
+    def _refuse_parts(self, plan: Plan, name: str) -> None:
+        """A part of a metric that is not counted by part is told apart from a metric that does not exist."""
+        metric, bracket, _ = name.partition("[")
+        metrics = sorted(self._metrics)
+        divided = [other for other in metrics if find_gate_target(f"{other}[x]", self._measures) is not None]
+        if bracket and metric in metrics and metric not in divided:
+            expected = f"a metric that is: {', '.join(divided)}" if divided else "a metric without brackets"
+            raise _gate_error(plan, name, f"{metric} is not counted by part", expected, name, code="unknown_metric")
+
+    def require_compared(self, plan: Plan) -> None:
+        """A difference from a stored run is one of rates over units, or of estimates that have one; counts and macro
+        averages have none."""
+        measures = [each for each in self._measures if isinstance(each, RatioMeasure)]
+        rates = {name for each in measures for name in (*each.ratios, *each.compared)}
+        for name, gate in plan.gates.items():
+            target = find_gate_target(name, measures)
+            is_average = target is not None and target.averaged > 0
+            if gate.against is None or name in rates or (target and not is_average and target.metric in rates):
+                continue
+            kind = "a macro average" if is_average else "a count or an estimate"
+            advice = "set min or max in place of max_drop and max_rise"
+            message = f"{name} cannot be compared with a stored run"
+            raise _gate_error(plan, f"{name}.against", message, "a rate, or a part of one", kind, advice, "not_paired")
 
 
 def _require_possible(plan: Plan, targets: Mapping[str, Metric]) -> None:
@@ -164,29 +217,6 @@ def _require_baseline(plan: Plan, defaults: Mapping[str, Gate], baseline: Baseli
         raise _gate_error(plan, name, f"the gate on {name} {problem}", expected, description, BASELINE_ADVICE, code)
 
 
-def _require_known(suite: Suite, plan: Plan) -> None:
-    """A gate on a metric that does not exist is a mistake in the protocol, not a verdict."""
-    metrics = suite.known_metrics(plan.settings)
-    measures = suite.measures(plan.settings)
-    for name in plan.gates:
-        if name in metrics or find_gate_target(name, measures) is not None:
-            continue
-        _refuse_parts(suite, plan, name)
-        added = suite.setting_for(name, plan.settings)
-        home = next((other.name for other in all_suites() if name in other.known_metrics(other.settings())), None)
-        expected = f"a metric of the {suite.name} suite: {', '.join(sorted(metrics))}"
-        if added is not None:
-            message, expected_text = f"there is no metric {name} without its profile", None
-            advice: str | None = f"{added} adds it"
-        elif home is not None:
-            message, expected_text = f"{name} is a metric of the {home} suite", expected
-            advice = f"judge it with goldgate {home}, under a protocol of its own"
-        else:
-            message, expected_text = f"there is no metric {name}", expected
-            advice = did_you_mean(name, [*metrics, *average_names(measures)])
-        raise _gate_error(plan, name, message, expected_text, name, advice, "unknown_metric")
-
-
 def _require_metric(suite: Suite, error: ConfigError) -> None:
     """For a mistake in a gate on no metric, an error that says so first: `f1: 0.8`."""
     if error.code not in _MISTAKES_IN_GATES:
@@ -196,34 +226,7 @@ def _require_metric(suite: Suite, error: ConfigError) -> None:
     settings: Any = suite.settings()
     if section == "gates" and name and "[" not in name and suite.setting_for(name, settings) is None:
         lines = {} if error.place.line is None else {f"gates.{name}": error.place.line}
-        _require_known(suite, Plan(settings, {name: Gate()}, file=error.place.file, lines=lines))
-
-
-def _refuse_parts(suite: Suite, plan: Plan, name: str) -> None:
-    """A part of a metric that is not counted by part is told apart from a metric that does not exist."""
-    metric, bracket, _ = name.partition("[")
-    metrics, measures = sorted(suite.known_metrics(plan.settings)), suite.measures(plan.settings)
-    divided = [other for other in metrics if find_gate_target(f"{other}[x]", measures) is not None]
-    if bracket and metric in metrics and metric not in divided:
-        expected = f"a metric that is: {', '.join(divided)}" if divided else "a metric without brackets"
-        raise _gate_error(plan, name, f"{metric} is not counted by part", expected, name, code="unknown_metric")
-
-
-def _require_rates(suite: Suite, plan: Plan) -> None:
-    """A difference from a stored run is one of rates over units, or of estimates that have one; counts and macro
-    averages have none."""
-    measures = suite.measures(plan.settings)
-    rates = {name for each in measures if isinstance(each, RatioMeasure) for name in (*each.ratios, *each.compared)}
-    for name, gate in plan.gates.items():
-        gated = find_gate_target(name, measures)
-        if gate.against is None or name in rates:
-            continue
-        if gated is not None and not gated.averaged and gated.metric in rates:
-            continue
-        kind = "a macro average" if gated is not None and gated.averaged else "a count or an estimate"
-        advice = "set min or max in place of max_drop and max_rise"
-        message = f"{name} cannot be compared with a stored run"
-        raise _gate_error(plan, f"{name}.against", message, "a rate, or a part of one", kind, advice, "not_paired")
+        _SuiteMetrics(suite, settings).require(Plan(settings, file=error.place.file, lines=lines), name)
 
 
 SHOWN_PARTS = 12

@@ -40,7 +40,7 @@ class GateCost(NamedTuple):
         return self.of(_counts(record, self.key))
 
     def of(self, counts: Counts | None) -> int:
-        """The same by what it counted there."""
+        """What a unit costs the gate, by its counts in the table of the metric."""
         if counts is None:
             return 0
         above, below = self.form.of(counts)
@@ -72,7 +72,7 @@ def unit_summaries(suite: Suite, plan: Plan) -> Summarize:
 
 
 class WeighedUnit(NamedTuple):
-    """A unit with some weight: the how manieth it is, and where its line is in the records."""
+    """A unit with some weight: its position among the units, and where its line is in the records."""
 
     weight: int
     place: int
@@ -179,7 +179,7 @@ def _costs(suite: Suite, plan: Plan, gates: Mapping[str, Gate]) -> dict[str, Gat
 
 
 def _gate_targets(suite: Suite, plan: Plan, metrics: Iterable[str]) -> dict[str, GateTarget]:
-    """Those of some metrics, parts and averages that are sums over units."""
+    """What stands behind those metrics, parts and averages that are sums over units, by name."""
     measures = [each for each in suite.measures(plan.settings) if isinstance(each, RatioMeasure)]
     whole = {metric: GateTarget(measure, metric) for measure in reversed(measures) for metric in measure.forms}
     targets = {metric: whole.get(metric) or find_gate_target(metric, measures) for metric in metrics}

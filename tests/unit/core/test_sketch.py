@@ -1,4 +1,4 @@
-"""A sketch is a sum: any order and any split give the same, the smallest of all."""
+"""A sample of fingerprints is a sum: any order and any split give the same, the smallest of all."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core import tally
-from goldgate.core.tally import MAX_KEPT, Sketch
+from goldgate.core.tally import MAX_KEPT, FingerprintSample
 
 
-def of(numbers: list[int]) -> Sketch:
-    made = Sketch()
+def of(numbers: list[int]) -> FingerprintSample:
+    made = FingerprintSample()
     for number in numbers:
         made.add(number)
     return made

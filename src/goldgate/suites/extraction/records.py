@@ -113,7 +113,7 @@ def text_fingerprint(facts: Facts) -> int | None:
     """A number for the text of a sample and the unit that has it; None where there is too little to compare.
 
     Texts are compared by their letters and digits, normalized. Where gold has no text, its arguments are compared.
-    Copies in one group are in one unit, and do no harm. The report's `reading.texts` is a sketch of these numbers.
+    Copies in one group are in one unit, and do no harm. The report's `reading.texts` is a sample of these numbers.
     """
     letters = _gold_letters(facts)
     if not letters:
@@ -126,7 +126,7 @@ def text_fingerprint(facts: Facts) -> int | None:
 
 def text_counts(tally: Tally) -> DistinctCounts:
     """Different texts among those looked at, and the units that have them."""
-    pairs = tally.sketch.kept
+    pairs = tally.fingerprints.kept
     return {"distinct": len({pair >> _UNIT_BITS for pair in pairs}), "units": len(pairs)}
 
 

@@ -187,7 +187,6 @@ def _misplaced(missing: list[Leaf], spurious: list[Leaf]) -> list[tuple[Leaf, Le
     alike: dict[str, dict[Key, list[Leaf]]] = {}
     for leaf in gold:
         comparator = leaf.shape.comparator
-        assert comparator is not None
         comparators.setdefault(comparator.identity, comparator)
         alike.setdefault(comparator.identity, {}).setdefault(leaf.key, []).append(leaf)
     is_few = len(gold) * len(predicted) <= MAX_COMPARISONS
@@ -274,7 +273,6 @@ def _swapped(wrong: list[Leaf]) -> set[int]:
 def _is_like_value(gold: Leaf, predicted: Leaf | None) -> bool:
     """Whether a predicted value of another path is alike a gold leaf by gold's comparator."""
     comparator = gold.shape.comparator
-    assert comparator is not None
     assert predicted is not None
     return comparator.alike(gold.value, gold.key, predicted.value, comparator.key(predicted.value))
 
@@ -316,7 +314,6 @@ def other_comparators(gold: Leaf) -> Iterator[str]:
     """The comparators under which a wrong value would be a hit."""
     predicted, own = gold.partner, gold.shape.comparator
     assert predicted is not None
-    assert own is not None
     if gold.detail == WrongKind.FORMAT:
         if TEXT.key(leaf_text(gold.value)) == TEXT.key(leaf_text(predicted.value)):
             yield "text"

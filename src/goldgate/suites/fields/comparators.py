@@ -65,7 +65,7 @@ class LongNumber(NamedTuple):
 
 
 def number_key(number: Decimal | int) -> Decimal | int | LongNumber:
-    """Equal for equal numbers."""
+    """A key that is equal for equal numbers: 5, 5.0 and 5.00."""
     if type(number) is int and -_LARGEST_PLAIN < number < _LARGEST_PLAIN:
         return number
     text = decimal_text(number)
@@ -290,12 +290,18 @@ class Comparator:
 
     @cached_property
     def identity(self) -> str:
-        """The same for comparators of one kind with the same settings."""
+        """A text that is equal for comparators of one kind with the same settings."""
         return repr((type(self).__name__, {**vars(self), "memo": None}))
 
     def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
         """Whether a predicted value is alike a gold one; both come with their keys."""
-        return gold_key == predicted_key
+        return gold_key == predicted_key or (
+            not self.equivalence and self._is_near(gold, gold_key, predicted, predicted_key)
+        )
+
+    def _is_near(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
+        """Whether values with different keys are alike."""
+        return False
 
     def is_loose(self, key: Key) -> bool:
         """Whether a value with this key may be alike one with another key."""
@@ -309,7 +315,7 @@ class Comparator:
 
 
 class ExactComparator(Comparator):
-    """The same characters."""
+    """Values are alike if they have the same characters."""
 
     def _key_of_text(self, text: str) -> Key:
         return text
@@ -323,10 +329,8 @@ class NumberComparator(Comparator):
         self.absolute, self.relative, self.decimal = absolute, relative, decimal
         self.equivalence = not absolute and not relative
 
-    def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
-        if gold_key == predicted_key:
-            return True
-        if self.equivalence or isinstance(gold_key, str) or isinstance(predicted_key, str):
+    def _is_near(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
+        if isinstance(gold_key, str) or isinstance(predicted_key, str):
             return False
         low, high = self.bounds(gold_key)
         number: Any = Decimal(predicted_key.text) if isinstance(predicted_key, LongNumber) else predicted_key
@@ -360,7 +364,7 @@ class NumberComparator(Comparator):
 
 
 class DateComparator(Comparator):
-    """The same day, month or year; date-times the same moment, or against a date the written day."""
+    """Dates are alike if they are the same day, month or year; date-times the same moment, against a date the day."""
 
     equivalence = False
 
@@ -368,9 +372,7 @@ class DateComparator(Comparator):
         super().__init__(name)
         self.formats = formats
 
-    def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
-        if gold_key == predicted_key:
-            return True
+    def _is_near(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
         if not isinstance(gold_key, DateReading) or not isinstance(predicted_key, DateReading):
             return False
         is_one_time = (gold_key.time is None) != (predicted_key.time is None)
@@ -396,10 +398,8 @@ class FuzzyComparator(Comparator):
         super().__init__(name)
         self.threshold = _DEFAULT_THRESHOLD if threshold is None else threshold
 
-    def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
+    def _is_near(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
         one, other = str(gold_key), str(predicted_key)
-        if one == other:
-            return True
         longer = max(len(one), len(other))
         most = int((1 - self.threshold) * longer)
         return abs(len(one) - len(other)) <= most and edit_distance(one, other, most) <= most
@@ -414,9 +414,7 @@ class ContainsComparator(Comparator):
         super().__init__(name)
         self.share = _DEFAULT_SHARE if share is None else share
 
-    def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
-        if gold_key == predicted_key:
-            return True
+    def _is_near(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
         shorter, longer = sorted((words_of(gold), words_of(predicted)), key=lambda words: sum(map(len, words)))
         if not contains_words(longer, shorter):
             return False
@@ -437,15 +435,13 @@ class FunctionComparator(Comparator):
         """Different for any two functions, also where they are written alike."""
         return str(id(self))
 
-    def alike(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
-        return gold_key == predicted_key or bool(self.function(gold, predicted))
+    def _is_near(self, gold: Any, gold_key: Key, predicted: Any, predicted_key: Key) -> bool:
+        return bool(self.function(gold, predicted))
 
 
-def make_comparator(name: str, settings: PathSettings) -> Comparator | None:
-    """The comparator of a path; None for `ignore`."""
+def make_comparator(name: str, settings: PathSettings) -> Comparator:
+    """The comparator of a path; of one that is ignored, its name says so."""
     match name:
-        case "ignore":
-            return None
         case "exact":
             return ExactComparator(name)
         case "number":

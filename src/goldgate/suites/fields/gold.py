@@ -29,7 +29,7 @@ from goldgate.suites.fields.comparators import NumberComparator, leaf_text, read
 from goldgate.suites.fields.leaves import Leaf, location
 from goldgate.suites.fields.schema import EXTENSION, FieldSchema
 from goldgate.suites.fields.scorer import FieldsScorer, GoldDocument, unsupported_leaves
-from goldgate.suites.fields.source import derive_gold_schema, derive_shape, obtain_schema, parse_document
+from goldgate.suites.fields.source import derive_field_schema, derive_gold_schema, obtain_schema, parse_document
 from goldgate.suites.fields.suite import WEIGHT_DECIMALS, FieldsSettings, is_json_schema
 
 _LONGEST = 80  # characters of a value in a message
@@ -55,7 +55,7 @@ class FieldsCheck(RecordCheck):
         scorer = self._scorer
         if scorer is None:
             settings = FieldsSettings()
-            scorer = FieldsScorer(settings, FieldSchema(derive_shape([document.value]), settings, is_derived=True))
+            scorer = FieldsScorer(settings, derive_field_schema([document.value], settings))
         facts = scorer.facts(document, None)
         name = document.value_field
         for path in dict.fromkeys(facts.gold.left_out):

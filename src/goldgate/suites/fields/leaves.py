@@ -41,23 +41,19 @@ class Leaf:
     @property
     def is_strict(self) -> bool:
         """Whether it is alike only what has the same key."""
-        comparator = self.shape.comparator
-        return comparator is None or comparator.equivalence
+        return self.shape.comparator.equivalence
 
     @property
     def is_loose(self) -> bool:
         """Whether it may be alike a leaf with another key."""
-        comparator = self.shape.comparator
-        return comparator is not None and comparator.is_loose(self.key)
+        return self.shape.comparator.is_loose(self.key)
 
     def is_alike(self, predicted: Leaf) -> bool:
         """Whether a predicted leaf of the same path matches this gold leaf by its comparator."""
         if self.key == predicted.key:
             return True
         comparator = self.shape.comparator
-        if comparator is None or comparator.equivalence:
-            return False
-        return comparator.alike(self.value, self.key, predicted.value, predicted.key)
+        return not comparator.equivalence and comparator.alike(self.value, self.key, predicted.value, predicted.key)
 
     def leaves(self) -> list[Leaf]:
         return [self]
@@ -83,7 +79,7 @@ class Branch:
 
     @property
     def size(self) -> int:
-        """How many leaves it has."""
+        """The number of its leaves."""
         return self.end - self.start
 
     def leaves(self) -> list[Leaf]:
@@ -116,7 +112,7 @@ class ListNode(Branch):
     items: list[Node]
 
     def content(self) -> Hashable:
-        """The same of a list, in any order of items unless it counts."""
+        """Equal for lists whose items have equal content, in any order of items unless the order counts."""
         contents = [item.content() for item in self.items]
         return ("[", *contents) if self.shape.ordered else ("[]", frozenset(Counter(contents).items()))
 
@@ -184,7 +180,7 @@ class TreeBuilder:
         return tree
 
     def _build(self, value: Any, shape: PathShape, parent: Node | None, step: Step, depth: int) -> Node | None:
-        if value is None or shape.comparator is None:
+        if value is None or shape.is_ignored:
             return None
         kind = "object" if type(value) is dict else "array" if type(value) is list else "scalar"
         if shape.kinds and kind not in shape.kinds:
@@ -215,17 +211,14 @@ class TreeBuilder:
         return node
 
     def _leaf(self, value: Any, shape: PathShape, parent: Node | None, step: Step) -> Leaf | None:
-        comparator = shape.comparator
-        assert comparator is not None  # what is ignored is not built
         if type(value) is str and self._is_absent(value):
             return None
         if self._leave_out and not shape.declared:
             self._tree.left_out.append(path_name(Leaf(shape, value, "", parent, step)))
             return None
-        key = comparator.key(value)
-        if comparator.is_loose(key):
+        leaf = Leaf(shape, value, shape.comparator.key(value), parent, step)
+        if shape.comparator.is_loose(leaf.key):
             self._tree.has_loose = True
-        leaf = Leaf(shape, value, key, parent, step)
         self._tree.leaves.append(leaf)
         return leaf
 

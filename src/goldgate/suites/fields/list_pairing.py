@@ -312,7 +312,7 @@ class _SharedFeatures:
         self._loose: dict[Hashable, Comparator] = {}  # places whose values may be alike without equal keys
         for item in self._items if has_loose else ():
             for feature, leaf in item.features:
-                if leaf.is_loose and leaf.shape.comparator is not None:
+                if leaf.is_loose:
                     self._loose[feature[0]] = leaf.shape.comparator
         self.is_inexact = bool(self._loose) or (has_loose and _any_loose(gold, predicted))
         for item in self._items:

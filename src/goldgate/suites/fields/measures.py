@@ -53,7 +53,7 @@ class PathRates(RatioMeasure[FieldFacts]):
 
 
 class FieldRates(PathRates):
-    """Leaves."""
+    """P, R and F1 over the leaves of values."""
 
     table = "fields"
     ratios = precision_recall_f1("field_", "hits")
@@ -83,7 +83,7 @@ class ItemRates(PathRates):
 
 
 class WeightedRates(RatioMeasure[FieldFacts]):
-    """The same with every leaf times the weight of its path, in thousandths; only where a weight is set."""
+    """Leaf rates with every leaf times the weight of its path, in thousandths; only where a weight is set."""
 
     table = "weighted"
     columns = ("hits", "predicted", "gold")

@@ -147,7 +147,7 @@ def _errors(report: FieldsReport) -> tuple[Block, ...]:
 
 
 def _sorted_paths(report: FieldsReport) -> list[PathRow]:
-    """Those that cost most leaves first, then by name."""
+    """The paths of a report: first those with most lost leaves, then by name."""
     return sorted(
         report["breakdown"]["paths"], key=lambda row: (2 * row["hits"] - row["gold"] - row["predicted"], row["path"])
     )

@@ -31,6 +31,7 @@ DOCUMENT = "document"
 ALIGNMENT_VERSION = 1  # in the signature; raised when the same values may be paired otherwise
 _MAX_PATHS = 200  # listed of each kind
 _MAX_NAMED = 3
+_STATES = {"gold": GOLD_STATES, "predicted": PREDICTED_STATES}
 _ENOUGH_WRONG = 3  # wrong values at a path, from which on another comparator is named
 
 
@@ -115,6 +116,8 @@ class FieldsOutcome(PairOutcome):
             message = (
                 f"{leaves} gold leaves are at paths that the schema does not have and are left out: {_few(outside)}"
             )
+            if not report["errors"]["gold"]["leaves"]:
+                message += "; no leaf of gold is left to compare: is this the schema of this gold?"
             yield remark("gold_outside_schema", message, leaves=leaves, paths=len(outside))
         shapes = section["other_shapes"]
         if shapes:
@@ -129,17 +132,11 @@ class FieldsOutcome(PairOutcome):
 
 def leaf_errors(tally: Tally) -> dict[str, Any]:
     """How many leaves of each side have each name, and in which way wrong values are wrong."""
-    counts, metrics = tally.counts, FieldRates().metrics(tally)
-    precision, recall = metrics["field_precision"], metrics["field_recall"]
-    assert isinstance(precision, Rate)
-    assert isinstance(recall, Rate)
+    counts, leaves = tally.counts, _counts(FieldRates().metrics(tally), "field_")
     sides = {}
-    for side, names, total in (
-        ("gold", GOLD_STATES, recall),
-        ("predicted", PREDICTED_STATES, precision),
-    ):
+    for side, names in _STATES.items():
         errors = {name: counts[f"error.{side}.{name}"] for name in names[1:]}
-        sides[side] = {"leaves": total.denominator, "hit": total.numerator, **errors}
+        sides[side] = {"leaves": leaves[side], "hit": leaves["hits"], **errors}
     return {**sides, "wrong": {kind.value: counts[f"wrong.{kind}"] for kind in WrongKind}}
 
 
@@ -173,7 +170,7 @@ def path_breakdown(tally: Tally) -> dict[str, Any]:
     for (path,), metrics in FieldRates().by_part(tally).items():
         errors = {
             side: {name: count for name in names[1:] if (count := tally.counts[f"row_error.{side}.{name}.{path}"])}
-            for side, names in (("gold", GOLD_STATES), ("predicted", PREDICTED_STATES))
+            for side, names in _STATES.items()
         }
         would_hit = {
             name: count
@@ -190,15 +187,16 @@ def path_breakdown(tally: Tally) -> dict[str, Any]:
 
 
 def _rates(metrics: Metrics, prefix: str, unit: str) -> dict[str, Any]:
+    rates = {name: metric_with_interval(metric, unit) for name, metric in metrics.items()}
+    return {**_counts(metrics, prefix), **rates}
+
+
+def _counts(metrics: Metrics, prefix: str) -> dict[str, int]:
+    """What was predicted, what is in gold, and the hits, from the precision and recall of a family."""
     precision, recall = metrics[f"{prefix}precision"], metrics[f"{prefix}recall"]
     assert isinstance(precision, Rate)
     assert isinstance(recall, Rate)
-    return {
-        "predicted": precision.denominator,
-        "gold": recall.denominator,
-        "hits": precision.numerator,
-        **{name: metric_with_interval(metric, unit) for name, metric in metrics.items()},
-    }
+    return {"predicted": precision.denominator, "gold": recall.denominator, "hits": precision.numerator}
 
 
 def _named_counts(tally: Tally, prefix: str, most: int | None = _MAX_PATHS) -> dict[str, int]:

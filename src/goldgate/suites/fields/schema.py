@@ -14,7 +14,7 @@ from goldgate.files.parsing import YamlTree
 from goldgate.protocol import exact_numbers
 from goldgate.shape.validation import build_dataclass
 from goldgate.suites.fields.comparators import TEXT, Comparator, FunctionComparator, Key, make_comparator
-from goldgate.suites.fields.suite import NOT_SET, WEIGHT_DECIMALS, FieldsSettings, PathSettings
+from goldgate.suites.fields.suite import KEYWORDS, NOT_SET, WEIGHT_DECIMALS, FieldsSettings, PathSettings
 
 JsonObject = Mapping[str, Any]
 EXTENSION = "x-goldgate"
@@ -23,6 +23,8 @@ KEEP_SCHEMA = "to keep them: goldgate schema --suite fields --from GOLD --out sc
 MAX_DEPTH = 100  # levels of gold, and of declared paths: alignment calls itself a few times for each
 _MAX_BRANCHES = 500  # subschemas that one place may have: anyOf in anyOf doubles them
 _MAX_PATHS = 5_000  # declared paths that are listed
+_WORDS_BELOW = ("properties", "items", "additionalProperties", "patternProperties", "prefixItems")
+_WORDS_BESIDE = ("$ref", "anyOf", "oneOf", "allOf", "enum", "const")
 _SCALARS = frozenset({"string", "number", "integer", "boolean"})
 _PLAIN_KEY = re.compile(r"[^.\[\]\"'*$\s][^.\[\]\"']*")
 _STEP = re.compile(r'\.?(?:(\[\])|"((?:[^"\\]|\\.)*)"|([^.\[\]"]+))')
@@ -55,8 +57,8 @@ class PathShape:
 
     __slots__ = (
         "_branches", "_item", "_schema", "children", "comparator", "declared", "has_items", "is_choice",
-        "is_entry", "is_enum", "is_free", "is_scalar", "kept_keys", "key", "kinds", "name", "ordered", "pair_share",
-        "parts", "settings", "weight",
+        "is_entry", "is_enum", "is_free", "is_ignored", "is_scalar", "kept_keys", "key", "kinds", "name", "ordered",
+        "pair_share", "parts", "settings", "weight",
     )  # fmt: skip
 
     def __init__(self, schema: FieldSchema, branches: list[JsonObject], name: str, parts: tuple[str, ...]) -> None:
@@ -80,18 +82,20 @@ class PathShape:
         self.settings = settings
         default = _default_compare(self._branches, types & _SCALARS, is_enum=self.is_enum)
         function = self._schema.functions.get(self.name)
-        self.comparator: Comparator | None = make_comparator(settings.compare or default, settings)
+        compare = settings.compare or default
+        self.comparator: Comparator = make_comparator(compare, settings)
         if function is not None:
             self.comparator = FunctionComparator("function", function)
+        self.is_ignored = self.comparator.name == "ignore"
         self.weight = None if settings.weight is None else int(settings.weight * 10**WEIGHT_DECIMALS)
         self.ordered = settings.list == "ordered"
         self.key = tuple(tuple(parse_path(path)) for path in settings.key)
         self.pair_share = self._schema.pair_share if settings.pair_share is None else settings.pair_share
-        self.is_scalar = self.kinds == {"scalar"} and self.comparator is not None
+        self.is_scalar = self.kinds == {"scalar"} and not self.is_ignored
         self.kept_keys: dict[str | float, Key] = {}
-        if self.kinds == {"scalar"} and self.comparator is not None and self.comparator.equivalence:
+        if self.is_scalar and self.comparator.equivalence:
             self.kept_keys = self.comparator.memo
-        self.is_choice = self.is_enum or (settings.compare or default) in ("boolean", "enum")
+        self.is_choice = self.is_enum or compare in ("boolean", "enum")
 
     @property
     def undeclared(self) -> PathShape:
@@ -225,6 +229,7 @@ class FieldSchema:
                     raise _bad_schema(f"{place}.{word}", "a list of schemas", describe_value(options))
                 waiting += options[::-1]
             _check_keywords(schema, place)
+            _check_spelling(schema, place)
             branches.append(schema)
         return branches
 
@@ -338,14 +343,25 @@ def _check_keywords(schema: JsonObject, place: str) -> None:
         raise _bad_schema(f"{place}.type", "a JSON type, or a list of them", describe_value(kinds))
 
 
-def _bad_schema(place: str, expected: str, found: str) -> ConfigError:
+def _check_spelling(schema: JsonObject, place: str) -> None:
+    """Refuse an object or a list that declares nothing below it, and has a word that is nearly one that would."""
+    types = {*_types_of(schema)}
+    if (types and types <= _SCALARS) or not schema.keys().isdisjoint((*_WORDS_BELOW, *_WORDS_BESIDE)):
+        return
+    for word in sorted(schema.keys() - KEYWORDS):
+        near = did_you_mean(word, _WORDS_BELOW) if isinstance(schema[word], Mapping) else None
+        if near is not None:
+            raise _bad_schema(f"{place}.{step_text(word)}", "a word of JSON Schema", word, near)
+
+
+def _bad_schema(place: str, expected: str, found: str, advice: str | None = None) -> ConfigError:
     return ConfigError(
         "schema.wrong_value",
         "not a JSON Schema that can be read",
         place=Place(field=place),
         expected=expected,
         found=found,
-        advice="goldgate schema --suite fields --from GOLD writes one for your gold",
+        advice=advice or "goldgate schema --suite fields --from GOLD writes one for your gold",
     )
 
 

@@ -335,7 +335,7 @@ def _plain_scalars(schema: FieldSchema) -> Iterator[str]:
     while waiting:
         shape, above = waiting.pop()
         own = shape.branch_ids()
-        if own in above or shape.comparator is None:
+        if own in above or shape.is_ignored:
             continue
         if shape.kinds == {"scalar"}:
             yield shape.name

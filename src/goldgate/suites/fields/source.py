@@ -12,7 +12,7 @@ import orjson
 from goldgate.core.finding import Finding
 from goldgate.core.suite import Inputs, Mapper, Plan, single_input
 from goldgate.core.unit_page import InputLookup, SharedInputLookup
-from goldgate.errors import ConfigError, InputError, Place, describe_value
+from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
 from goldgate.files.address import public_url
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_text_file
@@ -38,7 +38,7 @@ from goldgate.suites.fields.scorer import (
     SchemaValidator,
     document_record,
 )
-from goldgate.suites.fields.suite import ANNOTATIONS, FieldsSettings, is_json_schema
+from goldgate.suites.fields.suite import ANNOTATIONS, KEYWORDS, FieldsSettings, is_json_schema
 
 VALUE_NAMES = ("value", "expected", "ground_truth", "label", "output", "gt")
 JsonSchemaSource = str | Path | Mapping[str, Any] | type | None
@@ -58,8 +58,13 @@ def _require_json_schema(document: object, place: Place) -> None:
         found=describe_keys(document) if isinstance(document, Mapping) else describe_value(document),
         advice="goldgate extraction takes it; goldgate schema --suite fields --from GOLD derives a JSON Schema"
         if is_event_schema
-        else None,
+        else _nearest_keyword(document),
     )
+
+
+def _nearest_keyword(document: object) -> str | None:
+    near = (did_you_mean(str(key), sorted(KEYWORDS)) for key in document) if isinstance(document, Mapping) else ()
+    return next(filter(None, near), None)
 
 
 def obtain_schema(source: JsonSchemaSource, settings: FieldsSettings, **options: Any) -> FieldSchema:
@@ -187,7 +192,7 @@ def open_fields_source(
 
     def make_work(reader: PairReader) -> FieldsWork:
         def derive() -> FieldSchema:
-            return FieldSchema(derive_shape(_gold_values(reader.gold, value_field)), settings, is_derived=True)
+            return derive_field_schema(_gold_values(reader.gold, value_field), settings)
 
         schema = derive() if given_schema is None else given_schema
         schema.require_paths(derive, plan.place)
@@ -210,9 +215,9 @@ def open_fields_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLooku
             return None
         if schema is not None:
             return FieldsScorer(plan.settings, obtain_schema(schema, plan.settings))
-        with suppress(InputError):  # gold is not there any more, or is another now
-            derived = derive_gold_schema(inputs["gold"], value_field)
-            return FieldsScorer(plan.settings, FieldSchema(derived, plan.settings, is_derived=True))
+        # Gold may be not there any more, or be another now.
+        with suppress(InputError), closing(open_store(inputs["gold"], "gold", GoldOpener(OWN_FORM))) as store:
+            return FieldsScorer(plan.settings, derive_field_schema(_gold_values(store, value_field), plan.settings))
         return None
 
     with open_joined_inputs(inputs, pair_opener(inputs, OWN_FORM)) as records:
@@ -233,6 +238,11 @@ def derive_shape(values: Iterable[Any]) -> dict[str, Any]:
     for value in values:
         deriver.add(value)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **deriver.as_schema()}
+
+
+def derive_field_schema(values: Iterable[Any], settings: FieldsSettings) -> FieldSchema:
+    """The schema that these values have, for scoring where none was given."""
+    return FieldSchema(derive_shape(values), settings, is_derived=True)
 
 
 def derive_gold_schema(paths: Sequence[str], value_field: str | None) -> dict[str, Any]:

@@ -78,7 +78,7 @@ NOT_SET = PathSettings()
 
 # Any of these makes an object a JSON Schema; the annotations alone do so where nothing else is expected.
 ANNOTATIONS = frozenset("$comment default description examples title".split())
-_KEYWORDS = frozenset(
+KEYWORDS = frozenset(
     "$anchor $defs $dynamicRef $id $ref $schema additionalProperties allOf anyOf const contains definitions "
     "dependentRequired dependentSchemas else enum exclusiveMaximum exclusiveMinimum format if items maxItems maxLength "
     "maxProperties maximum minItems minLength minProperties minimum multipleOf not oneOf pattern patternProperties "
@@ -88,7 +88,7 @@ _KEYWORDS = frozenset(
 
 def is_json_schema(document: Any) -> bool:
     """Whether an object has a keyword of JSON Schema; an event schema has `event_types` instead."""
-    return isinstance(document, Mapping) and "event_types" not in document and bool(_KEYWORDS & document.keys())
+    return isinstance(document, Mapping) and "event_types" not in document and bool(KEYWORDS & document.keys())
 
 
 _OF_COMPARATORS = {  # a setting → the comparator that reads it

@@ -18,26 +18,26 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.core.finding import record_id
 from goldgate.core.suite import Options, Plan
 from goldgate.core.task import AnswerFormat, AnswerSchema, Question
 from goldgate.errors import ConfigError, InputError, Place, describe_value
 from goldgate.files.reading import read_text_file
 from goldgate.generation.prompt import PARTS, Parts, Template, find_template, prompt_messages, require_room
 from goldgate.readers.draw import (
-    DEFAULT_QUESTION,
-    ItemFile,
+    ItemFiles,
     ItemKey,
-    item_sha256,
+    is_draw_header,
+    label_key,
     open_items,
+    questions_by_id,
     require_version,
     shown_fields,
 )
-from goldgate.readers.labels import JUDGE, UNSURE
-from goldgate.readers.records import RecordStore, open_records, read_records, record_group
+from goldgate.readers.labels import ITEM_SHA256, JUDGE, UNSURE
+from goldgate.readers.records import RecordStore, open_records, read_records
 from goldgate.response import DEFAULT_THOUGHT_TAGS, Status, read_answer
 from goldgate.response.parsed import JsonForm
-from goldgate.suites.judged.suite import TEMPLATES, JudgedSettings
+from goldgate.suites.judged.suite import SECTION, TEMPLATES
 
 _OWN = {"question": False, "labels": False}
 JUDGE_PARTS: Parts = {"system": _OWN, "user": {"text": PARTS["user"]["text"], "tag": False, **_OWN}}
@@ -97,11 +97,10 @@ def _known_label(label: object, words: Sequence[str]) -> bool | float | str | No
 class JudgeTask:
     """Asks the same question about every item."""
 
-    items: ItemFile
+    items: ItemFiles
     template: Template
     question_text: str
     words: tuple[str, ...]
-    opened: ExitStack
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -152,11 +151,11 @@ class JudgeTask:
             answer = answers.get(key.id, JudgeAnswer(None, problem="the model did not answer"))
             names = {name: item[name] for name in ("group", "question") if item.get(name) is not None}
             record = {"id": key.id, "label": answer.label, "by": model, "kind": "judge", **names}
-            record["item_sha256"] = item_sha256(item)
+            record[ITEM_SHA256] = self.items.digests[key]
             yield record | {name: value for name, value in answer._asdict().items() if value is not None}
 
     def close(self) -> None:
-        self.opened.close()
+        self.items.store.close()
 
 
 def open_judge_task(plan: Plan, seeds: Sequence[int | None], response_format: str, options: Options) -> JudgeTask:
@@ -178,19 +177,19 @@ def open_judge_task(plan: Plan, seeds: Sequence[int | None], response_format: st
     with ExitStack() as opened:
         items = opened.enter_context(open_items(options["items"]))
         _require_one_question(items)
-        return JudgeTask(items, template, question or "", words, opened.pop_all())
+        opened.pop_all()  # the task closes them
+        return JudgeTask(items, template, question or "", words)
 
 
-def _require_one_question(items: ItemFile) -> None:
+def _require_one_question(items: ItemFiles) -> None:
     """Refuse items of several questions: all would be asked the same one, and some labels would be of another."""
+    items.require_any()
     keys = sorted({key.question for key in items})
-    if not keys:
-        raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
     if len(keys) > 1:
         raise InputError(
             "items.several_questions",
             "these items are asked different questions",
-            place=Place(items.name, None, "question"),
+            place=Place(items.store.name, None, "question"),
             expected="items of one question: a judge is asked one at a time",
             found=", ".join(keys[:5]) + (" …" if len(keys) > 5 else ""),
             advice=f"make a file for each: jq -c 'select(.question == \"{keys[-1]}\")' items.jsonl > one.jsonl",
@@ -224,7 +223,8 @@ def parse_choices(words: str | None, protocol: str | None) -> Sequence[LabelChoi
     if words is not None:
         names, source = [word.strip() for word in words.split(",")], "--labels"
     else:
-        names, source = _protocol_words(str(protocol)), f"{protocol}: judged.labels"
+        section, names = _protocol_words(str(protocol))
+        source = f"{protocol}: {section}.labels"
         if not names:
             return YES_AND_NO
     if not 2 <= len(names) <= MAX_CHOICES or len(set(names)) < len(names) or "" in names or UNSURE in names:
@@ -239,32 +239,30 @@ def parse_choices(words: str | None, protocol: str | None) -> Sequence[LabelChoi
     return [LabelChoice(name, name, (str(number),)) for number, name in enumerate(names, 1)]
 
 
-def _protocol_words(protocol: str) -> list[str]:
+def _protocol_words(protocol: str) -> tuple[str, list[str]]:
+    """The words of a protocol's section for judging or, where that has none, of another, and the section's name."""
     from goldgate.suites.plan import load_protocol
 
-    return [*load_protocol(protocol).protocol.section("judged", JudgedSettings).labels]
+    sections = load_protocol(protocol).protocol.sections
+    words = {name: [*getattr(sections[name], "labels", ())] for name in sorted(sections, key=lambda n: n != SECTION)}
+    return next(((name, labels) for name, labels in words.items() if labels), (SECTION, []))
 
 
-def open_items_to_label(path: str, store: RecordStore, question: str | None) -> ItemFile:
+def open_items_to_label(path: str, question: str | None) -> ItemFiles:
     """The items in their order; those of a draw without its header, which must fit to them and to the question."""
     file = open_records(path, "items")
-    store.files.append(file)
-    for record in islice(read_records(file), 1):
-        if "goldgate_draw" in record.value:
-            file.stored.kind = "draw"
-    items = ItemFile(store)
-    if not items:
-        raise InputError("items.empty", "there are no items", place=Place(path), expected="at least one item")
-    if items.header is not None:
-        require_version(items.header, path)
-        _require_draw(items.header, len(items), text_digest(question), Place(path))
-    for key, item in items.items():
-        try:
-            record_group(item)
-        except InputError as error:
-            error.code, error.place = "items.wrong_type", Place(path, None, f"{key.id}.group")
-            raise
-    return items
+    with ExitStack() as opened:
+        opened.callback(file.close)
+        for record in islice(read_records(file), 1):
+            if is_draw_header(record.value):
+                file.stored.kind = "draw"
+        items = ItemFiles(RecordStore([file]))
+        items.require_any()
+        if items.header is not None:
+            require_version(items.header, path)
+            _require_draw(items.header, len(items), text_digest(question), Place(path))
+        opened.pop_all()
+        return items
 
 
 def _require_draw(header: Mapping[str, Any], count: int, question_sha256: str | None, place: Place) -> None:
@@ -289,7 +287,7 @@ def _require_draw(header: Mapping[str, Any], count: int, question_sha256: str | 
 
 def read_judges(path: str, items: Mapping[ItemKey, object]) -> dict[ItemKey, tuple[str, ...]]:
     """What judges say of each item, in words; labels of other items are passed over."""
-    questions = default_questions(items)
+    questions = questions_by_id(items)
     words: dict[ItemKey, tuple[str, ...]] = {}
     with closing(RecordStore([open_records(path, "labels")])) as store:
         for located in store.records():
@@ -303,19 +301,11 @@ def read_judges(path: str, items: Mapping[ItemKey, object]) -> dict[ItemKey, tup
                     found=describe_value(record.get("kind")),
                     advice="--judge takes the labels that `goldgate judge` wrote",
                 )
-            identity = record_id(record)
-            question = record.get("question") or questions.get(identity or "")
-            if identity is not None and question is not None:
-                key = ItemKey(identity, str(question))
-                if key in items:
-                    words[key] = (*words.get(key, ()), _judge_words(record))
+            with located.locate_errors():
+                key = label_key(record, questions)
+            if key in items:
+                words[key] = (*words.get(key, ()), _judge_words(record))
     return words
-
-
-def default_questions(items: Iterable[ItemKey]) -> dict[str, str]:
-    """The question that is meant where a label names none: the default one, if the item has it."""
-    questions = {key.id: key.question for key in items}
-    return questions | {key.id: key.question for key in items if key.question == DEFAULT_QUESTION}
 
 
 def _judge_words(record: Mapping[str, Any]) -> str:

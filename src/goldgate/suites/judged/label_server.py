@@ -12,7 +12,8 @@ import getpass
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -24,18 +25,13 @@ from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value
 from goldgate.files.address import is_url
 from goldgate.files.writing import FolderLock, atomic_file, write_failure
-from goldgate.readers.draw import ItemFile, ItemKey, item_key, item_sha256
+from goldgate.readers.draw import ItemFiles, ItemKey, label_key, questions_by_id
+from goldgate.readers.guess import field_error
 from goldgate.readers.labels import DRAWN, HUMAN, ITEM_SHA256, JUDGE, UNSURE
-from goldgate.readers.records import (
-    RecordStore,
-    bounded_lines,
-    decode_json,
-    record_group,
-)
+from goldgate.readers.records import bounded_lines, decode_json
 from goldgate.suites.judged.ask import (
     YES_AND_NO,
     LabelChoice,
-    default_questions,
     open_items_to_label,
     parse_choices,
     read_judges,
@@ -79,16 +75,12 @@ def open_label_site(items: str, out: str, options: Options) -> LabelSite:
     """The site for these items and labels; a draw is recognized by its first line."""
     choices = parse_choices(options.get("labels"), options.get("protocol"))
     question, judges = read_question(options.get("question")), options.get("judge")
-    store = RecordStore([])
-    try:
-        to_label = open_items_to_label(items, store, question)
+    with ExitStack() as opened:
+        to_label = opened.enter_context(open_items_to_label(items, question))
         judge = {} if judges is None else read_judges(judges, to_label)
-        drawn = None if to_label.header is None else to_label.header["n"]
-        labels = LabelFile(out, options.get("by"), to_label, [choice.value for choice in choices], drawn)
-    except BaseException:
-        store.close()
-        raise
-    return LabelSite(store, to_label, labels, choices, question or "", judge)
+        labels = LabelFile(out, options.get("by"), to_label, [choice.value for choice in choices])
+        opened.pop_all()  # the site closes them
+        return LabelSite(to_label, labels, choices, question or "", judge)
 
 
 class LabelSite:
@@ -96,14 +88,12 @@ class LabelSite:
 
     def __init__(
         self,
-        store: RecordStore,
-        items: ItemFile,
+        items: ItemFiles,
         labels: LabelFile,
         choices: Sequence[LabelChoice],
         question: str,
         judge: Mapping[ItemKey, tuple[str, ...]],
     ) -> None:
-        self._store = store  # of the items
         self._items = items
         self._keys = list(items)
         self._labels = labels
@@ -118,7 +108,7 @@ class LabelSite:
         progress = f"{len(self._labels):,} of {len(self._keys):,} items labelled in {self._labels.path}"
         if len(self._labels) < len(self._keys) or self._items.header is None:
             return progress
-        labels, draw = shlex.quote(str(self._labels.path)), shlex.quote(self._items.name)
+        labels, draw = shlex.quote(str(self._labels.path)), shlex.quote(self._items.store.name)
         command = f"goldgate judged --labels {labels} [JUDGE.jsonl] --items ITEMS.jsonl --draw {draw}"
         if self._choices is YES_AND_NO:
             return f"{progress}\nnext: {command}"
@@ -134,7 +124,7 @@ class LabelSite:
 
     def close(self) -> None:
         """Close the items and let others write the labels."""
-        self._store.close()
+        self._items.store.close()
         self._labels.close()
 
     def respond(self, request: HttpRequest) -> SiteResponse:
@@ -172,7 +162,7 @@ class LabelSite:
             label = values.get(wish, None if answer is None else answer.label)
             is_changed = answer is not None and not is_same_label(answer.label, label)
             try:
-                self._labels.give(key, self._record(key), label, note, judge_seen=is_changed and key in self._judge)
+                self._labels.give(key, label, note, judge_seen=is_changed and key in self._judge)
             except ConfigError as error:
                 problem = f"Not saved: {error.found or error.message}. {error.advice or ''}"
                 return SiteResponse(SERVER_ERROR, self._item_page(place, note=note, problem=problem))
@@ -194,18 +184,15 @@ class LabelSite:
         places = range(begin, len(self._keys))
         return next((place for place in places if self._labels.get(self._keys[place]) is None), None)
 
-    def _record(self, key: ItemKey) -> Mapping[str, Any]:
-        self._store.require_unchanged()
-        return self._items[key]
-
     def _item_page(self, place: int, *, saved: str = "", note: str | None = None, problem: str = "") -> str:
         key = self._keys[place]
         answer = self._labels.get(key)
         if note is None:
             note = self._drafts.get(key, "") if answer is None else answer.note
         judge = () if answer is None else self._judge.get(key, ())
+        self._items.store.require_unchanged()
         view = ItemView(
-            place + 1, len(self._keys), len(self._labels), self._record(key), self._question, answer, note, judge,
+            place + 1, len(self._keys), len(self._labels), self._items[key], self._question, answer, note, judge,
             saved, problem,
         )  # fmt: skip
         return render_item(view, self._choices)
@@ -240,12 +227,11 @@ class LabelFile:
         self,
         path: str,
         by: str | None,
-        items: Mapping[ItemKey, Mapping[str, Any]],
+        items: ItemFiles,
         values: Sequence[str | bool],
-        drawn: int | None = None,
     ) -> None:
         self.path = path
-        self._drawn = drawn  # the size of the draw, if the items are one
+        self._items = items
         _require_file(path)
         self._file = os.path.realpath(path)
         self._lock = _lock(self._file, path)
@@ -269,23 +255,25 @@ class LabelFile:
         """All labels that were given."""
         return (stored.label for stored in self._labels.values())
 
-    def give(self, key: ItemKey, item: Mapping[str, Any], label: object, note: str, *, judge_seen: bool) -> None:
+    def give(self, key: ItemKey, label: object, note: str, *, judge_seen: bool) -> None:
         """Store a label in place of an earlier one; a ConfigError if it cannot be written, and then nothing changes."""
+        self._items.store.require_unchanged()
         before = self._labels.get(key)
         if before is not None and before.note == note and is_same_label(before.label, label):
             return
         judge_seen = judge_seen or (before is not None and before.judge_seen)
+        item, header = self._items[key], self._items.header
         record = {
             "id": key.id,
             "label": label,
             "by": self.by,
             "kind": HUMAN,
-            "group": record_group(item),
+            "group": self._items.groups[key],
             "question": None if item.get("question") is None else key.question,
             "note": note or None,
             "judge_seen": judge_seen or None,
-            ITEM_SHA256: item_sha256(item),
-            DRAWN: self._drawn,
+            ITEM_SHA256: self._items.digests[key],
+            DRAWN: None if header is None else header["n"],
         }
         line = orjson.dumps({name: value for name, value in record.items() if value is not None})
         labels = {**self._labels, key: StoredLabel(label, note, judge_seen, line)}
@@ -338,26 +326,27 @@ def _lock(file: str, path: str) -> FolderLock:
 
 
 def _read_person(
-    file: str, path: str, by: str | None, items: Mapping[ItemKey, Mapping[str, Any]], values: Sequence[str | bool]
+    file: str, path: str, by: str | None, items: ItemFiles, values: Sequence[str | bool]
 ) -> dict[ItemKey, StoredLabel]:
     """The labels of an earlier sitting; any that this one cannot go on with is an InputError with its line.
 
     A last line that was cut off, by whatever copied the file, is left out: its item is asked again.
     """
     labels: dict[ItemKey, StoredLabel] = {}
-    questions = default_questions(items)
+    questions = questions_by_id(items)
     try:
         with open(file, "rb") as stream:
             for number, line in enumerate(bounded_lines(stream, "label", path), 1):
-                place = Place(path, number)
-                record = _decode_line(line, place)
-                if record is None:
-                    continue
-                stored = _parse_line(record, line.rstrip(b"\r\n"), place, by, values)
-                key = _find_key(record, items, questions, place)
-                _require_fitting(record, stored, labels.get(key), items[key], place)
-                by = record["by"]
-                labels[key] = stored
+                try:
+                    record = _decode_line(line)
+                    if record is not None:
+                        stored = _parse_line(record, line.rstrip(b"\r\n"), by, values)
+                        by, key = record["by"], label_key(record, questions)
+                        _require_fitting(record, key, labels.get(key), items)
+                        labels[key] = stored
+                except InputError as error:
+                    error.place = Place(path, number, error.place.field)
+                    raise
     except FileNotFoundError:
         pass
     except OSError as problem:
@@ -365,101 +354,63 @@ def _read_person(
     return labels
 
 
-def _decode_line(line: bytes, place: Place) -> Any:
+def _decode_line(line: bytes) -> Any:
     """The value of a line; None for a blank one, and for a last one that was cut off."""
     try:
         return decode_json(line) if line.strip() else None
     except ValueError as problem:
         if not line.endswith(b"\n"):
             return None
-        raise InputError(
-            "label.not_json",
-            "this line is not JSON",
-            place=place,
-            found=str(problem),
-            advice=f"mend the line, or {_OTHER_OUT}",
-        ) from None
+        advice = f"mend the line, or {_OTHER_OUT}"
+        raise InputError("label.not_json", "this line is not JSON", found=str(problem), advice=advice) from None
 
 
-def _parse_line(
-    record: Any,
-    line: bytes,
-    place: Place,
-    by: str | None,
-    values: Sequence[str | bool],
-) -> StoredLabel:
+def _parse_line(record: Any, line: bytes, by: str | None, values: Sequence[str | bool]) -> StoredLabel:
     """A line of a person's labels."""
     identity = record_id(record) if isinstance(record, dict) else None
     if identity is None or type(record.get("by")) is not str or not record["by"] or record.get("kind") != HUMAN:
         raise InputError(
             "label.not_a_label",
             "this is not a label of a person",
-            place=place,
             expected='{"id": …, "label": …, "by": …, "kind": "human"}',
             found="a label of a judge" if isinstance(record, dict) and record.get("kind") == JUDGE else None,
             advice=_OTHER_OUT,
         )
-    if by not in (None, record["by"]):
-        raise InputError(
-            "label.other_person",
-            f"these are labels of {record['by']}",
-            place=place._replace(field="by"),
-            expected=f"labels of {by}",
-            found=describe_value(record["by"]),
-            advice="every person needs a file of their own: choose another --out, or go on as that person with --by",
-        )
-    if not any(is_same_label(record.get("label"), value) for value in values):
-        raise InputError(
-            "label.other_words",
-            "this label cannot be given here",
-            place=place._replace(field="label"),
-            expected=" or ".join(orjson.dumps(value).decode() for value in values),
-            found=describe_value(record.get("label")),
-            advice=f"give the --labels or the --protocol that the file was begun with, or {_OTHER_OUT}",
-        )
-    note = record.get("note")
-    return StoredLabel(record["label"], note if isinstance(note, str) else "", record.get("judge_seen") is True, line)
+    name, label, note = record["by"], record.get("label"), record.get("note")
+    if by not in (None, name):
+        advice = "every person needs a file of their own: choose another --out, or go on as that person with --by"
+        raise field_error("label.other_person", f"these are labels of {name}", "by", f"labels of {by}", name, advice)
+    if not any(is_same_label(label, value) for value in values):
+        words = " or ".join(orjson.dumps(value).decode() for value in values)
+        advice = f"give the --labels or the --protocol that the file was begun with, or {_OTHER_OUT}"
+        raise field_error("label.other_words", "this label cannot be given here", "label", words, label, advice)
+    return StoredLabel(label, note if isinstance(note, str) else "", record.get("judge_seen") is True, line)
 
 
-def _find_key(
-    record: Mapping[str, Any], items: Collection[ItemKey], questions: Mapping[str, str], place: Place
-) -> ItemKey:
-    """The key of the item that a label is of, which must be among the items."""
-    question = record.get("question")
-    key = item_key(record if question is not None else {**record, "question": questions.get(str(record_id(record)))})
+def _require_fitting(record: Mapping[str, Any], key: ItemKey, before: StoredLabel | None, items: ItemFiles) -> None:
+    """Refuse a label of an item that is not here, or showed something else; and a second label of an item."""
+    same_items = "give the items that the file was begun with"
     if key not in items:
         raise InputError(
             "label.other_items",
             "this label is of an item that is not to be labelled here",
-            place=place,
             expected="labels of the items that are given",
             found=describe_value(key.id),
-            advice=f"give the items that the file was begun with, or {_OTHER_OUT}",
+            advice=f"{same_items}, or {_OTHER_OUT}",
         )
-    return key
-
-
-def _require_fitting(
-    record: Mapping[str, Any], stored: StoredLabel, before: StoredLabel | None, item: Mapping[str, Any], place: Place
-) -> None:
-    """Refuse a second label of an item, and one that was given when the item showed something else."""
-    if before is not None and not is_same_label(before.label, stored.label):
-        raise InputError(
-            "label.two_labels",
-            "this item has two different labels",
-            place=place,
-            found=f"{record['id']}: {before.label} and {stored.label}",
-            advice="keep the one that counts",
-        )
-    if record.get(ITEM_SHA256) not in (None, digest := item_sha256(item)):
+    if before is not None and not is_same_label(before.label, record["label"]):
+        labels = f"{record['id']}: {before.label} and {record['label']}"
+        advice = "keep the one that counts"
+        raise InputError("label.two_labels", "this item has two different labels", found=labels, advice=advice)
+    digest = record.get(ITEM_SHA256)
+    if digest not in (None, items.digests[key]):
         raise InputError(
             "label.other_item",
             "the item was changed since it was labelled",
-            place=place._replace(field=ITEM_SHA256),
-            expected=f"{digest}: what {record['id']} shows now",
-            found=str(record[ITEM_SHA256]),
-            advice=f"give the items that the file was begun with, take the line out to label the item again, or "
-            f"{_OTHER_OUT}",
+            place=Place(field=ITEM_SHA256),
+            expected=f"{items.digests[key]}: what {record['id']} shows now",
+            found=str(digest),
+            advice=f"{same_items}, take the line out to label the item again, or {_OTHER_OUT}",
         )
 
 

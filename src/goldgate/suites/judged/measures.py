@@ -11,10 +11,10 @@ from math import sqrt
 from goldgate.core.measure import (
     NO_TOTALS,
     ColumnRatio,
+    EqualityRule,
     EstimateDifference,
     PairedTables,
     RatioMeasure,
-    SameCount,
     over,
 )
 from goldgate.core.metric import Estimate, Metric, Metrics, Rate, Ratio
@@ -25,6 +25,7 @@ from goldgate.readers.draw import ItemKey
 from goldgate.readers.labels import NamedLabel
 from goldgate.stats.corrected_rate import (
     Cells,
+    Moments,
     PairedUnit,
     RatedItem,
     Row,
@@ -32,7 +33,6 @@ from goldgate.stats.corrected_rate import (
     alpha_interval,
     corrected_difference,
     krippendorff_alpha,
-    mean_with_disagreements,
     merge_small,
     share_of_items,
 )
@@ -64,7 +64,7 @@ OTHER_STRATA = "the same items are in different strata of the two systems"
 GROUPS_IN_STRATA = "rates of items that have groups and were drawn by strata are not compared"
 ALIKE = "all labels are alike"
 _DIFFERENCE_METHOD = "corrected-t"
-_SAME_ITEMS = SameCount("others", OTHER_ITEMS)  # what was drawn in one system was drawn in the other
+_SAME_ITEMS = EqualityRule("others", OTHER_ITEMS)  # what was drawn in one system was drawn in the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def count_cells(facts: ItemFacts) -> tuple[int, int, int, int]:
 def _of_people(numerator: str, denominator: str, undefined: str) -> ColumnRatio:
     """The sum of some columns over that of others, for systems of which people labelled the same items."""
     above, below = (dict.fromkeys(columns.split(), 1) for columns in (numerator, denominator))
-    return ColumnRatio(above, below, undefined, same=_SAME_ITEMS)
+    return ColumnRatio(above, below, undefined, equality=_SAME_ITEMS)
 
 
 class LabelledRates(RatioMeasure[ItemFacts]):
@@ -121,7 +121,7 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         "human_rate": _of_people("human", "labelled", NO_LABELS),
         "judge_rate": over("judge_all", "judged", NO_JUDGE),
         "judge_bias": ColumnRatio(
-            {"judge_above": 1, "judge_below": -1}, {"compared": 1}, NO_PAIR, share=False, same=_SAME_ITEMS
+            {"judge_above": 1, "judge_below": -1}, {"compared": 1}, NO_PAIR, share=False, equality=_SAME_ITEMS
         ),
         "agreement": _of_people("both_1 both_0", "both_1 human_1 judge_1 both_0", NO_PAIR),
         "judge_sensitivity": _of_people("both_1", "both_1 human_1", "no item that has both labels is 1 for people"),
@@ -200,9 +200,10 @@ def _bias(column: LabelColumns, by_group: RatioSums) -> SignedMean:
     """The mean of j - h; over groups, the larger of the two variances."""
     s = max(column.steps, column.judge_steps)
     total, squares = column["judge_above"] - column["judge_below"], column["bias_squared"]
-    mean = mean_with_disagreements(Fraction(total, s), Fraction(squares, s * s), column["compared"] // s)
+    moments = Moments(column["compared"] // s, Fraction(total, s), Fraction(squares, s * s))
+    mean = moments.mean_with_disagreements()
     if not column.is_grouped:
-        return mean
+        return mean._replace(df=mean.df - 2)
     variance = max(mean.variance, by_group.variance or mean.variance)
     return SignedMean(mean.value, variance, Fraction(by_group.units - 1))
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-import orjson
-
 from goldgate.core.evaluation import HitsAndTrials, StoredRates, share_counts, whole_number
 from goldgate.core.finding import limit_length
 from goldgate.core.metric import format_number
 from goldgate.core.page import (
+    Block,
     Cell,
     Column,
     LabelList,
@@ -30,8 +29,9 @@ from goldgate.core.page import (
     score_row,
 )
 from goldgate.core.report_page import findings_section, suite_report_page
-from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, UnitSummary, marked_text
+from goldgate.core.unit_page import MarkedText, UnitPage, UnitSection, UnitSummary, marked_text
 from goldgate.readers.draw import shown_fields
+from goldgate.suites.judged.item_parts import split_item
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import MetricValue
@@ -154,7 +154,6 @@ def _share_counts(report: JudgedReport, names: Sequence[str]) -> dict[str, HitsA
     return {name: share_counts(metric, f"metrics.main.{name}") for name, metric in metrics if "denominator" in metric}
 
 
-_MAX_FIELDS = 40
 _HALF = 0.5
 
 
@@ -197,8 +196,9 @@ def item_page(record: ItemLabelsRecord, inputs: Mapping[str, Any]) -> UnitPage:
     sections = [UnitSection("Result", (Paragraph(summary.word or "Nothing stands out."), Paragraph(_result(record))))]
     item = inputs.get("items")
     if isinstance(item, Mapping):
-        fields = [*shown_fields(item).items()][:_MAX_FIELDS]
-        sections += [UnitSection(str(name), (_field(name, value, item),)) for name, value in fields]
+        sections += [
+            section._replace(blocks=(*map(_cut, section.blocks),)) for part in split_item(item) for section in part
+        ]
     sections.append(UnitSection("Labels", (_label_table(record, inputs.get("labels")),)))
     return UnitPage(record["id"], tuple(sections))
 
@@ -213,22 +213,9 @@ def _text(label: object) -> str:
     return "none" if label is None else f"{label:g}" if isinstance(label, (int, float)) else str(label)
 
 
-def _field(name: str, value: object, item: Mapping[str, Any]) -> MarkedText:
-    if not isinstance(value, str):
-        return marked_text(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode(), ())
-    marks = [] if name != "text" else [*_quote_marks(value, item.get("quotes"))]
-    return marked_text(value, marks)
-
-
-def _quote_marks(text: str, quotes: object) -> list[Mark]:
-    """Where the item's quotes are in its text, if they are."""
-    marks = []
-    for quote in quotes if isinstance(quotes, list) else ():
-        words = quote.get("text") if isinstance(quote, Mapping) else quote
-        start = text.find(words) if isinstance(words, str) and words else -1
-        if isinstance(words, str) and start >= 0:
-            marks.append(Mark(start, start + len(words), "quote", "quote"))
-    return marks
+def _cut(block: Block | MarkedText) -> Block | MarkedText:
+    """A block of an item; of a long text what is around its quotes."""
+    return marked_text(block.text, block.marks) if isinstance(block, MarkedText) else block
 
 
 def _label_table(record: ItemLabelsRecord, stored: object) -> Table:

@@ -14,14 +14,13 @@ import orjson
 from goldgate.core.metric import format_number
 from goldgate.core.page import NOT_AVAILABLE, Cell, Column, Name, Notes, Page, Section, Table, count_text
 from goldgate.core.suite import Options
-from goldgate.errors import ConfigError, InputError, Place
+from goldgate.errors import ConfigError
 from goldgate.readers.draw import (
     BY_JUDGE,
     MAX_DRAW,
     DrawSettings,
     assign_strata,
     draw_items,
-    item_sha256,
     items_sha256,
     open_items,
     strata_of_labels,
@@ -132,23 +131,24 @@ def _goals(result: StoredResult, question: str, options: Mapping[str, Any]) -> I
 
 def _target(expected: ExpectedLabels, rate: Fraction, goal: LabelGoal) -> LabelTarget:
     kind, bound, confidence = goal
-    target: LabelTarget = {
+    needed = alone = ones = None
+    if kind == "min" and confidence is not None:
+        ones = ones_needed(Fraction(bound), confidence)
+    if kind != "length" and (rate <= Fraction(bound) if kind == "min" else rate >= Fraction(bound)):
+        side = "above" if kind == "min" else "below"
+        reason: str | None = f"the rate is not {side} it: more labels would not pass the gate"
+    else:
+        needed, alone = (expected.needed(goal, correct=correct) for correct in (True, False))
+        reason = "all of these items are not enough: collect more" if needed is None else None
+    return {
         "kind": kind,
         "bound": bound,
         "confidence": confidence,
-        "needed": None,
-        "needed_without_judge": None,
-        "reason": None,
-        "needed_if_all_are_1": None,
+        "needed": needed,
+        "needed_without_judge": alone,
+        "reason": reason,
+        "needed_if_all_are_1": ones,
     }
-    if kind == "min" and confidence is not None:
-        target["needed_if_all_are_1"] = ones_needed(Fraction(bound), confidence)
-    if kind != "length" and (rate <= Fraction(bound) if kind == "min" else rate >= Fraction(bound)):
-        side = "above" if kind == "min" else "below"
-        return {**target, "reason": f"the rate is not {side} it: more labels would not pass the gate"}
-    needed, alone = (expected.needed(goal, correct=correct) for correct in (True, False))
-    reason = "all of these items are not enough: collect more" if needed is None else None
-    return {**target, "needed": needed, "needed_without_judge": alone, "reason": reason}
 
 
 def _lengths(expected: ExpectedLabels, sizes: Sequence[int]) -> Iterator[IntervalLength]:
@@ -216,16 +216,16 @@ def sample_items(path: str, options: Options) -> SampleLines:
     by, template, judge, digest = options.get("by"), options.get("template"), None, None
     if options.get("labels") is not None:
         with open_items(options["labels"], "labels") as labels:
-            judge, digest = strata_of_labels(labels), labels.sha256
+            judge, digest = strata_of_labels(labels), labels.store.sha256s()[0]
     elif by == BY_JUDGE:
         raise ConfigError("draw.no_labels", "--by judge needs the judge's labels", advice="add --labels FILE")
     question = text_digest(read_question(options.get("question")))
     template_sha256 = None if template is None else load_judge_template(template).sha256
     with open_items(path) as items:
-        if not items:
-            raise InputError("items.empty", "there are no items", place=Place(items.name), expected="at least one item")
-        content = items_sha256({key: item_sha256(item) for key, item in items.items()})
-        settings = DrawSettings(options["n"], content, by, question, template_sha256, digest, options["draw"])
+        items.require_any()
+        settings = DrawSettings(
+            options["n"], items_sha256(items.digests), by, question, template_sha256, digest, options["draw"]
+        )
         header, keys = draw_items(assign_strata(items.items(), by, judge), settings)
         lines = [orjson.dumps(record) + b"\n" for record in (header, *(items[key] for key in keys))]
     few = " (all there are: fewer than --n)" if header["n"] < options["n"] else ""

@@ -72,13 +72,13 @@ class JudgedOutcome(Outcome):
     stretched: list[str]  # questions whose judge's labels were stretched
 
     def __post_init__(self) -> None:
-        self.book = self.files.book
-        self.labels = [self.book.items.get(each.key, ItemLabels()) for each in self.facts]
-        self.no_judge_label = sum(each.judge is None for each in self.facts) if self.book.judges else 0
+        self.labels = self.files.labels
+        self.item_labels = [self.labels.items.get(each.key, ItemLabels()) for each in self.facts]
+        self.no_judge_label = sum(each.judge is None for each in self.facts) if self.labels.judges else 0
         self.answered = {each.key.question for each in self.facts if each.judge is not None}  # by a judge
         cells = {each.key: count_cells(each) for each in self.facts}
         agreed = {key: bool(both_1 + both_0) for key, (both_1, *_, both_0) in cells.items() if any(cells[key])}
-        self.label_draws = find_label_draws(self.book, self.draw, len(self.facts), agreed)
+        self.label_draws = find_label_draws(self.labels, self.draw, len(self.facts), agreed)
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> Mapping[str, object]:
         keys = question_keys(tally, (TABLE,))
@@ -88,26 +88,26 @@ class JudgedOutcome(Outcome):
             "human_steps": self.steps.human,
             "judge_steps": self.steps.judge,
             "sampling": self.sampling,
-            "people": sorted(self.book.people),
-            "judges": sorted(self.book.judges),
-            "labelled_by_several": sum(len(each.people) > 1 for each in self.labels),
+            "people": sorted(self.labels.people),
+            "judges": sorted(self.labels.judges),
+            "labelled_by_several": sum(len(each.people) > 1 for each in self.item_labels),
             "without_judge_label": self.no_judge_label,
             "judge_labels_outside": self.files.outside,
             "stretched": self.stretched[:MAX_QUESTIONS],
-            "judge_is_older": judge_is_older(self.book, self.draw),
+            "judge_is_older": judge_is_older(self.labels, self.draw),
             "label_draws": self.label_draws,
             "draw": None if self.draw is None else self.draw.header,
         }
-        rows = [_question_row(tally, key[1], has_judge=bool(self.book.judges)) for key in keys[:MAX_QUESTIONS]]
+        rows = [_question_row(tally, key[1], has_judge=bool(self.labels.judges)) for key in keys[:MAX_QUESTIONS]]
         return {"labelling": labelling, "questions": {"rows": rows, "left_out": len(keys) - len(rows)}}
 
     def remarks(self, report: SuiteReport) -> Iterator[RemarkValue]:
-        own, book, draw = cast("JudgedReport", report), self.book, self.draw
-        yield from sampling_remarks(book, draw, self.sampling, self.label_draws)
+        own, labels, draw = cast("JudgedReport", report), self.labels, self.draw
+        yield from sampling_remarks(labels, draw, self.sampling, self.label_draws)
         if draw is not None and draw.header["by"] == GROUP:
             message = "drawn by group: the interval is about these groups, and says nothing of others of their kind"
             yield remark("drawn_by_group", message, groups=len(draw.header["strata"]))
-        if self.sampling == "complete" and book.people and self.files.items is None:
+        if self.sampling == "complete" and labels.people and self.files.items is None:
             yield remark(
                 "no_items", "no items file: whatever has no label is not known, so labels may have been left out"
             )
@@ -116,14 +116,14 @@ class JudgedOutcome(Outcome):
             message = f"{items} with the same content as another one under another id: each counts by itself"
             yield remark("repeated_items", message, items=repeated)
         yield from _ungated_questions(own)
-        yield from people_remarks(book, self.labels, ITEM)
+        yield from people_remarks(labels, self.item_labels, ITEM)
         for row in own["questions"]["rows"]:
             where = f"{row['question']}: " if len(own["questions"]["rows"]) > 1 else ""
             yield from _rate_remarks(row, where)
             yield from self._judge_use_remarks(row, where)
             yield from _agreement_remarks(row, where)
             yield from _few_ones(row, report)
-        yield from judge_remarks(book, draw, self.no_judge_label, ITEM)
+        yield from judge_remarks(labels, draw, self.no_judge_label, ITEM)
         yield from self._other_judge_remarks()
         yield from _drift(self._differences())
         yield from uneven_judge(_judge_splits(self.facts))
@@ -131,13 +131,13 @@ class JudgedOutcome(Outcome):
     def _count_repeated(self) -> int:
         """How many items show what another one of their question shows; those that show nothing are not looked at."""
         nothing, files = item_sha256({}), self.files
-        digests = {key: files.digests.get(key) or self.book.items[key].item_sha256 for key in files.population}
+        digests = {key: files.digests.get(key) or self.labels.items[key].item_sha256 for key in files.population}
         contents = [(key.question, digest) for key, digest in digests.items() if digest not in (None, nothing)]
         return len(contents) - len({*contents})
 
     def _judge_use_remarks(self, row: QuestionRow, where: str) -> Iterator[RemarkValue]:
         """Whether the judge says anything of a question."""
-        has_judge, ends = bool(self.book.judges), row["ends"]
+        has_judge, ends = bool(self.labels.judges), row["ends"]
         if has_judge and row["question"] not in self.answered:
             yield remark("unread_judge", f"{where}no label of the judge could be read: it says nothing")
         elif row["judge_is_constant"]:
@@ -147,7 +147,7 @@ class JudgedOutcome(Outcome):
             yield remark("useless_judge", message)
 
     def _other_judge_remarks(self) -> Iterator[RemarkValue]:
-        left_out = sorted(self.book.left_out)
+        left_out = sorted(self.labels.left_out)
         if left_out:
             message = f"labels of other judges are not used: {first_names(left_out)}"
             yield remark("judges_left_out", message, judges=len(left_out))

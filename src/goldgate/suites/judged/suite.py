@@ -25,6 +25,7 @@ class JudgedSettings:
 
 
 _FOLDER = "goldgate.suites.judged"
+SECTION = "judged"  # of a protocol
 TEMPLATES = ("claim_support", "claim_support_zh", "question")
 
 _LABELS = Input(
@@ -66,7 +67,7 @@ _LABEL = (
     word_input("labels", "Words to choose from, with commas between. Default: --protocol's, or yes and no.", "WORDS"),
     _QUESTION,
     Input("judge", "A judge's labels: each is shown when the person has labelled its item.", required=False),
-    Input("protocol", "Protocol whose `judged: labels` are the words to choose from.", required=False),
+    Input("protocol", "Protocol whose `judged: labels`, or else `research: labels`, are the words.", required=False),
 )
 
 
@@ -77,7 +78,7 @@ class JudgedSuite(Suite):
     about = "Estimate what people would say from a few labels of theirs and many of a judge."
     unit = "item"
     inputs = (_LABELS, _ITEMS, _DRAW, _JUDGE)
-    section = "judged"
+    section = SECTION
     settings = JudgedSettings
     metrics_version = "1.0"
     headline = ("rate", "human_rate")

@@ -28,7 +28,7 @@ from goldgate.core.suite import Inputs, Options, Plan
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, marked_text
 from goldgate.errors import InputError, Place
 from goldgate.files.writing import escape_name
-from goldgate.readers.labels import JUDGE, LabelBook, open_labels, read_labels
+from goldgate.readers.labels import JUDGE, LabelSet, open_labels, read_labels
 from goldgate.shape.validation import type_test
 from goldgate.suites.research.contracts import Manifest, RunRecord, TrialRecord
 from goldgate.suites.research.golden import Golden, Query, load_corpus, load_golden
@@ -41,7 +41,7 @@ from goldgate.suites.research.run.log import read_manifests
 from goldgate.suites.research.source import OutputsListing, list_outputs, run_settings
 from goldgate.suites.research.suite import ResearchSettings
 from goldgate.suites.research.support import labels_by_claim
-from goldgate.suites.research.text import QuoteFinder, fold, text_range
+from goldgate.suites.research.text import SourceText, fold, text_range
 
 
 class CheckedRecord(NamedTuple):
@@ -79,9 +79,7 @@ def checked_records(run: JudgedRun) -> list[CheckedRecord]:
 class RunInputs:
     """Looks up the query (`golden`) and the judged files (`outputs`) of a run; changed files are left out."""
 
-    def __init__(
-        self, listing: OutputsListing, golden: Golden, settings: RunSettings, labels: LabelBook | None
-    ) -> None:
+    def __init__(self, listing: OutputsListing, golden: Golden, settings: RunSettings, labels: LabelSet | None) -> None:
         self._listing = listing
         self._labels = labels
         self._golden = golden
@@ -179,7 +177,7 @@ def _source_text(sources: Sources, chunk_id: str, cited: list[CheckedRecord]) ->
 
 
 def _mark_quotes(text: str, cited: list[CheckedRecord]) -> MarkedText:
-    source, marks, missing = QuoteFinder(text), [], []
+    source, marks, missing = SourceText(text), [], []
     for each in cited:
         places = source.places(each.quote, text_range(each.record.get("span")))
         marks += [Mark(*place, QUOTE_MARK, short_id(each.id), each.check.failure or "") for place in places]

@@ -17,7 +17,7 @@ from goldgate.core.page import count_text
 from goldgate.core.suite import Inputs, Plan
 from goldgate.core.sums import Counts
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.readers.draw import Digests, Draw, ItemKey, StoredDraw, first_ids, load_draw
+from goldgate.readers.draw import Digests, Draw, ItemKey, first_ids, load_draw
 from goldgate.readers.label_checks import (
     LabelDraws,
     Sampling,
@@ -31,10 +31,9 @@ from goldgate.readers.label_checks import (
 )
 from goldgate.readers.labels import (
     ItemLabels,
-    LabelBook,
     LabelDigest,
+    LabelSet,
     file_digests,
-    file_names,
     human_numbers,
     open_labels,
     read_labels,
@@ -61,9 +60,9 @@ from goldgate.suites.research.suite import ResearchSettings
 class ClaimLabels(NamedTuple):
     """The labels of claims as they were given, and which claims were drawn for people."""
 
-    book: LabelBook
+    book: LabelSet
     digests: list[LabelDigest]
-    stored: StoredDraw | None
+    draw: Draw | None
     sampling: str  # of the protocol
 
 
@@ -83,21 +82,20 @@ def open_claim_labels(stack: ExitStack, inputs: Inputs, plan: Plan) -> ClaimLabe
                 "goldgate label",
             )
         return None
-    located, files = open_labels(paths), open_labels(drawn, "draw")
-    for each in (located, files):
-        stack.callback(each.store.close)
-    stack.enter_context(require_unchanged_files([located.store, files.store]))
+    located = open_labels(paths)
+    stack.callback(located.store.close)
+    stack.enter_context(require_unchanged_files([located.store]))
     book = read_labels(located, settings.labels, "research")
-    stored = StoredDraw(load_draw(drawn[0]), files.store.sha256s()[0]) if drawn else None
-    if stored is not None and stored.draw.header["by"] is not None:
+    draw = load_draw(drawn[0]) if drawn else None
+    if draw is not None and draw.header["by"] is not None:
         raise InputError(
             "draw.strata",
             f"{SUPPORT_METRIC} takes a draw without strata",
-            place=Place(stored.draw.file),
-            found=f"a draw by {stored.draw.header['by']}",
+            place=Place(draw.file),
+            found=f"a draw by {draw.header['by']}",
             advice="draw without --by; goldgate judged takes a draw by strata",
         )
-    return ClaimLabels(book, cast("list[LabelDigest]", file_digests(located, "labels")), stored, settings.sampling)
+    return ClaimLabels(book, cast("list[LabelDigest]", file_digests(located.store, "labels")), draw, settings.sampling)
 
 
 class ClaimFacts(NamedTuple):
@@ -120,7 +118,7 @@ class CountedLabels(NamedTuple):
 
 def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Sequence[RunFacts]) -> CountedLabels:
     """Check the labels against the claims of all runs and of their copies, and count them for each run."""
-    book, draw = labels.book, None if labels.stored is None else labels.stored.draw
+    book, draw = labels.book, labels.draw
     population = {key: run for run in runs for key in run.claim_ids.items}
     digests = {key: digest for run in runs for key, digest in run.claim_ids.items.items()}
     _require_known(book, [*runs, *copies])
@@ -147,13 +145,13 @@ def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Se
         *judge_remarks(book, draw, value["without_judge_label"], "claim"),
         *uneven_judge(split_judge(judged) if book.judges else []),
     ]
-    inputs = {"labels": labels.digests, "draw": None if labels.stored is None else labels.stored.sha256}
+    inputs = {"labels": labels.digests, "draw": None if draw is None else draw.sha256}
     return CountedLabels(inputs, _count_runs(runs, facts, book, stretch), value, remarks)
 
 
 def _support_value(
     facts: Mapping[ItemKey, ClaimFacts],
-    book: LabelBook,
+    book: LabelSet,
     draw: Draw | None,
     sampling: Sampling,
     draws: LabelDraws | None,
@@ -175,7 +173,7 @@ def _support_value(
     }
 
 
-def _labels_outside(book: LabelBook, population: Mapping[ItemKey, RunFacts]) -> Iterator[RemarkValue]:
+def _labels_outside(book: LabelSet, population: Mapping[ItemKey, RunFacts]) -> Iterator[RemarkValue]:
     outside = [key for key in book.labelled if key not in population]
     if outside:
         claims = count_text(len(outside), "claim")
@@ -198,13 +196,13 @@ def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[Rema
         yield remark("perfect_agreement", message, items=len(agreed))
 
 
-def _judge_labels(facts: Mapping[ItemKey, ClaimFacts], book: LabelBook) -> list[Fraction | None]:
+def _judge_labels(facts: Mapping[ItemKey, ClaimFacts], book: LabelSet) -> list[Fraction | None]:
     """The judge's labels as the correction takes them, but for stretching."""
     return [Fraction(0) if each.failed else each.judge for each in facts.values()] if book.judges else []
 
 
 def _count_runs(
-    runs: Sequence[RunFacts], facts: Mapping[ItemKey, ClaimFacts], book: LabelBook, stretch: Stretch
+    runs: Sequence[RunFacts], facts: Mapping[ItemKey, ClaimFacts], book: LabelSet, stretch: Stretch
 ) -> dict[str, Counts]:
     has_judge = bool(book.judges)
     judge_steps = find_steps(stretch(each) for each in _judge_labels(facts, book))
@@ -223,7 +221,7 @@ def _count_runs(
     return by_run
 
 
-def _require_known(book: LabelBook, runs: Iterable[RunFacts]) -> None:
+def _require_known(book: LabelSet, runs: Iterable[RunFacts]) -> None:
     """A label for a claim that no run has is an error."""
     ids = {key for run in runs for key in run.claim_ids.every}
     unknown = [key for key in book.items if key not in ids]
@@ -231,7 +229,7 @@ def _require_known(book: LabelBook, runs: Iterable[RunFacts]) -> None:
         raise InputError(
             "labels.unknown_id",
             "there are labels for claims that are not in the outputs",
-            place=Place(file_names(book.located)),
+            place=Place(book.located.store.name),
             expected="ids of claims: the folder of a run, a slash and the claim_id; no question beside that",
             found=f"{count_text(len(unknown), 'other id')}: {first_ids(unknown)}",
             advice="give the labels of these outputs: goldgate sample --from RESULT makes the items that people label",
@@ -252,7 +250,7 @@ def _check_draw(draw: Draw, digests: Digests) -> None:
         raise
 
 
-def labels_by_claim(book: LabelBook, run: str, output: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def labels_by_claim(book: LabelSet, run: str, output: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The labels of each claim of a run as they were given, by the claim's id."""
     names = {str(claim.get("claim_id")) for claim in output.get("claims", ()) if type(claim) is dict}
     return {name: book.located.records(claim_key(run, name)) for name in sorted(names)}

@@ -300,7 +300,7 @@ class TextRange(NamedTuple):
     end: int
 
 
-class QuoteFinder:
+class SourceText:
     """A source text that is folded once, and only if a quote is not found in it verbatim."""
 
     def __init__(self, text: str) -> None:
@@ -334,7 +334,7 @@ class QuoteFinder:
 
 def offset_of_quote(text: str, folded_quote: str) -> int | None:
     """Where in the unfolded text the folded quote begins; None if it is not there."""
-    return next((place.start for place in QuoteFinder(text).folded_places(folded_quote, 1)), None)
+    return next((place.start for place in SourceText(text).folded_places(folded_quote, 1)), None)
 
 
 def _all_ranges(text: str, part: str, most: int) -> list[TextRange]:

@@ -24,7 +24,7 @@ from goldgate.suites.research.run.files import CHUNKS, OUTPUT, BadLine, RunFiles
 from goldgate.suites.research.run.log import EventLog, StepCounts, normalize_status
 from goldgate.suites.research.text import (
     MAX_EMPTY_QUOTE,
-    QuoteFinder,
+    SourceText,
     TextRange,
     empty_claim_reason,
     empty_quote_reason,
@@ -470,7 +470,7 @@ class _QuoteItems:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._to_search, self._to_fold, self._to_show = sources.budget, _MAX_FOLDED, _MAX_SHOWN
-        self._finders: dict[str, QuoteFinder] = {}  # by their texts
+        self._finders: dict[str, SourceText] = {}  # by their texts
         self._places: dict[str, TextRange] = {}  # by the id of the record
 
     def item(self, record: dict[str, Any]) -> QuoteItem:
@@ -492,11 +492,11 @@ class _QuoteItems:
         """Where the quote of a record is first; the beginning of the text if that is not known."""
         name = record["evidence_id"]
         if name not in self._places:
-            finder = self._finders.setdefault(text, QuoteFinder(text))
+            finder = self._finders.setdefault(text, SourceText(text))
             self._places[name] = next(iter(self._find(finder, record)), TextRange(0, 0))
         return self._places[name]
 
-    def _find(self, finder: QuoteFinder, record: dict[str, Any]) -> list[TextRange]:
+    def _find(self, finder: SourceText, record: dict[str, Any]) -> list[TextRange]:
         quote, size = record.get("quote"), len(finder.text)
         if self._to_search < size:
             return []
