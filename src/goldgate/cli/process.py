@@ -31,7 +31,9 @@ from goldgate.errors import (
     InternalError,
     MachineError,
     Place,
+    system_reason,
 )
+from goldgate.report import RENDERERS
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import ErrorReport, SuiteReport
@@ -261,7 +263,7 @@ def print_output(text: str | bytes, status: int) -> int:
         discard_stdout()
     except OSError as problem:
         discard_stdout()
-        return _stdout_failed(problem.strerror or type(problem).__name__)
+        return _stdout_failed(system_reason(problem))
     return status
 
 
@@ -392,8 +394,6 @@ def report_to_github(report: SuiteReport | ErrorReport, *, printed: bool) -> boo
     """
     in_actions = os.environ.get(_ACTIONS) == "true"
     if in_actions and not printed:
-        from goldgate.report import RENDERERS
-
         click.echo(RENDERERS["github"](report).encode(), nl=False, err=True)
     path = os.environ.get(_SUMMARY)
     if path:
@@ -403,7 +403,6 @@ def report_to_github(report: SuiteReport | ErrorReport, *, printed: bool) -> boo
 
 def _write_summary(path: str, report: SuiteReport | ErrorReport) -> None:
     """Append the report; a summary that cannot be written is said, and no more: the verdict stands."""
-    from goldgate.report import RENDERERS
     from goldgate.report.verdicts import step_summary
 
     try:
@@ -411,5 +410,4 @@ def _write_summary(path: str, report: SuiteReport | ErrorReport) -> None:
             text = step_summary(RENDERERS["markdown"](report), summary.tell())
             summary.write(text.encode())
     except (OSError, ValueError) as problem:
-        why = getattr(problem, "strerror", None) or type(problem).__name__
-        print_stderr(f"the summary of this step was not written ({_SUMMARY}): {why}")
+        print_stderr(f"the summary of this step was not written ({_SUMMARY}): {system_reason(problem)}")

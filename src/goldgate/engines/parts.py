@@ -15,7 +15,7 @@ from functools import cache
 from typing import IO, Any, NamedTuple, Protocol
 
 from goldgate.errors import GoldgateError, MachineError
-from goldgate.files.writing import UNFINISHED_SUFFIX, write_failure
+from goldgate.files.writing import UNFINISHED_SUFFIX, temporary_folder_error, write_failure
 
 BLOCK = 1 << 20
 # The end of a name that a part has for an instant, where nameless files cannot be made.
@@ -136,12 +136,7 @@ def _nameless(target: str | None) -> io.FileIO:
 def cannot_write(target: str | None, problem: OSError) -> GoldgateError:
     if target is not None:
         return write_failure(target, problem, _ADVICE)
-    return MachineError(
-        "machine.temporary_folder",
-        "the records cannot be written to the temporary folder",
-        found=problem.strerror or type(problem).__name__,
-        advice="name a folder with room for them in the environment variable TMPDIR",
-    )
+    return temporary_folder_error(problem, "the records cannot be written to the temporary folder")
 
 
 FOLDER = ".parts" + UNFINISHED_SUFFIX

@@ -23,6 +23,7 @@ from typing import IO, NamedTuple
 
 from goldgate.errors import InputError, MachineError, Place, did_you_mean
 from goldgate.files.address import STANDARD_INPUT, STANDARD_INPUT_NAME, is_url, open_standard_input, public_url
+from goldgate.files.writing import temporary_folder_error
 
 WRITER_SECONDS = 10.0  # until a process that is being started begins to write
 _UNNAMED = ("/proc/", "/dev/fd/")  # where `<(zcat …)` and standard input are: these are open already
@@ -450,10 +451,5 @@ def _describe_change(before: FileStamp, now: FileStamp) -> str:
 
 
 def _no_room_error(name: str, kind: str, problem: OSError) -> MachineError:
-    return MachineError(
-        "machine.temporary_folder",
-        f"the {kind} file cannot be unpacked or copied to the temporary folder",
-        place=Place(name),
-        found=problem.strerror or type(problem).__name__,
-        advice="name a folder with room for it in the environment variable TMPDIR",
-    )
+    message = f"the {kind} file cannot be unpacked or copied to the temporary folder"
+    return temporary_folder_error(problem, message, Place(name))

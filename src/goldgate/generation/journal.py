@@ -28,7 +28,7 @@ from typing import IO, Annotated, Any, NamedTuple
 import orjson
 
 from goldgate.core.task import ANSWER_FORMATS, AnswerFormat
-from goldgate.errors import ConfigError, InputError, Place, describe_value
+from goldgate.errors import ConfigError, InputError, Place, describe_value, system_reason
 from goldgate.files.writing import flush_to_disk, map_texts, replace_surrogates
 from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelRequest, NoAnswer, RequestBuilder, Usage
 from goldgate.shape import AtLeast
@@ -260,7 +260,7 @@ def _read_into(contents: JournalContents, path: Path) -> None:
     except FileNotFoundError:
         pass
     except OSError as problem:
-        raise _unusable_error(path, _reason(problem)) from None
+        raise _unusable_error(path, system_reason(problem)) from None
 
 
 def journal_in_use(path: Path) -> bool:
@@ -291,7 +291,7 @@ class Journal:
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
             self._file = os.open(path, flags, 0o644)
         except OSError as problem:
-            raise _unusable_error(path, _reason(problem)) from None
+            raise _unusable_error(path, system_reason(problem)) from None
         try:
             _lock(self._file, path)
             self.contents = read_contents(path, others())
@@ -322,7 +322,7 @@ class Journal:
         except OSError as problem:
             self._release_reserve()
             if problem.errno in _DISK_FULL:
-                raise _unusable_error(self.path, _reason(problem), "there is no room for the answers") from None
+                raise _unusable_error(self.path, system_reason(problem), "there is no room for the answers") from None
 
     def begin(self, requests: RequestBuilder) -> None:
         """Write the plan of the requests that follow, unless the journal has it already."""
@@ -391,7 +391,7 @@ class Journal:
         try:
             flush_to_disk(self._file)
         except OSError as problem:
-            raise _unusable_error(self.path, _reason(problem), "the journal cannot be stored") from None
+            raise _unusable_error(self.path, system_reason(problem), "the journal cannot be stored") from None
 
     def _append_about(self, kind: str, request: ModelRequest, fields: dict[str, Any], endpoint: str | None) -> None:
         where = {} if endpoint is None else {"endpoint": endpoint}
@@ -411,8 +411,8 @@ class Journal:
             self._put(data)
         except OSError as problem:
             if self._reserve is None or problem.errno not in _DISK_FULL:
-                raise _unusable_error(self.path, _reason(problem), "the answer cannot be stored") from None
-            self.full = _reason(problem)
+                raise _unusable_error(self.path, system_reason(problem), "the answer cannot be stored") from None
+            self.full = system_reason(problem)
             self._release_reserve()
             self._write(data)
 
@@ -481,7 +481,7 @@ def _lock(file: int, path: Path) -> None:
             advice="wait for it to end, or choose another folder for --out",
         ) from None
     except OSError as problem:
-        raise _unusable_error(path, _reason(problem), "the journal cannot be locked") from None
+        raise _unusable_error(path, system_reason(problem), "the journal cannot be locked") from None
 
 
 def _lock_holder(file: int) -> str | None:
@@ -494,10 +494,6 @@ def _lock_holder(file: int) -> str | None:
             if len(words) > 5 and words[1] == "FLOCK" and words[5] == name and words[4] != "0":
                 return f"process {words[4]}"
     return None
-
-
-def _reason(problem: OSError) -> str:
-    return problem.strerror or type(problem).__name__
 
 
 def _unusable_error(path: Path, reason: str, message: str = "the journal cannot be used") -> ConfigError:

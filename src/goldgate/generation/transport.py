@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 import goldgate
-from goldgate.errors import ConfigError, Place
+from goldgate.errors import ConfigError, Place, system_reason
 from goldgate.generation.fleet import EndpointLimits
 from goldgate.generation.reply import read_reply, retry_after_header
 from goldgate.generation.request import ModelAnswer, NoAnswer
@@ -239,11 +239,8 @@ def find_certificates() -> ssl.SSLContext | None:
                 return ssl.create_default_context(capath=path)
             return ssl.create_default_context(cafile=path)
         except (OSError, ssl.SSLError) as problem:
-            reason = getattr(problem, "strerror", None) or type(problem).__name__
-            raise ConfigError(
-                "certificates.unusable", f"the certificates that {variable} names cannot be read",
-                place=Place(path), found=reason,
-            ) from None  # fmt: skip
+            message, reason = f"the certificates that {variable} names cannot be read", system_reason(problem)
+            raise ConfigError("certificates.unusable", message, place=Place(path), found=reason) from None
     return None
 
 
@@ -293,8 +290,8 @@ def _fault(problem: Exception, endpoint: EndpointOptions, secret: Secret) -> NoA
         case aiohttp.ConnectionTimeoutError():
             return NoAnswer("again", "connect_timeout", f"no connection with {where}")
         case aiohttp.ClientConnectorError():
-            reason = problem.os_error.strerror or type(problem.os_error).__name__
-            return NoAnswer("again", "unreachable", f"no connection with {where}: {secret.hide(reason)}")
+            reason = secret.hide(system_reason(problem.os_error))
+            return NoAnswer("again", "unreachable", f"no connection with {where}: {reason}")
         case TimeoutError():
             detail = f"no answer in {endpoint.timeout:g} seconds"
             return NoAnswer("again", "timeout", detail, billed=True, undecided=True)
