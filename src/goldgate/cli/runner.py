@@ -275,40 +275,30 @@ def _open_folder(job: Job) -> OutFolder | None:
     out = job.out
     if out is None:
         return None
-    if is_url(out):
-        folder = UploadedFolder(out, job.paths, job.records, job.file_names)
-        try:
-            _require_suite(job, lambda: folder.read_head(REPORT_JSON, _HEAD_BYTES), join_url(out, REPORT_JSON))
-        except BaseException:
-            folder.close()
-            raise
-        return folder
-    journal, report = Path(out, "journal.jsonl"), Path(out, REPORT_JSON)
+    journal = Path(out, "journal.jsonl")
     if not job.generating and os.path.exists(journal):
         from goldgate.generation.journal import journal_in_use
 
         if journal_in_use(journal):
             raise folder_in_use_error(journal.parent, "a process that asks a model and keeps its answers there")
-    _require_suite(job, lambda: _read_head(report), str(report))
-    return OutFolder(out, job.paths, job.records, job.file_names)
-
-
-def _read_head(path: Path) -> bytes:
+    kind = UploadedFolder if is_url(out) else OutFolder
+    folder = kind(out, job.paths, job.records, job.file_names)
     try:
-        with open(path, "rb") as stream:
-            return stream.read(_HEAD_BYTES)
-    except OSError:
-        return b""
+        _require_suite(job, folder, out)
+    except BaseException:
+        folder.close()
+        raise
+    return folder
 
 
-def _require_suite(job: Job, read_head: Callable[[], bytes], report: str) -> None:
+def _require_suite(job: Job, folder: OutFolder, out: str) -> None:
     """The files of a folder are all of one run: those of another suite have other names, and would stay."""
-    match = _SUITE_PATTERN.search(read_head()) if REPORT_JSON in job.files else None
+    match = _SUITE_PATTERN.search(folder.read_head(REPORT_JSON, _HEAD_BYTES)) if REPORT_JSON in job.files else None
     if match is not None and match[1].decode() != job.suite:
         raise ConfigError(
             "out.of_another_suite",
             f"this folder has results of the {match[1].decode()} suite",
-            place=Place(report),
+            place=Place(join_url(out, REPORT_JSON) if is_url(out) else str(folder.path / REPORT_JSON)),
             expected=f"a folder for the {job.suite} suite",
             advice="choose another folder for --out",
         )

@@ -108,7 +108,7 @@ class JournalContents:
         return max([first, *reached], key=ANSWER_FORMATS.index)
 
     def open(self, path: Path) -> None:
-        """What is noted from here on is in this file."""
+        """Begin another file: the lines that are added from here on are in it."""
         self.files.append(path)
         self.size = self.torn = 0
 
@@ -118,7 +118,7 @@ class JournalContents:
         return name if isinstance(name, str) else None
 
     def note(self, record: dict[str, Any], length: int) -> None:
-        """Take in a line that stands (or will stand) at the end."""
+        """Add a line, `length` bytes long, which is (or is about to be) at the end of the file."""
         place = len(self.files) - 1, self.size, length
         self.size += length
         match record["kind"]:
@@ -327,35 +327,20 @@ class Journal:
     def begin(self, requests: RequestBuilder) -> None:
         """Write the plan of the requests that follow, unless the journal has it already."""
         if requests.identity not in self.contents.plans:
-            plan = requests.plan
-            line = {
-                "plan": requests.identity,
-                "base": plan.base(),
-                "format": requests.form,
-                "settings": plan.settings(),
-            }
+            plan, form = requests.plan, requests.form
+            line = {"plan": requests.identity, "base": plan.base(), "format": form, "settings": plan.settings()}
             self._append("plan", {"format_version": JOURNAL_VERSION, **line})
 
-    def record_request(self, request: ModelRequest, request_id: str, endpoint: str | None = None) -> None:
-        """Write a request that is about to be sent; `endpoint` says where, if the plan does not."""
-        fields = {"request_id": request_id, "estimate": request.estimate}
-        self._append_about("asked", request, fields, endpoint)
+    def record_request(self, request: ModelRequest, request_id: str) -> None:
+        """Write a request that is about to be sent."""
+        self._append_about("asked", request, {"request_id": request_id, "estimate": request.estimate})
 
-    def record_no_answer(
-        self, request: ModelRequest, cause: str, usage: Usage | None, endpoint: str | None = None
-    ) -> None:
+    def record_no_answer(self, request: ModelRequest, cause: str, usage: Usage | None) -> None:
         """Write that a request got no answer; `usage` is what it may have cost, None for nothing."""
-        fields = {"cause": cause, "usage": _usage_list(usage)}
-        self._append_about("unanswered", request, fields, endpoint)
+        self._append_about("unanswered", request, {"cause": cause, "usage": _usage_list(usage)})
 
-    def answer(
-        self,
-        request: ModelRequest,
-        answer: ModelAnswer,
-        attempts: int,
-        seconds: float,
-        endpoint: str | None = None,
-    ) -> None:
+    def answer(self, request: ModelRequest, answer: ModelAnswer, attempts: int, seconds: float) -> None:
+        """Write the answer to a request, the number of attempts, and how long the last one took."""
         fields = {
             "seed": request.seed,
             "response": answer.response,
@@ -366,11 +351,12 @@ class Journal:
             "seconds": round(seconds, 3),
             **({} if answer.reasoning is None else {"reasoning": answer.reasoning}),
         }
-        self._append_about("answer", request, fields, endpoint)
+        self._append_about("answer", request, fields)
 
-    def failure(self, request: ModelRequest, failure: NoAnswer, attempts: int, endpoint: str | None = None) -> None:
+    def failure(self, request: ModelRequest, failure: NoAnswer, attempts: int) -> None:
+        """Write that a question was given up, and the reason of the last attempt."""
         fields = {"seed": request.seed, "cause": failure.cause, "detail": failure.detail, "attempts": attempts}
-        self._append_about("failure", request, fields, endpoint)
+        self._append_about("failure", request, fields)
 
     def step_down(
         self, base: str, refused: AnswerFormat, to: AnswerFormat, detail: str, key: str | None = None
@@ -393,8 +379,8 @@ class Journal:
         except OSError as problem:
             raise _unusable_error(self.path, system_reason(problem), "the journal cannot be stored") from None
 
-    def _append_about(self, kind: str, request: ModelRequest, fields: dict[str, Any], endpoint: str | None) -> None:
-        where = {} if endpoint is None else {"endpoint": endpoint}
+    def _append_about(self, kind: str, request: ModelRequest, fields: dict[str, Any]) -> None:
+        where = {} if request.endpoint is None else {"endpoint": request.endpoint}
         self._append(kind, {"key": request.key, "id": request.id, "plan": request.plan, **fields, **where})
 
     def _append(self, kind: str, fields: dict[str, Any]) -> None:

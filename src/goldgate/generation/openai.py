@@ -196,7 +196,7 @@ class Dispatcher:
             if self._stepped and self.ladder.find(self.journal.contents, question, work.seed).place is not None:
                 self.counts.before += 1  # answered in an earlier run, in the format that we stepped down to
                 continue
-            request = self._request(work, question)
+            request = replace(self._request(work, question), endpoint=member.name)
             expected = self.budget.expected(request.estimate, self.ladder.plan.output_limit)
             if not await self._admitted(expected, member):
                 self._delay(work, 0.0)  # it was not asked, and is given up with the others that wait
@@ -282,20 +282,20 @@ class Dispatcher:
         began = _now()
         spent: Usage | None = None
         try:
-            outcome = await member.send(request.body, self._announce(work, member, request))
+            outcome = await member.send(request.body, self._announce(work, request))
             if isinstance(outcome, ModelAnswer):
                 output = estimate_tokens(outcome.response.encode())
                 spent = outcome.usage or Usage(request.estimate, output, estimated=True)
                 answer = replace(outcome, usage=spent)
                 if work.refused is not None and self.ladder.is_higher(request.form):
                     self._record_step_down(*work.refused, request.form, request.key)
-                self.journal.answer(request, answer, work.asked + 1, _now() - began, member.name)
+                self.journal.answer(request, answer, work.asked + 1, _now() - began)
                 self._answered(work, member, request.form)
                 self._count(work, outcome.response)
             else:
                 guess = Usage(expected.input, 0, estimated=True) if outcome.billed else None
                 spent = outcome.usage or guess
-                self.journal.record_no_answer(request, outcome.cause, spent, member.name)
+                self.journal.record_no_answer(request, outcome.cause, spent)
                 self._unanswered(work, member, request, outcome)
         except Exception as fault:  # above all a journal that cannot be written: nothing more may be asked
             self._fault = self._fault or fault
@@ -310,15 +310,15 @@ class Dispatcher:
                 self._stop("full", self.journal.full)
             self._wake.set()
 
-    def _announce(self, work: _PendingQuestion, member: FleetMember, request: ModelRequest) -> str:
-        """Write down that a request is about to be sent. Its id is that of an earlier one whose outcome is unknown."""
+    def _announce(self, work: _PendingQuestion, request: ModelRequest) -> str:
+        """Record that a request is about to be sent; its id, which is that of an earlier one with unknown outcome."""
         cut_off = self.journal.contents.in_flight.get(request.key)
         if cut_off is not None:  # by a kill: it may have been charged
             lost = Usage(cut_off.estimate, 0, estimated=True)
-            self.journal.record_no_answer(request, CUT_OFF, lost)
+            self.journal.record_no_answer(replace(request, endpoint=None), CUT_OFF, lost)
             work.request_id = work.request_id or cut_off.request_id
         work.request_id = work.request_id or secrets.token_hex(16)
-        self.journal.record_request(request, work.request_id, member.name)
+        self.journal.record_request(request, work.request_id)
         return work.request_id
 
     def _record_step_down(
@@ -353,7 +353,7 @@ class Dispatcher:
         work.last = why
         given_up = self.fleet.no_answer(member, why, _now(), self.rng)
         if not self._asked_again(work, member, why):
-            self._fail(request, why, work.asked + 1, member.name)
+            self._fail(request, why, work.asked + 1)
             self._count(work, None)
         if given_up is not None:
             self._give_up(member, given_up)
@@ -412,9 +412,9 @@ class Dispatcher:
         self._number += 1
         heapq.heappush(self._delayed, (_now() + wait, self._number, work))
 
-    def _fail(self, request: ModelRequest, why: NoAnswer, attempts: int, endpoint: str | None = None) -> None:
+    def _fail(self, request: ModelRequest, why: NoAnswer, attempts: int) -> None:
         self.counts.failed += 1
-        self.journal.failure(request, why, attempts, endpoint)
+        self.journal.failure(request, why, attempts)
 
     def _step_down(self, refused: AnswerFormat, lower: AnswerFormat, why: NoAnswer) -> None:
         self._record_step_down(refused, why, lower)

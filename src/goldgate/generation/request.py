@@ -196,6 +196,7 @@ class ModelRequest:
     estimate: int  # of its tokens
     plan: str = ""  # the identity of its builder
     form: AnswerFormat = "text"
+    endpoint: str | None = None  # the address it is sent to, where the plan names none
 
 
 @dataclass(frozen=True, slots=True)
