@@ -68,7 +68,7 @@ class OutFolder:
         self._records = records  # the name of the file with a line for each unit
         self._names = (records, *names)
         # The folders that are to be made. Path.exists fails where a name is too long; making the folder then says so.
-        self._made = [folder for folder in (self.path, *self.path.parents) if not os.path.exists(folder)]
+        self._new_folders = [folder for folder in (self.path, *self.path.parents) if not os.path.exists(folder)]
         self._published = False
         _check_inputs(self.path, inputs, self._names)
         _require_free(self.path, self._names)
@@ -128,7 +128,7 @@ class OutFolder:
                 self._remove_unfinished()
             self._lock.release()
             if not self._published:
-                for folder in self._made:
+                for folder in self._new_folders:
                     with suppress(OSError):
                         folder.rmdir()
 

@@ -64,7 +64,7 @@ class SpooledParts:
         self._free.append(spool)
 
     def close(self) -> None:
-        """Only when no thread can send a place any more: the number of a closed file soon is another file's."""
+        """Close the files, when no thread can send one any more: a closed file's number is soon another file's."""
         for spool in (*self._free, *self._in_use):
             spool.file.close()
 

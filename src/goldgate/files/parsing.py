@@ -23,7 +23,7 @@ _EXPECTED_DEPTH = f"at most {MAX_DEPTH} levels"
 
 
 class JsonFlaw(NamedTuple):
-    """What is wrong, in a word, where, and in words for people."""
+    """A flaw of a JSON text: its code, its place, and a message."""
 
     code: Literal["duplicate_key", "not_json", "bad_text"]
     problem: Problem

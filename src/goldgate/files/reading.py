@@ -394,7 +394,7 @@ class LocalFile(RandomAccess):
 
 
 class _QuietFile(io.FileIO):
-    """Where it was left open after an error, it is closed without a warning."""
+    """A file that is closed without a warning where an error left it open."""
 
     def __del__(self) -> None:
         self.close()
@@ -416,9 +416,9 @@ def open_local(path: str | Path, kind: str) -> LocalFile:
 
 
 def copy_to_temporary(name: str, kind: str, read: Callable[[int], bytes], why: str = _COPY_REASON) -> LocalFile:
-    """What `read` gives, in a temporary file that has no name and so is gone when no process has it open.
+    """The bytes that `read` gives, in a nameless temporary file, which is gone when no process has it open.
 
-    Of what lies elsewhere it is said, with the reason, that a copy is made.
+    For a URL, a warning says that a copy is made, and why.
     """
     import tempfile  # for this alone: it takes longer to import than a small file to read
 

@@ -204,9 +204,9 @@ def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
 
 
 def is_torn(line: bytes, *, first: bool) -> bool:
-    """Whether a last line without its end is the beginning of one of ours: only that may be removed.
+    """Whether a line without its end is the beginning of a line of a journal: only that may be removed.
 
-    A few bytes are taken for ours after other lines of ours, but not in a file that has nothing else in it.
+    A few bytes count as one after other lines of a journal, but not as the first line of a file.
     """
     return any(line.startswith(start) or (not first and start.startswith(line)) for start in _LINE_STARTS)
 

@@ -71,7 +71,7 @@ def other_journals(out: Path, shard: DocumentShard | None) -> list[Path]:
 
 
 def require_idle(paths: list[Path]) -> list[Path]:
-    """These journals; ConfigError if another process is asking the same documents at this moment."""
+    """The paths themselves; a ConfigError if another process is writing one of these journals."""
     for path in paths:
         if journal_in_use(path):
             raise ConfigError(

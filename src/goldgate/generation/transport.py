@@ -46,7 +46,7 @@ _MAX_MEMBERS = 100  # gzip members in a row: each takes time and may be empty
 
 @dataclass(frozen=True, slots=True)
 class ReplyBody:
-    """What came. After a `problem` it may be cut off, or whole all the same: the length was wrong, the end missing."""
+    """The body of a reply. After a `problem` it may be cut off, or complete although its length or end was wrong."""
 
     content: bytes = b""
     problem: Exception | None = None
