@@ -113,7 +113,7 @@ def generate_command(context: click.Context, /, **options: Any) -> None:
 
     Exit status: 0 every document is answered, 2 some are not, or the command failed.
     """
-    context.exit(_carry_out(options, score=False))
+    context.exit(_run(options, score=False))
 
 
 @click.command("evaluate_api", cls=MultiValueCommand)
@@ -131,7 +131,7 @@ def evaluate_api_command(context: click.Context, /, **options: Any) -> None:
 
     Exit status: 0 all gates passed, 1 a gate failed, 2 the command failed, or answers are missing (--allow-missing).
     """
-    context.exit(_carry_out(options, score=True))
+    context.exit(_run(options, score=True))
 
 
 @click.command("evaluate", cls=MultiValueCommand)
@@ -149,10 +149,10 @@ def evaluate_checkpoint_command(context: click.Context, /, **options: Any) -> No
 
     Exit status: 0 all gates passed, 1 a gate failed, 2 the command failed, or answers are missing (--allow-missing).
     """
-    context.exit(_carry_out(options, score=True))
+    context.exit(_run(options, score=True))
 
 
-def _carry_out(options: dict[str, Any], *, score: bool) -> int:
+def _run(options: dict[str, Any], *, score: bool) -> int:
     from goldgate.cli.generation_command import GenerateCommand
 
-    return GenerateCommand(options).carry_out(score=score)
+    return GenerateCommand(options).run(score=score)

@@ -136,19 +136,19 @@ class GenerateCommand:
         self.inputs = {name: value for name, value in params.items() if name in names}
         self.suite, self.ability = choose_ability(command, params["suite"], self.inputs)
 
-    def carry_out(self, *, score: bool) -> int:
+    def run(self, *, score: bool) -> int:
         """Prepare, ask, score; the result is the exit status. A shard is only asked: it is no result by itself."""
-        return exit_status(lambda: self._carry_out(score=score and self.options.shard is None))
+        return exit_status(lambda: self._run(score=score and self.options.shard is None))
 
-    def _carry_out(self, *, score: bool) -> int:
+    def _run(self, *, score: bool) -> int:
         prepared = result_or_error(self._prepare)
         if isinstance(prepared, GoldgateError):
             return self._report_error(prepared, reported=score and self._may_report())
-        with ExitStack() as held:  # the folder is ours until the last file is written
-            held.callback(prepared.task.close)
+        with ExitStack() as stack:  # the folder is ours until the last file is written
+            stack.callback(prepared.task.close)
             if self.params["dry_run"]:
                 return print_output(dry_run_text(prepared), EXIT_PASSED)
-            outcome = result_or_error(lambda: self._generate(prepared, held, score=score))
+            outcome = result_or_error(lambda: self._generate(prepared, stack, score=score))
             if isinstance(outcome, GoldgateError):
                 return self._report_error(outcome, reported=score)
             return self._after(prepared, outcome, score=score)
@@ -170,14 +170,14 @@ class GenerateCommand:
         return prepare(options, self.answerer, loaded.protocol.generation, load, watch)
 
     def _may_report(self) -> bool:
-        """Whether no other process asks or scores in this folder, and the answerer has no objection to the options."""
+        """Whether no other process asks or scores in this folder, and the answerer has what it needs."""
 
         if journal_in_use(self.options.out / JOURNAL_FILE):
             return False
         return not isinstance(result_or_error(self.answerer.get_ready), GoldgateError)
 
     def _report_error(self, error: GoldgateError, *, reported: bool) -> int:
-        """The report of a run that failed, for every seed; shown once."""
+        """Write the report of a run that failed for every seed, and print it once."""
         if not reported or self.params["dry_run"] or error.code.startswith(UNREPORTED_CODES):
             raise error
 
@@ -191,18 +191,18 @@ class GenerateCommand:
                 run_job(self._job(folder)._replace(quiet=True), fail)
         return run_job(self._job(last), fail)
 
-    def _generate(self, prepared: PreparedRun, held: ExitStack, *, score: bool) -> GenerationResult:
+    def _generate(self, prepared: PreparedRun, stack: ExitStack, *, score: bool) -> GenerationResult:
 
         merging = self.params["merge"]
         if not merging:
             prepared.answerer.get_ready()
         if (lock := lock_shards(self.options.out)) is not None:
-            held.callback(lock.release)
+            stack.callback(lock.release)
         if merging:
             if score:
                 self._check_folders()
             return merge(prepared, Listener((lambda _: None) if self.quiet else print_stderr))
-        journal = held.enter_context(open_journal(prepared))
+        journal = stack.enter_context(open_journal(prepared))
         if score:  # before anything is paid for
             self._check_folders()
         line = GenerationProgress(quiet=self.quiet, currency=prepared.settings.currency)
@@ -211,7 +211,7 @@ class GenerateCommand:
         finally:
             line.clear()
         if outcome.ending.reason == "stopped":
-            self._say_cost(outcome)
+            self._print_cost(outcome)
             raise given_up_error(outcome.ending, prepared.answerer)
         return outcome
 
@@ -220,7 +220,7 @@ class GenerateCommand:
         if ending.reason == "interrupted":
             if score and any((folder / REPORT_JSON).exists() for folder in self.options.folders()):
                 print_stderr("the stored report is from an earlier run")
-            self._say_cost(outcome)
+            self._print_cost(outcome)
             print_stderr("interrupted; everything answered is in the journal. To continue:")
             print_stderr(f"  {resume_command()}")
             return 128 + ending.signal if ending.signal is not None else EXIT_INTERRUPTED
@@ -230,7 +230,7 @@ class GenerateCommand:
             print_stderr(f"stopped: {ending.message}")
         if score:
             status = exit_status(lambda: self._score(prepared, outcome))
-            self._say_cost(outcome)
+            self._print_cost(outcome)
             return status
         missing = sum(len(summary.unanswered) for summary in outcome.summaries)
         status = EXIT_PASSED
@@ -242,7 +242,7 @@ class GenerateCommand:
         return status if self.quiet else print_output(summary_text(self.options, outcome.summary), status)
 
     def _score(self, prepared: PreparedRun, outcome: GenerationResult) -> int:
-        """A report for each seed. Of several, what they come to together is printed, and where each report is."""
+        """Score the answers of each seed; for several, print a summary of all and where each report is."""
 
         self._discard_seeds()
         evaluations: dict[int | None, Evaluation] = {}
@@ -308,7 +308,7 @@ class GenerateCommand:
         )
 
     def _show_seeds(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> None:
-        """Write and print what all seeds come to, if each has a verdict; then say where their reports are."""
+        """Write and print a summary of all seeds, if each has a verdict; then print where their reports are."""
 
         text: str | bytes = ""
         if EXIT_SYSTEM_ERROR not in statuses:
@@ -332,7 +332,7 @@ class GenerateCommand:
             lines.append(f"  seed {seed}  {verdict}  {self.options.folder(seed)}")
         return "\n".join(lines)
 
-    def _say_cost(self, outcome: GenerationResult) -> None:
+    def _print_cost(self, outcome: GenerationResult) -> None:
 
         if not self.quiet:
             print_stderr(results.cost_line(outcome.summary))
@@ -365,7 +365,7 @@ class JudgeCommand(GenerateCommand):
         super().__init__(params, "judge")
         self.keep_items = keep_items
 
-    def _generate(self, prepared: PreparedRun, held: ExitStack, *, score: bool) -> GenerationResult:
+    def _generate(self, prepared: PreparedRun, stack: ExitStack, *, score: bool) -> GenerationResult:
 
         for file in (folder / LABELS_FILE for folder in self.options.folders()):
             if file.exists() and not (self.options.whole / SUMMARY).exists():
@@ -375,7 +375,7 @@ class JudgeCommand(GenerateCommand):
                     place=Place(str(file)),
                     advice="move it, or choose another folder for --out",
                 )
-        return super()._generate(prepared, held, score=score)
+        return super()._generate(prepared, stack, score=score)
 
     def _after(self, prepared: PreparedRun, outcome: GenerationResult, *, score: bool) -> int:
         if self.options.shard is not None:

@@ -139,7 +139,7 @@ def write_result_items(folder: str, what: str | None, root: str | None, stream: 
 
 
 def _choose_items(result: StoredResult, what: str | None) -> Ability:
-    """What makes items of a result of its suite; with several kinds, one must be named."""
+    """The ability of a result's suite to make items of the kind `what`, or of its first kind."""
     abilities = [ability for ability in result.suite.abilities if ability.command == "items"]
     kinds = [ability.kind for ability in abilities]
     for ability in abilities:
@@ -184,6 +184,6 @@ def judge_command(
             if source is not None or what is not None or root is not None:
                 path = source or options["items"]
                 options["items"] = stack.enter_context(open_item_file(path, what, root))
-            return JudgeCommand(options, keep_items=source is not None).carry_out(score=False)
+            return JudgeCommand(options, keep_items=source is not None).run(score=False)
 
     context.exit(exit_status(work))

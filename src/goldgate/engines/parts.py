@@ -27,14 +27,14 @@ class RecordWriter(Protocol):
     """Takes the records of one shard. It can be sent to another process."""
 
     def put(self, records: bytes) -> Any:
-        """Write them; the result says where they are. It can be sent back."""
+        """Write records; the result is their location, and can be sent back to the process that joins them."""
 
 
 class RecordParts(Protocol):
-    """The parts of one file of records. What the places hold is given back by the engine that made them, at its end."""
+    """The parts of one file of records. The engine that made them closes their files when it ends."""
 
     def place(self) -> RecordWriter:
-        """Where the records of the next shard go."""
+        """The writer for the records of the next shard."""
 
     def take(self, where: Any) -> None:
         """Add the next part to the file: `where` is what `put` gave."""
@@ -259,7 +259,7 @@ def _make(folder: str, token: str, target: str) -> None:
 
 @cache
 def _is_seen(folder: str, token: str) -> bool:
-    """Whether this machine sees the folder of the process that joins the parts."""
+    """Whether this machine can read the folder of the process that joins the parts."""
     try:
         with open(os.path.join(folder, _TOKEN)) as stream:
             return stream.read() == token

@@ -44,8 +44,8 @@ class UsedInput:
 def locate_inputs(result: StoredResult, input_paths: InputPaths, root: str | None = None) -> dict[str, list[str]]:
     """The paths of every input of the result's suite, and of the protocol.
 
-    What is given counts. Otherwise it is what run.json names, seen from the folder where the command ran, or from
-    `root` in place of that folder; or a file of the same name beside the report.
+    `input_paths` come first; then what run.json names, relative to the folder where the command ran, or to `root` in
+    place of that folder; then a file of the same name beside the report.
     """
     inputs, origin = (*result.suite.inputs, PROTOCOL), origin_of(result)
     unknown = [each for each in inputs if not input_paths.get(each.name) and _is_unknown(result, each, origin)]
