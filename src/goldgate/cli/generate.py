@@ -155,4 +155,4 @@ def evaluate_checkpoint_command(context: click.Context, /, **options: Any) -> No
 def _run(options: dict[str, Any], *, score: bool) -> int:
     from goldgate.cli.generation_command import GenerateCommand
 
-    return GenerateCommand(options).run(score=score)
+    return GenerateCommand(options, score=score).run()

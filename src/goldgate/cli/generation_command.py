@@ -59,7 +59,6 @@ from goldgate.suites.plan import load_plan, load_protocol
 
 def resume_command() -> str:
     """This process's own command line, as a shell takes it. It never has a key in it, nor the query of an address."""
-
     program = Path(sys.argv[0])
     start = ["python", sys.argv[0]] if program.suffix == ".py" else [program.name]
     if program.name == "__main__.py":
@@ -80,7 +79,6 @@ def stopped_line(stopped: EarlyStopValue) -> str:
 
 def dry_run_text(prepared: PreparedRun) -> str:
     """The first prompt, the number of requests, and what they cost at most."""
-
     planned = dry_run(prepared)
     lines = []
     if planned.first is not None:
@@ -103,7 +101,6 @@ def dry_run_text(prepared: PreparedRun) -> str:
 
 def summary_text(options: GenerationOptions, summary: dict[str, Any]) -> str:
     """Where the predictions are, what is missing, and on the last line what all of it came to."""
-
     lines = []
     for entry in summary["seeds"]:
         lines.append(str(options.folder(entry["seed"]) / PREDICTIONS))
@@ -124,37 +121,37 @@ UNREPORTED_CODES = (
 
 
 class GenerateCommand:
-    """One command that asks a model: its options, and what is done in which order."""
+    """A command that asks a model: prepares, asks, and scores the answers if `score` is set."""
 
-    def __init__(self, params: dict[str, Any], command: str = "generate") -> None:
+    def __init__(self, params: dict[str, Any], command: str = "generate", *, score: bool = False) -> None:
         self.params = params
         self.quiet = bool(params["quiet"])
         if self.quiet:
             logging.getLogger("goldgate").setLevel(logging.ERROR)
         self.options, self.answerer = parse_generation_options(params)
+        self.score = score and self.options.shard is None  # a shard is no result by itself
         names = {each.name for _, ability in abilities_for(command) for each in ability.inputs}
         self.inputs = {name: value for name, value in params.items() if name in names}
         self.suite, self.ability = choose_ability(command, params["suite"], self.inputs)
 
-    def run(self, *, score: bool) -> int:
-        """Prepare, ask, score; the result is the exit status. A shard is only asked: it is no result by itself."""
-        return exit_status(lambda: self._run(score=score and self.options.shard is None))
+    def run(self) -> int:
+        """Prepare, ask, score; the result is the exit status."""
+        return exit_status(self._run)
 
-    def _run(self, *, score: bool) -> int:
+    def _run(self) -> int:
         prepared = result_or_error(self._prepare)
         if isinstance(prepared, GoldgateError):
-            return self._report_error(prepared, reported=score and self._may_report())
+            return self._report_error(prepared, reported=self.score and self._may_report())
         with ExitStack() as stack:  # the folder is ours until the last file is written
             stack.callback(prepared.task.close)
             if self.params["dry_run"]:
                 return print_output(dry_run_text(prepared), EXIT_PASSED)
-            outcome = result_or_error(lambda: self._generate(prepared, stack, score=score))
+            outcome = result_or_error(lambda: self._generate(prepared, stack))
             if isinstance(outcome, GoldgateError):
-                return self._report_error(outcome, reported=score)
-            return self._after(prepared, outcome, score=score)
+                return self._report_error(outcome, reported=self.score)
+            return self._after(prepared, outcome)
 
     def _prepare(self) -> PreparedRun:
-
         loaded, options = load_protocol(self.params["protocol"]), self.options
         plan = load_plan(self.suite, loaded)
         # Before anything is asked and paid for: what gates compare with is there, and is not written over.
@@ -171,7 +168,6 @@ class GenerateCommand:
 
     def _may_report(self) -> bool:
         """Whether no other process asks or scores in this folder, and the answerer has what it needs."""
-
         if journal_in_use(self.options.out / JOURNAL_FILE):
             return False
         return not isinstance(result_or_error(self.answerer.get_ready), GoldgateError)
@@ -191,21 +187,19 @@ class GenerateCommand:
                 run_job(self._job(folder)._replace(quiet=True), fail)
         return run_job(self._job(last), fail)
 
-    def _generate(self, prepared: PreparedRun, stack: ExitStack, *, score: bool) -> GenerationResult:
-
-        merging = self.params["merge"]
+    def _generate(self, prepared: PreparedRun, stack: ExitStack) -> GenerationResult:
+        merging, line = self.params["merge"], GenerationProgress(quiet=self.quiet, currency=prepared.settings.currency)
         if not merging:
             prepared.answerer.get_ready()
         if (lock := lock_shards(self.options.out)) is not None:
             stack.callback(lock.release)
         if merging:
-            if score:
+            if self.score:
                 self._check_folders()
-            return merge(prepared, Listener((lambda _: None) if self.quiet else print_stderr))
+            return merge(prepared, Listener(line.say))
         journal = stack.enter_context(open_journal(prepared))
-        if score:  # before anything is paid for
+        if self.score:  # before anything is paid for
             self._check_folders()
-        line = GenerationProgress(quiet=self.quiet, currency=prepared.settings.currency)
         try:
             outcome = generate(prepared, journal, Listener(line.say, line, line.every))
         finally:
@@ -215,10 +209,10 @@ class GenerateCommand:
             raise given_up_error(outcome.ending, prepared.answerer)
         return outcome
 
-    def _after(self, prepared: PreparedRun, outcome: GenerationResult, *, score: bool) -> int:
+    def _after(self, prepared: PreparedRun, outcome: GenerationResult) -> int:
         ending = outcome.ending
         if ending.reason == "interrupted":
-            if score and any((folder / REPORT_JSON).exists() for folder in self.options.folders()):
+            if self.score and any((folder / REPORT_JSON).exists() for folder in self.options.folders()):
                 print_stderr("the stored report is from an earlier run")
             self._print_cost(outcome)
             print_stderr("interrupted; everything answered is in the journal. To continue:")
@@ -228,8 +222,8 @@ class GenerateCommand:
             print_stderr(stopped_line(outcome.stopped))
         if ending.reason == "budget":
             print_stderr(f"stopped: {ending.message}")
-        if score:
-            status = exit_status(lambda: self._score(prepared, outcome))
+        if self.score:
+            status = exit_status(lambda: self._score_seeds(prepared, outcome))
             self._print_cost(outcome)
             return status
         missing = sum(len(summary.unanswered) for summary in outcome.summaries)
@@ -241,9 +235,8 @@ class GenerateCommand:
             status = EXIT_SYSTEM_ERROR
         return status if self.quiet else print_output(summary_text(self.options, outcome.summary), status)
 
-    def _score(self, prepared: PreparedRun, outcome: GenerationResult) -> int:
+    def _score_seeds(self, prepared: PreparedRun, outcome: GenerationResult) -> int:
         """Score the answers of each seed; for several, print a summary of all and where each report is."""
-
         self._discard_seeds()
         evaluations: dict[int | None, Evaluation] = {}
         statuses: list[int] = []
@@ -264,7 +257,6 @@ class GenerateCommand:
         evaluations: dict[int | None, Evaluation],
     ) -> int:
         """Write the report of one seed; what was evaluated goes into `evaluations`, also where answers are missing."""
-
         folder, suite = self.options.folder(summary.seed), self.suite
         scored = prepared.scored_task.scored_inputs(None if outcome.stopped is None else str(folder / ASKED_GOLD))
         progress = ProgressLine(suite.unit, quiet=self.quiet)
@@ -296,7 +288,6 @@ class GenerateCommand:
         return run_job(job._replace(silent=not job.quiet and len(self.options.seeds) > 1), evaluate)
 
     def _job(self, folder: Path) -> Job:
-
         return Job(
             self.suite.name,
             self._inputs() | {"predictions": [str(folder / PREDICTIONS)]},
@@ -309,7 +300,6 @@ class GenerateCommand:
 
     def _show_seeds(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> None:
         """Write and print a summary of all seeds, if each has a verdict; then print where their reports are."""
-
         text: str | bytes = ""
         if EXIT_SYSTEM_ERROR not in statuses:
             spreads = summarize_run_folders([str(self.options.folder(seed)) for seed in evaluations])
@@ -333,7 +323,6 @@ class GenerateCommand:
         return "\n".join(lines)
 
     def _print_cost(self, outcome: GenerationResult) -> None:
-
         if not self.quiet:
             print_stderr(results.cost_line(outcome.summary))
 
@@ -349,7 +338,6 @@ class GenerateCommand:
             OutFolder(str(folder), paths).close()
 
     def _discard_seeds(self) -> None:
-
         for name in SEED_FILES:
             results.remove_artifact(self.options.out / name)
 
@@ -365,8 +353,7 @@ class JudgeCommand(GenerateCommand):
         super().__init__(params, "judge")
         self.keep_items = keep_items
 
-    def _generate(self, prepared: PreparedRun, stack: ExitStack, *, score: bool) -> GenerationResult:
-
+    def _generate(self, prepared: PreparedRun, stack: ExitStack) -> GenerationResult:
         for file in (folder / LABELS_FILE for folder in self.options.folders()):
             if file.exists() and not (self.options.whole / SUMMARY).exists():
                 raise ConfigError(
@@ -375,18 +362,17 @@ class JudgeCommand(GenerateCommand):
                     place=Place(str(file)),
                     advice="move it, or choose another folder for --out",
                 )
-        return super()._generate(prepared, stack, score=score)
+        return super()._generate(prepared, stack)
 
-    def _after(self, prepared: PreparedRun, outcome: GenerationResult, *, score: bool) -> int:
+    def _after(self, prepared: PreparedRun, outcome: GenerationResult) -> int:
         if self.options.shard is not None:
-            return super()._after(prepared, outcome, score=score)
+            return super()._after(prepared, outcome)
         labels = self._write_labels(prepared)
-        status = super()._after(prepared, outcome, score=score)
+        status = super()._after(prepared, outcome)
         return status if self.quiet else print_output(labels, status)
 
     def _write_labels(self, prepared: PreparedRun) -> str:
         """Write the labels of each seed, and all items where no file has them; which files, and how many labels."""
-
         task, lines = cast("JudgingTask", prepared.task), []
         for folder in self.options.folders():
             answers = map(orjson.loads, (folder / PREDICTIONS).read_bytes().splitlines())

@@ -184,6 +184,6 @@ def judge_command(
             if source is not None or what is not None or root is not None:
                 path = source or options["items"]
                 options["items"] = stack.enter_context(open_item_file(path, what, root))
-            return JudgeCommand(options, keep_items=source is not None).run(score=False)
+            return JudgeCommand(options, keep_items=source is not None).run()
 
     context.exit(exit_status(work))
