@@ -248,5 +248,5 @@ def _scalar(tag: str, text: str) -> Any:
 
 
 def is_long(number: Decimal) -> bool:
-    """Whether a finite number has so many digits, such as 1e-99999999, that comparing with it would take forever."""
+    """Whether a finite number, such as 1e-99999999, has more digits than can be compared in a short time."""
     return abs(number.adjusted()) >= MAX_DIGITS or len(number.as_tuple().digits) >= MAX_DIGITS
