@@ -126,6 +126,11 @@ def describe_value(value: object) -> str:
     return f"a value of the type {type(value).__name__}"
 
 
+def system_reason(problem: Exception) -> str:
+    """Why the system refused: its own words, or the type of the exception where it has none."""
+    return getattr(problem, "strerror", None) or type(problem).__name__
+
+
 def did_you_mean(name: str, names: Iterable[object]) -> str | None:
     """Advice naming the nearest known word, or the words that have the name as a part; None where nothing is near."""
     import difflib

@@ -22,14 +22,11 @@ from goldgate.cli.options import (
     workers_option,
 )
 from goldgate.cli.process import check_brief, result_or_error
-from goldgate.cli.runner import Job, print_failure, run_job
+from goldgate.cli.runner import Job, Result, print_failure, run_job
 from goldgate.errors import GoldgateError
 
 if TYPE_CHECKING:
-    from goldgate.comparison import Comparison
-    from goldgate.core.page import Page
     from goldgate.pipeline import Finished
-    from goldgate.runs.contracts import ComparisonReport
 
 CHANGED_JSONL = "changed.jsonl"
 READING_OPTIONS = ("dialect", "id_field", "response_field")
@@ -71,7 +68,7 @@ def compare_command(context: click.Context, /, format: str, brief: bool, **optio
     check_brief(brief, format)
     job = Job(
         suite="compare", inputs={}, records=CHANGED_JSONL, files=COMPARISON_FORMATS, out=options["out"], format=format,
-        brief=brief, annotate=False, workers=options["workers"], describe=_describe,
+        brief=brief, annotate=False, workers=options["workers"],
     )  # fmt: skip
     sources = result_or_error(lambda: find_systems(options["systems"], options["names"]))
     if isinstance(sources, GoldgateError):
@@ -84,8 +81,9 @@ def compare_command(context: click.Context, /, format: str, brief: bool, **optio
         folders=[path for path in paths if os.path.isdir(path)],
     )
 
-    def compare(records: IO[bytes] | None, _: Finished | None) -> Comparison:
+    def compare(records: IO[bytes] | None, _: Finished | None) -> Result:
         from goldgate.comparison import compare_systems
+        from goldgate.report.svg import comparison_page
 
         others = {name: options[name] for name in ("protocol", "suite", "against", "common", "workers")}
         reading = {name: options[name] for name in READING_OPTIONS}
@@ -93,12 +91,6 @@ def compare_command(context: click.Context, /, format: str, brief: bool, **optio
         comparison = compare_systems(sources, gold=gold, schema=schema, reading=reading, **others)
         if records is not None:
             records.writelines(comparison.changed_lines())
-        return comparison
+        return Result(comparison.report, comparison_page)
 
     context.exit(run_job(job, compare))
-
-
-def _describe(report: ComparisonReport) -> Page:
-    from goldgate.report.svg import comparison_page
-
-    return comparison_page(report)

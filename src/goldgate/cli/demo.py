@@ -16,6 +16,7 @@ from goldgate.cli.options import option
 from goldgate.cli.process import GITHUB_VARIABLES, print_output
 from goldgate.cli.runner import command
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, Place
+from goldgate.files.writing import write_file
 
 DEMO_FOLDER = "goldgate-demo"
 DATA = files("goldgate") / "demo" / "data"
@@ -49,7 +50,6 @@ def demo_command(out: str, suite: str) -> str:
 
     Exit status: 0 model A passed and model B failed, as they should; 2 otherwise.
     """
-    from goldgate.files.writing import write_file
     from goldgate.report.escape import visible
 
     _claim_folder(out)

@@ -2,119 +2,97 @@
 
 from __future__ import annotations
 
-import logging
-import shlex
-import sys
-from contextlib import ExitStack, redirect_stderr
-from io import StringIO
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+import math
+from typing import Any
 
 import click
 
-from goldgate.cli.generation_options import (
-    CHECKPOINT_OPTIONS,
-    COMMON_OPTIONS,
-    ENDPOINT_OPTIONS,
-    SCORING_OPTIONS,
-    STOPPING_OPTIONS,
-    parse_generation_options,
-    stop_rule,
+from goldgate.cli.options import (
+    MultiValueCommand,
+    ability_options,
+    add_options,
+    format_option,
+    option,
+    out_option,
+    protocol_option,
+    workers_option,
 )
-from goldgate.cli.options import MultiValueCommand, ability_options, add_options, as_list, choose_ability
-from goldgate.cli.out_folder import REPORT_JSON, OutFolder
-from goldgate.cli.process import (
-    EXIT_INTERRUPTED,
-    ProgressLine,
-    exit_status,
-    print_output,
-    print_stderr,
-    result_or_error,
-)
-from goldgate.cli.runner import Job, run_job
-from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, GoldgateError
-from goldgate.suites import abilities_for
 
-if TYPE_CHECKING:
-    from goldgate.core.contracts import EarlyStopValue
-    from goldgate.core.evaluation import Evaluation
-    from goldgate.core.task import ScoredTask, Task
-    from goldgate.generation.answerer import StopRule
-    from goldgate.generation.results import SeedSummary
-    from goldgate.generation.run import GenerationOptions, GenerationResult, PreparedRun
-    from goldgate.pipeline import Finished
+MAX_COUNT = 1_000_000_000  # tokens, attempts: more is a slip of the hand
 
 
-def resume_command() -> str:
-    """This process's own command line, as a shell takes it. It never has a key in it, nor the query of an address."""
-    from goldgate.files.address import redact_arguments
+class FiniteFloat(click.FloatRange):
+    """A number that is one: neither infinity nor NaN."""
 
-    program = Path(sys.argv[0])
-    start = ["python", sys.argv[0]] if program.suffix == ".py" else [program.name]
-    if program.name == "__main__.py":
-        start = ["python", "-m", "goldgate"]
-    return shlex.join([*start, *redact_arguments(sys.argv[1:])])
-
-
-def stopped_line(stopped: EarlyStopValue) -> str:
-    """After how many documents every gate was decided, and what that saved."""
-    saved = stopped["saved"]
-    tokens = saved["tokens"]["input"] + saved["tokens"]["output"]
-    money = "" if saved["cost"] is None else f", {saved['cost']} in money"
-    return (
-        f"every gate was decided after {stopped['decided_after']:,} of {stopped['documents']:,} documents; "
-        f"{saved['documents']:,} were not asked, which saved about {tokens:,} tokens{money}"
-    )
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number", param, ctx)
+        return number
 
 
-def dry_run_text(prepared: PreparedRun) -> str:
-    """The first prompt, the number of requests, and what they cost at most."""
-    from goldgate.generation.results import format_money
-    from goldgate.generation.run import dry_run
-    from goldgate.report.escape import visible
-
-    planned = dry_run(prepared)
-    lines = []
-    if planned.first is not None:
-        lines.append(f"The first prompt, of {visible(planned.first.id)}:")
-        for message in planned.first.messages:
-            lines.append(f"--- {message.role} ---")
-            lines += [visible(line) for line in message.content.split("\n")]
-        lines.append("---")
-    stored = planned.total - planned.requests
-    lines.append(f"requests       {planned.requests:,} ({stored:,} of {planned.total:,} are in the journal)")
-    lines.append(f"input tokens   about {planned.usage.input:,}")
-    lines.append(f"output tokens  at most {planned.usage.output:,}")
-    if planned.cost is not None:
-        lines.append(f"cost           at most about {format_money(planned.cost)} {prepared.settings.currency}")
-    else:
-        lines.append(f"cost           unknown: the protocol has no price for {visible(prepared.options.model)}")
-    lines.append("Nothing was asked and nothing was written.")
-    return "\n".join(lines) + "\n"
-
-
-def summary_text(options: GenerationOptions, summary: dict[str, Any]) -> str:
-    """Where the predictions are, what is missing, and on the last line what all of it came to."""
-    from goldgate.generation.results import cost_line
-    from goldgate.generation.run import PREDICTIONS
-
-    lines = []
-    for entry in summary["seeds"]:
-        lines.append(str(options.folder(entry["seed"]) / PREDICTIONS))
-        lines += [f"  missing: {cause} {count}" for cause, count in entry["missing"].items()]
-    if options.shard is not None:
-        lines.append(f"shard {options.shard} of {options.whole}; when all are done, run the same command with --merge")
-        lines.append("instead of --shard to merge them")
-    return "\n".join([*lines, cost_line(summary)]) + "\n"
-
-
-SEED_FILES = ("seeds.json", "seeds.md")
-# No file of a run that could not begin, whose command line may hold a key (run.json keeps it), or whose folder belongs
-# to another run.
-UNREPORTED_CODES = (
-    "extra.", "key.", "base_url.",
-    "journal.locked", "journal.not_a_journal", "out.not_ours", "out.in_use", "shards.in_use",
-)  # fmt: skip
+COMMON_OPTIONS = [
+    protocol_option("Settings, gates and prices, as YAML."),
+    out_option("Folder for the journal and everything made from it.  [default: out/MODEL]"),
+    option("--seeds", "Ask once per seed; it is sent, and chooses the examples.", "N,N,..."),
+    option("--temperature", "Sampling temperature; 0: none.", default=0.0, type=FiniteFloat(min=0)),
+    option("--max-tokens", "Maximum tokens per answer.", default=2048, type=click.IntRange(1, MAX_COUNT)),
+    option(
+        "--max-total-tokens", "Stop before all requests together exceed this many tokens.", type=click.IntRange(min=1)
+    ),
+    option("--max-cost", "Stop before the cost exceeds this, by the protocol's prices.", "AMOUNT"),
+    option("--shard", "Ask only the Ith of N parts of the documents; one process per part.", "I/N"),
+    option("--merge", "Ask nothing; merge the answers of all shards in --out.", is_flag=True),
+    option("--allow-missing", "Do not exit with 2 if answers are missing.", is_flag=True),
+    option("--dry-run", "Show the first prompt, the number of requests and an estimate.", is_flag=True),
+    option("--quiet", "Print nothing but errors.", is_flag=True),
+]
+ENDPOINT_OPTIONS = [
+    option("--model", "Model name, as the endpoint knows it.", "NAME"),
+    option(
+        "--base-url",
+        "Address of an OpenAI-compatible endpoint, or of several with the same model.",
+        "URL...",
+        multiple=True,
+    ),
+    option(
+        "--api-key-env",
+        "Environment variable with the key: one for all endpoints, or one each (`none`: no key)."
+        "  [default: OPENAI_API_KEY]",
+        "NAME...",
+        multiple=True,
+    ),
+    option("--concurrency", "Concurrent requests per endpoint.", default=32, type=click.IntRange(1, 4096)),
+    option("--rpm", "Maximum requests per minute and endpoint.", type=FiniteFloat(min=0, min_open=True)),
+    option("--tpm", "Maximum tokens per minute and endpoint.", type=FiniteFloat(min=0, min_open=True)),
+    option("--timeout", "Seconds to wait for an answer.", default=600.0, type=FiniteFloat(min=0, min_open=True)),
+    option("--attempts", "Maximum attempts per request.", default=8, type=click.IntRange(1, 1000)),
+    option(
+        "--response-format",
+        "auto: json_schema, or less if the endpoint refuses it.",
+        default="auto",
+        type=click.Choice(["auto", "json_schema", "json_object", "text"]),
+    ),
+    option("--param", "Extra request field; null leaves one out. Repeatable.", "NAME=JSON", multiple=True),
+]
+CHECKPOINT_OPTIONS = [
+    option("--checkpoint", "A model on disk (transformers) instead of an endpoint.", "PATH"),
+    option("--batch-size", "Prompts per batch.", default=8, type=click.IntRange(min=1)),
+    option("--device", "cpu, cuda, cuda:1.  [default: cuda if there is one]", "NAME"),
+]
+SCORING_OPTIONS = [
+    workers_option(),
+    format_option(("json", "text", "markdown")),
+]
+STOPPING_OPTIONS = [
+    option("--stop-when-decided", "Ask in random order, until every gate is decided.", is_flag=True),
+    option(
+        "--most-predictions",
+        "With --stop-when-decided: most predictions per document; needed for gates on precision and F1.",
+        type=click.IntRange(1, MAX_COUNT),
+    ),
+    option("--order-seed", "With --stop-when-decided: seed of the order.", default=0, type=int),
+]
 
 
 @click.command(
@@ -135,7 +113,7 @@ def generate_command(context: click.Context, /, **options: Any) -> None:
 
     Exit status: 0 every document is answered, 2 some are not, or the command failed.
     """
-    context.exit(GenerateCommand(options).carry_out(score=False))
+    context.exit(_run(options, score=False))
 
 
 @click.command("evaluate_api", cls=MultiValueCommand)
@@ -153,7 +131,7 @@ def evaluate_api_command(context: click.Context, /, **options: Any) -> None:
 
     Exit status: 0 all gates passed, 1 a gate failed, 2 the command failed, or answers are missing (--allow-missing).
     """
-    context.exit(GenerateCommand(options).carry_out(score=True))
+    context.exit(_run(options, score=True))
 
 
 @click.command("evaluate", cls=MultiValueCommand)
@@ -171,251 +149,10 @@ def evaluate_checkpoint_command(context: click.Context, /, **options: Any) -> No
 
     Exit status: 0 all gates passed, 1 a gate failed, 2 the command failed, or answers are missing (--allow-missing).
     """
-    context.exit(GenerateCommand(options).carry_out(score=True))
+    context.exit(_run(options, score=True))
 
 
-class GenerateCommand:
-    """One command that asks a model: its options, and what is done in which order."""
+def _run(options: dict[str, Any], *, score: bool) -> int:
+    from goldgate.cli.generation_command import GenerateCommand
 
-    def __init__(self, params: dict[str, Any], command: str = "generate") -> None:
-        self.params = params
-        self.quiet = bool(params["quiet"])
-        if self.quiet:
-            logging.getLogger("goldgate").setLevel(logging.ERROR)
-        self.options, self.answerer = parse_generation_options(params)
-        names = {each.name for _, ability in abilities_for(command) for each in ability.inputs}
-        self.inputs = {name: value for name, value in params.items() if name in names}
-        self.suite, self.ability = choose_ability(command, params["suite"], self.inputs)
-
-    def carry_out(self, *, score: bool) -> int:
-        """Prepare, ask, score; the result is the exit status. A shard is only asked: it is no result by itself."""
-        return exit_status(lambda: self._carry_out(score=score and self.options.shard is None))
-
-    def _carry_out(self, *, score: bool) -> int:
-        prepared = result_or_error(self._prepare)
-        if isinstance(prepared, GoldgateError):
-            return self._report_error(prepared, reported=score and self._may_report())
-        with ExitStack() as held:  # the folder is ours until the last file is written
-            held.callback(prepared.task.close)
-            if self.params["dry_run"]:
-                return print_output(dry_run_text(prepared), EXIT_PASSED)
-            outcome = result_or_error(lambda: self._generate(prepared, held, score=score))
-            if isinstance(outcome, GoldgateError):
-                return self._report_error(outcome, reported=score)
-            return self._after(prepared, outcome, score=score)
-
-    def _prepare(self) -> PreparedRun:
-        from goldgate.generation.run import prepare
-        from goldgate.runs.against import load_reference_runs
-        from goldgate.suites.plan import load_plan, load_protocol
-
-        loaded, options = load_protocol(self.params["protocol"]), self.options
-        plan = load_plan(self.suite, loaded)
-        # Before anything is asked and paid for: what gates compare with is there, and is not written over.
-        load_reference_runs(self.suite, plan, [str(folder) for folder in (options.out, *options.folders())])
-
-        def load() -> Task:
-            task: Task = self.ability.load()(plan, options.all_seeds, options.response_format, self.inputs)
-            return task
-
-        def watch(task: Task) -> StopRule | None:
-            return stop_rule(plan, cast("ScoredTask", task), options, self.params)
-
-        return prepare(options, self.answerer, loaded.protocol.generation, load, watch)
-
-    def _may_report(self) -> bool:
-        """Whether no other process asks or scores in this folder, and the answerer has no objection to the options."""
-        from goldgate.generation.journal import JOURNAL_FILE, journal_in_use
-
-        if journal_in_use(self.options.out / JOURNAL_FILE):
-            return False
-        return not isinstance(result_or_error(self.answerer.get_ready), GoldgateError)
-
-    def _report_error(self, error: GoldgateError, *, reported: bool) -> int:
-        """The report of a run that failed, for every seed; shown once."""
-        if not reported or self.params["dry_run"] or error.code.startswith(UNREPORTED_CODES):
-            raise error
-
-        def fail(_: IO[bytes] | None, finished: Finished | None) -> Evaluation:
-            raise error
-
-        result_or_error(self._discard_seeds)  # what they sum up is about to be replaced
-        *others, last = self.options.folders()
-        for folder in others:
-            with redirect_stderr(StringIO()):
-                run_job(self._job(folder)._replace(quiet=True), fail)
-        return run_job(self._job(last), fail)
-
-    def _generate(self, prepared: PreparedRun, held: ExitStack, *, score: bool) -> GenerationResult:
-        from goldgate.generation.answerer import GenerationProgress, Listener
-        from goldgate.generation.run import generate, given_up_error, merge, open_journal
-        from goldgate.generation.shards import lock_shards
-
-        merging = self.params["merge"]
-        if not merging:
-            prepared.answerer.get_ready()
-        if (lock := lock_shards(self.options.out)) is not None:
-            held.callback(lock.release)
-        if merging:
-            if score:
-                self._check_folders()
-            return merge(prepared, Listener((lambda _: None) if self.quiet else print_stderr))
-        journal = held.enter_context(open_journal(prepared))
-        if score:  # before anything is paid for
-            self._check_folders()
-        line = GenerationProgress(quiet=self.quiet, currency=prepared.settings.currency)
-        try:
-            outcome = generate(prepared, journal, Listener(line.say, line, line.every))
-        finally:
-            line.clear()
-        if outcome.ending.reason == "stopped":
-            self._say_cost(outcome)
-            raise given_up_error(outcome.ending, prepared.answerer)
-        return outcome
-
-    def _after(self, prepared: PreparedRun, outcome: GenerationResult, *, score: bool) -> int:
-        ending = outcome.ending
-        if ending.reason == "interrupted":
-            if score and any((folder / REPORT_JSON).exists() for folder in self.options.folders()):
-                print_stderr("the stored report is from an earlier run")
-            self._say_cost(outcome)
-            print_stderr("interrupted; everything answered is in the journal. To continue:")
-            print_stderr(f"  {resume_command()}")
-            return 128 + ending.signal if ending.signal is not None else EXIT_INTERRUPTED
-        if ending.reason == "decided" and outcome.stopped is not None:
-            print_stderr(stopped_line(outcome.stopped))
-        if ending.reason == "budget":
-            print_stderr(f"stopped: {ending.message}")
-        if score:
-            status = exit_status(lambda: self._score(prepared, outcome))
-            self._say_cost(outcome)
-            return status
-        missing = sum(len(summary.unanswered) for summary in outcome.summaries)
-        status = EXIT_PASSED
-        if missing and not self.params["allow_missing"]:
-            total = sum(summary.documents for summary in outcome.summaries)
-            command = "the same command without --merge" if self.params["merge"] else "the same command"
-            print_stderr(f"{missing} of {total} answers are missing; {command} asks for them again")
-            status = EXIT_SYSTEM_ERROR
-        return status if self.quiet else print_output(summary_text(self.options, outcome.summary), status)
-
-    def _score(self, prepared: PreparedRun, outcome: GenerationResult) -> int:
-        """A report for each seed. Of several, what they come to together is printed, and where each report is."""
-        from goldgate.generation.run import write_summary
-
-        self._discard_seeds()
-        evaluations: dict[int | None, Evaluation] = {}
-        statuses: list[int] = []
-        for summary, entry in zip(outcome.summaries, outcome.summary["seeds"], strict=True):
-            statuses.append(self._score_seed(prepared, outcome, summary, evaluations))
-            if summary.seed in evaluations:
-                entry["bounds"] = evaluations[summary.seed].report["generation"]["bounds"]
-        write_summary(prepared, outcome.summary)
-        if len(statuses) > 1:
-            self._show_seeds(evaluations, statuses)
-        return max(statuses)
-
-    def _score_seed(
-        self,
-        prepared: PreparedRun,
-        outcome: GenerationResult,
-        summary: SeedSummary,
-        evaluations: dict[int | None, Evaluation],
-    ) -> int:
-        """Write the report of one seed; what was evaluated goes into `evaluations`, also where answers are missing."""
-        from goldgate.generation.results import missing_error, score_answers
-        from goldgate.generation.run import ASKED_GOLD, PREDICTIONS
-        from goldgate.pipeline import evaluate_suite
-
-        folder, suite = self.options.folder(summary.seed), self.suite
-        scored = prepared.scored_task.scored_inputs(None if outcome.stopped is None else str(folder / ASKED_GOLD))
-        progress = ProgressLine(suite.unit, quiet=self.quiet)
-
-        def evaluate(records: IO[bytes] | None, finished: Finished | None) -> Evaluation:
-            def evaluate_predictions(predictions: list[Path], records: IO[bytes] | None) -> Evaluation:
-                is_first = records is not None  # the other is for the bounds
-                return evaluate_suite(
-                    suite, {**scored, "predictions": predictions}, self.params["protocol"],
-                    workers=self.params["workers"], records=records,
-                    progress=progress if is_first else None, finished=finished if is_first else None,
-                )  # fmt: skip
-
-            predictions, currency = folder / PREDICTIONS, prepared.settings.currency
-            try:
-                evaluation = score_answers(
-                    evaluate_predictions, predictions, outcome.ladder, summary, currency, records, outcome.stopped
-                )
-            finally:
-                progress.clear()
-            evaluations[summary.seed] = evaluation
-            if not summary.complete and not self.params["allow_missing"]:
-                again = "without --merge" if self.params["merge"] else "again"
-                raise missing_error(evaluation, prepared.scored_task, summary, predictions, again)
-            return evaluation
-
-        job = self._job(folder)
-        job.inputs.update({name: paths for name, paths in scored.items() if paths})
-        return run_job(job._replace(silent=not job.quiet and len(self.options.seeds) > 1), evaluate)
-
-    def _job(self, folder: Path) -> Job:
-        from goldgate.generation.run import PREDICTIONS
-
-        return Job(
-            self.suite.name,
-            self._inputs() | {"predictions": [str(folder / PREDICTIONS)]},
-            out=str(folder),
-            format=self.params["format"],
-            quiet=self.quiet,
-            workers=self.params["workers"],
-            generating=True,
-        )
-
-    def _show_seeds(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> None:
-        """Write and print what all seeds come to, if each has a verdict; then say where their reports are."""
-        from goldgate.comparison import summarize_run_folders
-        from goldgate.core.evaluation import render_json
-        from goldgate.generation.results import describe_seeds, summarize_seeds, write_artifact
-        from goldgate.report import render_page
-
-        text: str | bytes = ""
-        if EXIT_SYSTEM_ERROR not in statuses:
-            spreads = summarize_run_folders([str(self.options.folder(seed)) for seed in evaluations])
-            seeds = summarize_seeds({seed or 0: evaluation for seed, evaluation in evaluations.items()}, spreads)
-            page = describe_seeds(seeds, self.suite.headline)
-            write_artifact(self.options.out / SEED_FILES[0], render_json(seeds))
-            write_artifact(self.options.out / SEED_FILES[1], render_page(page, "markdown").encode())
-            format = self.params["format"]
-            text = render_json(seeds) if format == "json" else render_page(page, format)
-        if not self.quiet:
-            print_output(text, EXIT_PASSED)
-            print_stderr(self._reports_text(evaluations, statuses))
-
-    def _reports_text(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> str:
-        lines = ["Reports by seed:"]
-        for seed, status in zip(self.options.seeds, statuses, strict=True):
-            verdict = "SYSTEM_ERROR" if status == EXIT_SYSTEM_ERROR else evaluations[seed].status
-            lines.append(f"  seed {seed}  {verdict}  {self.options.folder(seed)}")
-        return "\n".join(lines)
-
-    def _say_cost(self, outcome: GenerationResult) -> None:
-        from goldgate.generation.results import cost_line
-
-        if not self.quiet:
-            print_stderr(cost_line(outcome.summary))
-
-    def _inputs(self) -> dict[str, list[str]]:
-        """Every file that is read, by the name of its option."""
-        paths = [each.name for each in self.ability.inputs if each.is_path]
-        return {name: as_list(self.params[name]) for name in (*paths, "protocol")}
-
-    def _check_folders(self) -> None:
-        """Require folders for reports that this process alone can write to, and no input under a report's name."""
-        paths = [path for paths in self._inputs().values() for path in paths]
-        for folder in self.options.folders():
-            OutFolder(str(folder), paths).close()
-
-    def _discard_seeds(self) -> None:
-        from goldgate.generation.results import remove_artifact
-
-        for name in SEED_FILES:
-            remove_artifact(self.options.out / name)
+    return GenerateCommand(options, score=score).run()

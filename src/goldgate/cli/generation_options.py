@@ -1,111 +1,31 @@
-"""Options of the commands that ask a model, and the task, answerer, limits and stop rule that they describe."""
+"""The options of a command that asks a model, as a run takes them: its task, answerer, limits and stop rule."""
 
 from __future__ import annotations
 
-import math
 import re
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import orjson
 
-from goldgate.cli.options import (
-    format_option,
-    option,
-    out_option,
-    protocol_option,
-    workers_option,
-)
+from goldgate.core.suite import Plan
+from goldgate.core.task import ScoredTask
 from goldgate.errors import ConfigError
 from goldgate.files.address import is_url
 from goldgate.files.writing import is_utf8
+from goldgate.generation.answerer import Answerer, StopRule
+from goldgate.generation.checkpoint import CheckpointAnswerer
+from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.openai import OpenAIAnswerer
+from goldgate.generation.run import GenerationOptions
+from goldgate.generation.shards import MAX_SHARDS, SHARDS_FOLDER, DocumentShard
+from goldgate.generation.transport import EndpointOptions
+from goldgate.stats.early_stopping import GateWatch, early_bounds
 
-if TYPE_CHECKING:
-    from goldgate.core.suite import Plan
-    from goldgate.core.task import ScoredTask
-    from goldgate.generation.answerer import Answerer, StopRule
-    from goldgate.generation.run import GenerationOptions
-    from goldgate.generation.shards import DocumentShard
-
-MAX_COUNT = 1_000_000_000  # tokens, attempts: more is a slip of the hand
 _COUNT = re.compile(r"[0-9]{1,5}")
 _64_BITS = range(-(2**63), 2**63)  # what JSON libraries agree on
-
-
-class FiniteFloat(click.FloatRange):
-    """A number that is one: neither infinity nor NaN."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value} is not a finite number", param, ctx)
-        return number
-
-
-COMMON_OPTIONS = [
-    protocol_option("Settings, gates and prices, as YAML."),
-    out_option("Folder for the journal and everything made from it.  [default: out/MODEL]"),
-    option("--seeds", "Ask once per seed; it is sent, and chooses the examples.", "N,N,..."),
-    option("--temperature", "Sampling temperature; 0: none.", default=0.0, type=FiniteFloat(min=0)),
-    option("--max-tokens", "Maximum tokens per answer.", default=2048, type=click.IntRange(1, MAX_COUNT)),
-    option(
-        "--max-total-tokens", "Stop before all requests together exceed this many tokens.", type=click.IntRange(min=1)
-    ),
-    option("--max-cost", "Stop before the cost exceeds this, by the protocol's prices.", "AMOUNT"),
-    option("--shard", "Ask only the Ith of N parts of the documents; one process per part.", "I/N"),
-    option("--merge", "Ask nothing; merge the answers of all shards in --out.", is_flag=True),
-    option("--allow-missing", "Do not exit with 2 if answers are missing.", is_flag=True),
-    option("--dry-run", "Show the first prompt, the number of requests and an estimate.", is_flag=True),
-    option("--quiet", "Print nothing but errors.", is_flag=True),
-]
-ENDPOINT_OPTIONS = [
-    option("--model", "Model name, as the endpoint knows it.", "NAME"),
-    option(
-        "--base-url",
-        "Address of an OpenAI-compatible endpoint, or of several with the same model.",
-        "URL...",
-        multiple=True,
-    ),
-    option(
-        "--api-key-env",
-        "Environment variable with the key: one for all endpoints, or one each (`none`: no key)."
-        "  [default: OPENAI_API_KEY]",
-        "NAME...",
-        multiple=True,
-    ),
-    option("--concurrency", "Concurrent requests per endpoint.", default=32, type=click.IntRange(1, 4096)),
-    option("--rpm", "Maximum requests per minute and endpoint.", type=FiniteFloat(min=0, min_open=True)),
-    option("--tpm", "Maximum tokens per minute and endpoint.", type=FiniteFloat(min=0, min_open=True)),
-    option("--timeout", "Seconds to wait for an answer.", default=600.0, type=FiniteFloat(min=0, min_open=True)),
-    option("--attempts", "Maximum attempts per request.", default=8, type=click.IntRange(1, 1000)),
-    option(
-        "--response-format",
-        "auto: json_schema, or less if the endpoint refuses it.",
-        default="auto",
-        type=click.Choice(["auto", "json_schema", "json_object", "text"]),
-    ),
-    option("--param", "Extra request field; null leaves one out. Repeatable.", "NAME=JSON", multiple=True),
-]
-CHECKPOINT_OPTIONS = [
-    option("--checkpoint", "A model on disk (transformers) instead of an endpoint.", "PATH"),
-    option("--batch-size", "Prompts per batch.", default=8, type=click.IntRange(min=1)),
-    option("--device", "cpu, cuda, cuda:1.  [default: cuda if there is one]", "NAME"),
-]
-SCORING_OPTIONS = [
-    workers_option(),
-    format_option(("json", "text", "markdown")),
-]
-STOPPING_OPTIONS = [
-    option("--stop-when-decided", "Ask in random order, until every gate is decided.", is_flag=True),
-    option(
-        "--most-predictions",
-        "With --stop-when-decided: most predictions per document; needed for gates on precision and F1.",
-        type=click.IntRange(1, MAX_COUNT),
-    ),
-    option("--order-seed", "With --stop-when-decided: seed of the order.", default=0, type=int),
-]
-
 
 USUAL_ADDRESSES = """
 Usual addresses:
@@ -117,9 +37,6 @@ Usual addresses:
 
 def parse_generation_options(params: dict[str, Any]) -> tuple[GenerationOptions, Answerer]:
     """The options of a run, and what answers; a contradiction is an error of click's."""
-    from goldgate.generation.run import GenerationOptions
-    from goldgate.generation.shards import SHARDS_FOLDER
-
     shard = parse_shard(params["shard"])
     _check_shard_options(params)
     if is_url(params["out"]):
@@ -160,8 +77,6 @@ def _choose_answerer(params: dict[str, Any]) -> tuple[Answerer, str]:
         names = "either --base-url and --model, or --checkpoint" if "checkpoint" in params else "--base-url and --model"
         raise click.UsageError(f"Give {names}.{'' if addresses else USUAL_ADDRESSES}")
     if checkpoint is not None:
-        from goldgate.generation.checkpoint import CheckpointAnswerer
-
         name = check_text(model or Path(checkpoint).resolve().name, "--model")
         return CheckpointAnswerer(checkpoint, params["batch_size"], params["device"]), name
     if not model:
@@ -170,10 +85,6 @@ def _choose_answerer(params: dict[str, Any]) -> tuple[Answerer, str]:
 
 
 def _endpoints(params: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
-    from goldgate.generation.fleet import EndpointLimits
-    from goldgate.generation.openai import OpenAIAnswerer
-    from goldgate.generation.transport import EndpointOptions
-
     keys: tuple[str | None, ...] = params["api_key_env"] or (None,)
     keys = keys * len(addresses) if len(keys) == 1 else keys
     if len(keys) != len(addresses):
@@ -190,8 +101,6 @@ def _endpoints(params: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
 
 def parse_shard(text: str | None) -> DocumentShard | None:
     """`3/16` as the third of sixteen parts."""
-    from goldgate.generation.shards import MAX_SHARDS, DocumentShard
-
     if text is None:
         return None
     number, slash, of = text.partition("/")
@@ -222,8 +131,6 @@ def parse_seeds(text: str | None) -> tuple[int, ...]:
 
 def parse_parameters(temperature: float, max_tokens: int, entries: tuple[str, ...]) -> dict[str, Any]:
     """The fields of a request beside model and messages. What is not JSON is taken as text."""
-    import orjson
-
     parameters: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
     for entry in entries:
         name, equals, value = entry.partition("=")
@@ -272,9 +179,6 @@ def stop_rule(plan: Plan, task: ScoredTask, options: GenerationOptions, params: 
             "--stop-when-decided works with one seed only",
             advice="give one seed, or leave out --stop-when-decided",
         )
-    from goldgate.generation.answerer import StopRule
-    from goldgate.stats.early_stopping import GateWatch, early_bounds
-
     most = params["most_predictions"]
     counts = task.counter(plan.settings)
     bounds = early_bounds(plan, counts.measures, counts.unanswered(), most)

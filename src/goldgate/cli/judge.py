@@ -10,12 +10,11 @@ import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from tempfile import NamedTemporaryFile
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.generate import GenerateCommand
-from goldgate.cli.generation_options import CHECKPOINT_OPTIONS, COMMON_OPTIONS, ENDPOINT_OPTIONS
+from goldgate.cli.generate import CHECKPOINT_OPTIONS, COMMON_OPTIONS, ENDPOINT_OPTIONS
 from goldgate.cli.options import (
     MultiValueCommand,
     ability_options,
@@ -26,21 +25,20 @@ from goldgate.cli.options import (
     out_option,
 )
 from goldgate.cli.out_folder import check_not_input
-from goldgate.cli.process import exit_status, print_output
+from goldgate.cli.process import exit_status
 from goldgate.cli.runner import command
 from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.writing import write_parts
+from goldgate.suites import all_suites
 
 if TYPE_CHECKING:
     from goldgate.core.suite import Ability
-    from goldgate.core.task import JudgingTask
-    from goldgate.generation.run import GenerationResult, PreparedRun
     from goldgate.readers.stored_result import StoredResult
 
 RESULT_OPTIONS = (
     option("--what", "Which items of a result: claims, boundary, wrong.", "KIND"),
     option("--root", "Folder that the paths of the result's inputs start from now.", "DIR"),
 )
-ITEMS_FILE = "items.jsonl"
 
 
 @command(
@@ -67,7 +65,6 @@ def sample_command(
 
     Exit status: 0 written, 2 the command failed.
     """
-    from goldgate.files.writing import write_parts
     from goldgate.report.escape import visible
 
     ability = choose_ability("sample", suite, options).ability
@@ -106,7 +103,6 @@ def write_result_items(folder: str, what: str | None, root: str | None, stream: 
     from goldgate.readers.records import STORED_RECORDS, bounded_lines
     from goldgate.readers.stored_result import load_result
     from goldgate.readers.unit_records import malformed_record_error
-    from goldgate.suites import all_suites
     from goldgate.verification.inputs import open_result_inputs
 
     result = load_result(folder, all_suites())
@@ -143,7 +139,7 @@ def write_result_items(folder: str, what: str | None, root: str | None, stream: 
 
 
 def _choose_items(result: StoredResult, what: str | None) -> Ability:
-    """What makes items of a result of its suite; with several kinds, one must be named."""
+    """The ability of a result's suite to make items of the kind `what`, or of its first kind."""
     abilities = [ability for ability in result.suite.abilities if ability.command == "items"]
     kinds = [ability.kind for ability in abilities]
     for ability in abilities:
@@ -156,9 +152,6 @@ def _choose_items(result: StoredResult, what: str | None) -> Ability:
         expected=f"--what {' or '.join(kinds)}" if kinds else "a result of a suite that has items",
         found=what,
     )
-
-
-LABELS_FILE = "judge.jsonl"  # people have a labels.jsonl
 
 
 @click.command("judge", cls=MultiValueCommand, short_help="Ask a model to label every item, as a judge.")
@@ -185,58 +178,12 @@ def judge_command(
         raise click.UsageError("Give either --items FILE or --from DIR.")
 
     def work() -> int:
+        from goldgate.cli.generation_command import JudgeCommand
+
         with ExitStack() as stack:
             if source is not None or what is not None or root is not None:
                 path = source or options["items"]
                 options["items"] = stack.enter_context(open_item_file(path, what, root))
-            return _JudgeCommand(options, keep_items=source is not None).carry_out(score=False)
+            return JudgeCommand(options, keep_items=source is not None).run()
 
     context.exit(exit_status(work))
-
-
-class _JudgeCommand(GenerateCommand):
-    """Asks, then reads the labels in the answers."""
-
-    def __init__(self, params: dict[str, Any], *, keep_items: bool) -> None:
-        super().__init__(params, "judge")
-        self.keep_items = keep_items
-
-    def _generate(self, prepared: PreparedRun, held: ExitStack, *, score: bool) -> GenerationResult:
-        from goldgate.generation.run import SUMMARY
-
-        for file in (folder / LABELS_FILE for folder in self.options.folders()):
-            if file.exists() and not (self.options.whole / SUMMARY).exists():
-                raise ConfigError(
-                    "out.not_ours",
-                    "this file was not written by goldgate judge, and would be overwritten",
-                    place=Place(str(file)),
-                    advice="move it, or choose another folder for --out",
-                )
-        return super()._generate(prepared, held, score=score)
-
-    def _after(self, prepared: PreparedRun, outcome: GenerationResult, *, score: bool) -> int:
-        if self.options.shard is not None:
-            return super()._after(prepared, outcome, score=score)
-        labels = self._write_labels(prepared)
-        status = super()._after(prepared, outcome, score=score)
-        return status if self.quiet else print_output(labels, status)
-
-    def _write_labels(self, prepared: PreparedRun) -> str:
-        """Write the labels of each seed, and all items where no file has them; which files, and how many labels."""
-        import orjson
-
-        from goldgate.generation.results import artifact_file
-        from goldgate.generation.run import PREDICTIONS
-
-        task, lines = cast("JudgingTask", prepared.task), []
-        for folder in self.options.folders():
-            answers = map(orjson.loads, (folder / PREDICTIONS).read_bytes().splitlines())
-            labels = [*task.labels(answers, self.options.model)]
-            with artifact_file(folder / LABELS_FILE) as stream:
-                stream.writelines(orjson.dumps(label) + b"\n" for label in labels)
-            without = sum(label["label"] is None for label in labels)
-            lines.append(f"{len(labels) - without} of {len(labels)} items have a label in {folder / LABELS_FILE}")
-        if self.keep_items:
-            with artifact_file(self.options.out / ITEMS_FILE) as stream, open(self.params["items"], "rb") as items:
-                stream.writelines(items)
-        return "\n".join(lines) + "\n"

@@ -11,19 +11,30 @@ from __future__ import annotations
 import fcntl
 import io
 import os
+import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goldgate import __version__
 from goldgate.core.process import block_signals
 from goldgate.engines.parts import FOLDER, PART
-from goldgate.errors import ConfigError, MachineError, Place
+from goldgate.errors import ConfigError, Place
 from goldgate.files import writing
-from goldgate.files.address import STANDARD_INPUT, is_url, join_url, normalize_url, public_url, resolved_path
-from goldgate.files.writing import UNFINISHED_SUFFIX, FolderLock, escape_surrogates, write_failure
+from goldgate.files.address import (
+    STANDARD_INPUT,
+    is_url,
+    join_url,
+    normalize_url,
+    public_url,
+    redact_arguments,
+    resolved_path,
+)
+from goldgate.files.writing import UNFINISHED_SUFFIX, FolderLock, escape_surrogates
 
 if TYPE_CHECKING:
     from goldgate.cli.runner import Job
@@ -34,6 +45,10 @@ SAMPLES, RUN_JSON = "samples.jsonl", "run.json"
 # The files of an evaluation and their formats. In this order they get their names: the verdict is the last.
 REPORT_FORMATS = {REPORT_MARKDOWN: "markdown", REPORT_HTML: "html", JUNIT: "junit", REPORT_JSON: "json"}
 REPORT_FILES = (REPORT_MARKDOWN, REPORT_HTML, JUNIT, RUN_JSON, REPORT_JSON)
+
+_write_errors = partial(
+    writing.write_errors, advice="--out needs a folder that can be written to, with room for the results"
+)
 
 
 class OutFolder:
@@ -53,11 +68,11 @@ class OutFolder:
         self._records = records  # the name of the file with a line for each unit
         self._names = (records, *names)
         # The folders that are to be made. Path.exists fails where a name is too long; making the folder then says so.
-        self._made = [folder for folder in (self.path, *self.path.parents) if not os.path.exists(folder)]
+        self._new_folders = [folder for folder in (self.path, *self.path.parents) if not os.path.exists(folder)]
         self._published = False
         _check_inputs(self.path, inputs, self._names)
         _require_free(self.path, self._names)
-        with _named_failures(self.path, "the folder for the results cannot be created or locked"):
+        with _write_errors(self.path, message="the folder for the results cannot be created or locked"):
             self._lock = FolderLock(self.path)
         # Where the file system knows no locks, another process may be at work: its names must be other ones.
         self._ending = UNFINISHED_SUFFIX if self._lock.held else f".{os.getpid()}{UNFINISHED_SUFFIX}"
@@ -76,6 +91,14 @@ class OutFolder:
         """A part of that file, which is written already."""
         return self._samples.read_part(offset, length) if self._samples is not None else b""
 
+    def read_head(self, name: str, length: int) -> bytes:
+        """The first bytes of a file of an earlier run; none if it is not there."""
+        try:
+            with open(self.path / name, "rb") as stream:
+                return stream.read(length)
+        except OSError:
+            return b""
+
     def publish(self, files: Mapping[str, bytes], *, with_samples: bool) -> None:
         """Complete the run's files and give them their names, in place of an earlier run's."""
         names = set(files)
@@ -86,14 +109,14 @@ class OutFolder:
             self._drop_samples()  # first: on a full disk it makes room for the report that says so
         for name, content in files.items():
             path = self._unfinished(name)
-            with _named_failures(path), open(path, "xb") as stream:
+            with _write_errors(path), open(path, "xb") as stream:
                 stream.write(content)
         with block_signals():
             for name in self._names:
                 if name not in names:
                     _remove(self.path / name)
                     continue
-                with _named_failures(self.path / name):
+                with _write_errors(self.path / name):
                     os.replace(self._unfinished(name), self.path / name)
             self._published = True
 
@@ -105,7 +128,7 @@ class OutFolder:
                 self._remove_unfinished()
             self._lock.release()
             if not self._published:
-                for folder in self._made:
+                for folder in self._new_folders:
                     with suppress(OSError):
                         folder.rmdir()
 
@@ -134,21 +157,21 @@ class SamplesFile(io.BufferedWriter):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with _named_failures(path):
+        with _write_errors(path):
             super().__init__(io.FileIO(path, "xb+"))
 
     def write(self, data: Any) -> int:
-        with _named_failures(self._path):
+        with _write_errors(self._path):
             return super().write(data)
 
     def read_part(self, offset: int, length: int) -> bytes:
         """Read `length` bytes of what was written."""
-        with _named_failures(self._path):
+        with _write_errors(self._path):
             self.flush()
             return os.pread(self.fileno(), length, offset)
 
     def close(self) -> None:
-        with _named_failures(self._path):
+        with _write_errors(self._path):
             super().close()
 
 
@@ -158,16 +181,18 @@ def _check_inputs(folder: Path, inputs: Iterable[str], written: Sequence[str]) -
         for name in names:
             with suppress(OSError):  # one of the two is not there: then they are not the same
                 if os.path.samefile(path, folder / name):
-                    raise input_error(name, path)
+                    raise _input_error(name, path)
 
 
-def input_error(name: str, path: str) -> ConfigError:
-    """The error for an input that a file of the results would replace."""
+def _input_error(
+    name: str, path: str, input: str = "an input of this run", option: str = "--out", kind: str = "folder"
+) -> ConfigError:
+    """The error for an input that a result would replace."""
     return ConfigError(
-        "out.is_an_input",
-        f"writing {name} would overwrite an input of this run",
-        place=Place(path),
-        advice="choose another folder for --out",
+        f"{option.strip('-')}.is_an_input",
+        f"writing {name} would overwrite {input}",
+        place=Place(public_url(path)),
+        advice=f"choose another {kind} for {option}",
     )
 
 
@@ -196,18 +221,8 @@ def _require_free(folder: Path, written: Sequence[str]) -> None:
 
 
 def _remove(path: Path) -> None:
-    with _named_failures(path):
+    with _write_errors(path):
         path.unlink(missing_ok=True)
-
-
-@contextmanager
-def _named_failures(path: Path, message: str = "a result cannot be written") -> Iterator[None]:
-    """Make what the system does not take (a full disk) an error that names the file."""
-    try:
-        yield
-    except OSError as problem:
-        advice = "--out needs a folder that can be written to, with room for the results"
-        raise write_failure(path, problem, advice, message) from None
 
 
 _PREFIX = "goldgate-out-"
@@ -232,7 +247,6 @@ class UploadedFolder(OutFolder):
             raise
 
     def read_head(self, name: str, length: int) -> bytes:
-        """The first bytes of a file of an earlier run."""
         return self._remote.read_head(name, length)
 
     def publish(self, files: Mapping[str, bytes], *, with_samples: bool) -> None:
@@ -256,7 +270,7 @@ def _check_remote_inputs(url: str, inputs: Iterable[str], written: Sequence[str]
     names = {normalize_url(join_url(url, name)): name for name in written}
     for each in inputs:
         if normalize_url(each) in names:
-            raise input_error(names[normalize_url(each)], public_url(each))
+            raise _input_error(names[normalize_url(each)], each)
 
 
 def _make_temporary() -> Path:
@@ -265,12 +279,8 @@ def _make_temporary() -> Path:
     try:
         return Path(tempfile.mkdtemp(prefix=_PREFIX))
     except OSError as problem:
-        raise MachineError(
-            "machine.temporary_folder",
-            "the results cannot be written to the temporary folder, where they are until they are uploaded",
-            found=problem.strerror or type(problem).__name__,
-            advice="name a folder with room for them in the environment variable TMPDIR",
-        ) from None
+        message = "the results cannot be written to the temporary folder, where they are until they are uploaded"
+        raise writing.temporary_folder_error(problem, message) from None
 
 
 def _remove_stale_folders() -> None:
@@ -292,13 +302,9 @@ def _remove_stale_folders() -> None:
 
 def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[str, Any]:
     """The record of one run of a command."""
-    import platform
     import unicodedata
 
     import orjson
-
-    from goldgate import __version__
-    from goldgate.files.address import redact_arguments
 
     # As `platform.platform()` says it, which would start a process to ask for the processor.
     library = "".join(platform.libc_ver())
@@ -336,12 +342,7 @@ def check_not_input(
 ) -> None:
     """Raise a ConfigError where the file that an option names is one of the inputs."""
     if any(resolved_path(path) == resolved_path(file) for path in inputs):
-        raise ConfigError(
-            f"{option.strip('-')}.is_an_input",
-            f"writing {what} would overwrite {input}",
-            place=Place(public_url(file)),
-            advice=f"choose another file for {option}",
-        )
+        raise _input_error(what, file, input, option, "file")
 
 
 def check_overwrite(job: Job) -> None:

@@ -23,9 +23,10 @@ from goldgate.cli.options import (
 )
 from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.runner import Result, check_result, command
-from goldgate.files.writing import write_file
+from goldgate.files.writing import atomic_file, write_file
 from goldgate.readers.dialects import OWN_FORM, all_dialects
-from goldgate.suites import abilities_for
+from goldgate.shape import schema_of
+from goldgate.suites import abilities_for, all_suites
 
 _KINDS = list(dict.fromkeys(ability.kind for _, ability in abilities_for("check")))
 
@@ -109,8 +110,6 @@ def all_schemas() -> dict[str, dict[str, Any]]:
     """Every schema by the name of its file."""
     from goldgate.protocol import protocol_file_type
     from goldgate.runs.contracts import COMPARISON_CONTRACTS, TREND_CONTRACTS
-    from goldgate.shape import schema_of
-    from goldgate.suites import all_suites
     from goldgate.suites.plan import all_sections
 
     contracts = {file: contract for suite in all_suites() for file, contract in suite.contracts.items()}
@@ -146,7 +145,6 @@ _DIALECTS = "\n".join(f"    {dialect.name}: {dialect.about}" for dialect in all_
     """,
 )
 def convert_command(gold: Sequence[str], out: str, suite: str | None, **options: Any) -> str:
-    from goldgate.files.writing import atomic_file
 
     ability = choose_ability("convert", suite, options).ability
     check_not_input((*gold, *input_paths(ability, options)), out)

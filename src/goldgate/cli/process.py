@@ -31,7 +31,9 @@ from goldgate.errors import (
     InternalError,
     MachineError,
     Place,
+    system_reason,
 )
+from goldgate.report import RENDERERS
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import ErrorReport, SuiteReport
@@ -203,7 +205,7 @@ T = TypeVar("T")
 
 
 def result_or_error(work: Callable[[], T]) -> T | GoldgateError:
-    """What the work gives, or the error it ended in; a fault of our own becomes an InternalError."""
+    """The result of `work`, or the error it ended in; a bug in goldgate becomes an InternalError."""
     try:
         with block_signals():  # its C code ends the process if a signal raises an exception while it is imported
             import orjson  # noqa: F401
@@ -223,7 +225,7 @@ def result_or_error(work: Callable[[], T]) -> T | GoldgateError:
 
 
 def exit_status(work: Callable[[], int]) -> int:
-    """The exit status that the work gives, or that of the error it ended in, which is printed to stderr."""
+    """The exit status that `work` returns, or that of the error it ended in, which is printed to stderr."""
     outcome = result_or_error(work)
     if isinstance(outcome, GoldgateError):
         show_error(outcome)
@@ -232,7 +234,7 @@ def exit_status(work: Callable[[], int]) -> int:
 
 
 def _interrupted_exit() -> click.exceptions.Exit:
-    """Said here, because click would put an empty line before it."""
+    """Print `interrupted`, without the empty line that click would put before it; the exit to raise."""
     print_stderr("interrupted")
     return click.exceptions.Exit(EXIT_INTERRUPTED)
 
@@ -261,7 +263,7 @@ def print_output(text: str | bytes, status: int) -> int:
         discard_stdout()
     except OSError as problem:
         discard_stdout()
-        return _stdout_failed(problem.strerror or type(problem).__name__)
+        return _stdout_failed(system_reason(problem))
     return status
 
 
@@ -386,14 +388,12 @@ GITHUB_VARIABLES = _ACTIONS, _SUMMARY = "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"
 
 
 def report_to_github(report: SuiteReport | ErrorReport, *, printed: bool) -> bool:
-    """Whether annotations went to the log, where `printed` says that they are the report that is printed anyway.
+    """Write the report to the step's summary, and annotations to the log unless they are `printed` anyway.
 
-    They go to stderr: standard output holds the report in the format that was asked for.
+    True if annotations were written. They go to stderr: standard output holds the report in its own format.
     """
     in_actions = os.environ.get(_ACTIONS) == "true"
     if in_actions and not printed:
-        from goldgate.report import RENDERERS
-
         click.echo(RENDERERS["github"](report).encode(), nl=False, err=True)
     path = os.environ.get(_SUMMARY)
     if path:
@@ -402,8 +402,7 @@ def report_to_github(report: SuiteReport | ErrorReport, *, printed: bool) -> boo
 
 
 def _write_summary(path: str, report: SuiteReport | ErrorReport) -> None:
-    """Append the report; a summary that cannot be written is said, and no more: the verdict stands."""
-    from goldgate.report import RENDERERS
+    """Append the report to the step's summary. A failure is printed and changes no verdict."""
     from goldgate.report.verdicts import step_summary
 
     try:
@@ -411,5 +410,4 @@ def _write_summary(path: str, report: SuiteReport | ErrorReport) -> None:
             text = step_summary(RENDERERS["markdown"](report), summary.tell())
             summary.write(text.encode())
     except (OSError, ValueError) as problem:
-        why = getattr(problem, "strerror", None) or type(problem).__name__
-        print_stderr(f"the summary of this step was not written ({_SUMMARY}): {why}")
+        print_stderr(f"the summary of this step was not written ({_SUMMARY}): {system_reason(problem)}")

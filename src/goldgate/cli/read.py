@@ -10,12 +10,13 @@ import click
 
 from goldgate.cli.options import ability_options, choose_ability, format_option, option, protocol_option
 from goldgate.cli.process import print_output, result_or_error, show_error
+from goldgate.cli.runner import Job, print_failure
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, InputError
+from goldgate.files.address import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from goldgate.report.responses import AnswerReader
 
-STANDARD_INPUT = "-"
 RECORD_SUFFIXES = (".jsonl", ".json", ".gz", ".csv", ".tsv", ".parquet", ".eval")
 _NOT_RECORDS = tuple(f"predictions.{what}" for what in ("not_json", "not_an_object", "bad_id", "no_answer"))
 _BATCH_SIZE = 200  # answers that are printed together
@@ -75,9 +76,10 @@ def read_command(
         context.exit(outcome)
     if many and kind is None and outcome.code in _NOT_RECORDS:
         outcome.advice = "; ".join(filter(None, (outcome.advice, "if the file is one response, add --as text")))
+    if not (many and format == "json"):
+        context.exit(print_failure(Job("read", {}, format=format, annotate=False), outcome))
     show_error(outcome)
-    if format == "json":
-        _print_json_error(outcome, on_one_line=many)
+    _print_error_line(outcome)
     context.exit(outcome.exit_status)
 
 
@@ -132,11 +134,11 @@ def _print_waiting(waiting: list[str], format: str) -> int:
     return print_output(text.encode() if format == "json" else text, EXIT_PASSED) if text else EXIT_PASSED
 
 
-def _print_json_error(error: GoldgateError, *, on_one_line: bool) -> None:
+def _print_error_line(error: GoldgateError) -> None:
+    """Print the error as JSON on one line, below the answers that were read before it."""
     import orjson
 
-    from goldgate.core.evaluation import error_report, render_json
+    from goldgate.core.evaluation import error_report
 
-    report = error_report("read", error)
-    rendered = orjson.dumps(report, option=orjson.OPT_APPEND_NEWLINE) if on_one_line else render_json(report)
-    print_output(rendered, error.exit_status)
+    line = orjson.dumps(error_report("read", error), option=orjson.OPT_APPEND_NEWLINE)
+    print_output(line, error.exit_status)

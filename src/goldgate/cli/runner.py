@@ -10,6 +10,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -42,10 +43,12 @@ from goldgate.cli.process import (
 )
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, Place
 from goldgate.files.address import is_url, join_url, public_url
-from goldgate.files.writing import folder_in_use_error, map_texts
+from goldgate.files.writing import folder_in_use_error, map_texts, write_parts
+from goldgate.report import describe_report, name_files, render_page
+from goldgate.suites import load_suite
+from goldgate.tracking import require_tracker, track
 
 if TYPE_CHECKING:
-    from goldgate.comparison import Comparison
     from goldgate.core.contracts import ErrorReport
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.page import Page
@@ -69,7 +72,6 @@ class SampleCollector:
 
     def __call__(self, evaluation: Evaluation, plan: Plan, inputs: InputLookup, worst: WorstUnits) -> None:
         from goldgate.report.html.units import UnitSelection, worst_units
-        from goldgate.suites import load_suite
 
         suite = load_suite(self._suite)
         try:
@@ -93,16 +95,17 @@ HTML, JSON, GITHUB = "html", "json", "github"  # formats
 _OVERWRITE_CODE = "against.overwritten"
 _HEAD_BYTES = 200  # bytes: a report begins with its suite
 _SUITE_PATTERN = re.compile(rb'"suite": "([^"]+)"')
-Describe = Callable[[Any], "Page"]  # of a report of the type that the command makes
-Outcome: TypeAlias = "Evaluation | Comparison | Result | GoldgateError"
 
 
 class Result(NamedTuple):
     """What a command prints: a report as JSON, the page that describes it in any other format."""
 
     report: Mapping[str, Any]
-    describe: Describe
+    describe: Callable[[Any], Page]  # of a report of the type that the command makes
     exit_status: int = EXIT_PASSED
+
+
+Outcome: TypeAlias = "Evaluation | Result | GoldgateError"  # an evaluation is described by its suite
 
 
 def command(
@@ -131,8 +134,7 @@ def exit_with(
     if isinstance(outcome, GoldgateError):
         context.exit(print_failure(job, outcome))
     if isinstance(outcome, Result):
-        rendered = _JobOutput(job._replace(describe=outcome.describe), outcome).rendered(format)
-        context.exit(print_output(rendered, outcome.exit_status))
+        context.exit(print_output(_JobOutput(job, outcome).rendered(format), outcome.exit_status))
     context.exit(print_output(outcome, EXIT_PASSED))
 
 
@@ -166,7 +168,6 @@ class Job(NamedTuple):
     engine: str = "processes"
     generating: bool = False  # this process also asks the model in `out`, and holds its journal
     track: str | None = None  # the experiment tracker that gets the result too
-    describe: Describe | None = None  # the page of a report; None: as its suite describes it
 
     @property
     def paths(self) -> list[str]:
@@ -180,7 +181,7 @@ class Job(NamedTuple):
         return (*pages, RUN_JSON, last)
 
 
-EvaluateInputs = Callable[["IO[bytes] | None", "Finished | None"], "Evaluation | Comparison"]
+EvaluateInputs = Callable[["IO[bytes] | None", "Finished | None"], "Evaluation | Result"]
 
 
 def run_job(job: Job, evaluate: EvaluateInputs) -> int:
@@ -221,7 +222,7 @@ def _without_folder(job: Job, evaluate: EvaluateInputs) -> _JobOutput:
 
     from goldgate.files.reading import read_part
 
-    def with_records() -> Evaluation | Comparison:
+    def with_records() -> Evaluation | Result:
         with TemporaryFile() as records:
             collector.read = partial(read_part, records)
             return evaluate(records, collector)
@@ -239,13 +240,10 @@ def _finish(job: Job, output: _JobOutput, unwritten: GoldgateError | None) -> in
     return _print_report(job, output, outcome.exit_status) if unwritten is None else print_failure(job, unwritten)
 
 
-def _track(job: Job, outcome: Evaluation | Comparison | Result) -> None:
+def _track(job: Job, outcome: Evaluation | Result) -> None:
     if job.track is None:
         return
-    from contextlib import redirect_stdout
-
     from goldgate.core.evaluation import Evaluation
-    from goldgate.tracking import track
 
     assert isinstance(outcome, Evaluation)  # no other command has the option
     folder = None if job.out is None or is_url(job.out) else job.out
@@ -264,7 +262,6 @@ def _write_report(job: Job, outcome: Outcome) -> GoldgateError | None:
     if path is None or _would_overwrite(outcome):
         return None
     from goldgate.core.evaluation import json_parts
-    from goldgate.files.writing import write_parts
 
     report = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
     return result_or_error(lambda: write_parts(path, json_parts(report), "--report"))
@@ -274,46 +271,34 @@ def _open_folder(job: Job) -> OutFolder | None:
     """The folder for the results if there is one. What cannot end well is refused before anything is scored."""
     check_overwrite(job)
     if job.track is not None:
-        from goldgate.tracking import require_tracker
-
         require_tracker(job.track)
     out = job.out
     if out is None:
         return None
-    if is_url(out):
-        folder = UploadedFolder(out, job.paths, job.records, job.file_names)
-        try:
-            _require_suite(job, lambda: folder.read_head(REPORT_JSON, _HEAD_BYTES), join_url(out, REPORT_JSON))
-        except BaseException:
-            folder.close()
-            raise
-        return folder
-    journal, report = Path(out, "journal.jsonl"), Path(out, REPORT_JSON)
+    journal = Path(out, "journal.jsonl")
     if not job.generating and os.path.exists(journal):
         from goldgate.generation.journal import journal_in_use
 
         if journal_in_use(journal):
             raise folder_in_use_error(journal.parent, "a process that asks a model and keeps its answers there")
-    _require_suite(job, lambda: _read_head(report), str(report))
-    return OutFolder(out, job.paths, job.records, job.file_names)
-
-
-def _read_head(path: Path) -> bytes:
+    kind = UploadedFolder if is_url(out) else OutFolder
+    folder = kind(out, job.paths, job.records, job.file_names)
     try:
-        with open(path, "rb") as stream:
-            return stream.read(_HEAD_BYTES)
-    except OSError:
-        return b""
+        _require_suite(job, folder, out)
+    except BaseException:
+        folder.close()
+        raise
+    return folder
 
 
-def _require_suite(job: Job, read_head: Callable[[], bytes], report: str) -> None:
+def _require_suite(job: Job, folder: OutFolder, out: str) -> None:
     """The files of a folder are all of one run: those of another suite have other names, and would stay."""
-    match = _SUITE_PATTERN.search(read_head()) if REPORT_JSON in job.files else None
+    match = _SUITE_PATTERN.search(folder.read_head(REPORT_JSON, _HEAD_BYTES)) if REPORT_JSON in job.files else None
     if match is not None and match[1].decode() != job.suite:
         raise ConfigError(
             "out.of_another_suite",
             f"this folder has results of the {match[1].decode()} suite",
-            place=Place(report),
+            place=Place(join_url(out, REPORT_JSON) if is_url(out) else str(folder.path / REPORT_JSON)),
             expected=f"a folder for the {job.suite} suite",
             advice="choose another folder for --out",
         )
@@ -371,17 +356,14 @@ class _JobOutput:
     def __init__(self, job: Job, outcome: Outcome, units: UnitSelection | None = None) -> None:
         self.job = job
         self.outcome = outcome
-        self.failed = isinstance(outcome, GoldgateError)
         self.report: Any = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
-        self._units = None if self.failed else units
+        self._units = units
 
     @cached_property
     def page(self) -> Page:
-        from goldgate.report import describe_report
-
-        return (
-            describe_report(self.report) if self.failed or self.job.describe is None else self.job.describe(self.report)
-        )
+        if isinstance(self.outcome, Result):
+            return self.outcome.describe(self.report)
+        return describe_report(self.report)
 
     def rendered(self, format: str) -> str | bytes:
         """As it is printed. JSON and HTML are UTF-8 whatever the terminal is."""
@@ -390,14 +372,11 @@ class _JobOutput:
 
             return render_json(self.report)
         if format == HTML:
-            from goldgate.report import name_files
             from goldgate.report.html import render_html
 
-            is_report = not self.failed and self.job.describe is None
-            page = name_files(self.page, self.job.inputs) if is_report else self.page
-            return render_html(page, self._units).encode()
-        from goldgate.report import render_page
-
+            if isinstance(self.outcome, (Result, GoldgateError)):
+                return render_html(self.page).encode()
+            return render_html(name_files(self.page, self.job.inputs), self._units).encode()
         page = self.page.brief() if self.job.brief and format == "text" else self.page
         return render_page(page, format, columns=terminal_width(), colour=use_colour())
 
@@ -409,4 +388,4 @@ def _publish(folder: OutFolder, job: Job, output: _JobOutput, run: Mapping[str, 
     for name, format in job.files.items():
         text = output.rendered(format)
         files[name] = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
-    folder.publish(files, with_samples=not output.failed)
+    folder.publish(files, with_samples=not isinstance(output.outcome, GoldgateError))

@@ -32,7 +32,7 @@ from goldgate.cli.process import print_stderr
 from goldgate.cli.runner import Result, command
 from goldgate.errors import ConfigError, Place
 from goldgate.files.address import is_url, public_url
-from goldgate.files.writing import write_failure, write_file
+from goldgate.files.writing import write_errors, write_file
 from goldgate.suites import all_suites
 
 if TYPE_CHECKING:
@@ -209,10 +209,8 @@ def baseline_command(reports: Sequence[str], out: str, false_alarm_rate: str) ->
         require_report_or_baseline(Path(out), out, BASELINE_FILE)
         record: BaselineRecord
         record, units = make_baseline_and_units(reports, all_suites(), chance)
-        try:
+        with write_errors(out, "--out needs a folder that can be written to"):
             os.makedirs(out, exist_ok=True)
-        except OSError as problem:
-            raise write_failure(out, problem, "--out needs a folder that can be written to") from None
         write_file(os.path.join(out, UNITS_FILE), units.data, "--out")
         write_file(os.path.join(out, BASELINE_FILE), render_json(record), "--out")
         wrote = f"wrote {out}: {BASELINE_FILE}, {UNITS_FILE}; for a gate: against: {out}"

@@ -25,7 +25,7 @@ class Engine(Protocol):
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]: ...
 
     def parts(self, stream: IO[bytes]) -> RecordParts:
-        """How the records of shards come into this file, in the order of the shards."""
+        """The parts that join the records of shards into this file, in the order of the shards."""
 
 
 def start_engine(

@@ -15,7 +15,7 @@ from functools import cache
 from typing import IO, Any, NamedTuple, Protocol
 
 from goldgate.errors import GoldgateError, MachineError
-from goldgate.files.writing import UNFINISHED_SUFFIX, write_failure
+from goldgate.files.writing import UNFINISHED_SUFFIX, temporary_folder_error, write_failure
 
 BLOCK = 1 << 20
 # The end of a name that a part has for an instant, where nameless files cannot be made.
@@ -27,14 +27,14 @@ class RecordWriter(Protocol):
     """Takes the records of one shard. It can be sent to another process."""
 
     def put(self, records: bytes) -> Any:
-        """Write them; the result says where they are. It can be sent back."""
+        """Write records; the result is their location, and can be sent back to the process that joins them."""
 
 
 class RecordParts(Protocol):
-    """The parts of one file of records. What the places hold is given back by the engine that made them, at its end."""
+    """The parts of one file of records. The engine that made them closes their files when it ends."""
 
     def place(self) -> RecordWriter:
-        """Where the records of the next shard go."""
+        """The writer for the records of the next shard."""
 
     def take(self, where: Any) -> None:
         """Add the next part to the file: `where` is what `put` gave."""
@@ -64,7 +64,7 @@ class SpooledParts:
         self._free.append(spool)
 
     def close(self) -> None:
-        """Only when no thread can send a place any more: the number of a closed file soon is another file's."""
+        """Close the files, when no thread can send one any more: a closed file's number is soon another file's."""
         for spool in (*self._free, *self._in_use):
             spool.file.close()
 
@@ -136,12 +136,7 @@ def _nameless(target: str | None) -> io.FileIO:
 def cannot_write(target: str | None, problem: OSError) -> GoldgateError:
     if target is not None:
         return write_failure(target, problem, _ADVICE)
-    return MachineError(
-        "machine.temporary_folder",
-        "the records cannot be written to the temporary folder",
-        found=problem.strerror or type(problem).__name__,
-        advice="name a folder with room for them in the environment variable TMPDIR",
-    )
+    return temporary_folder_error(problem, "the records cannot be written to the temporary folder")
 
 
 FOLDER = ".parts" + UNFINISHED_SUFFIX
@@ -264,7 +259,7 @@ def _make(folder: str, token: str, target: str) -> None:
 
 @cache
 def _is_seen(folder: str, token: str) -> bool:
-    """Whether this machine sees the folder of the process that joins the parts."""
+    """Whether this machine can read the folder of the process that joins the parts."""
     try:
         with open(os.path.join(folder, _TOKEN)) as stream:
             return stream.read() == token

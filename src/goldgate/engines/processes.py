@@ -216,7 +216,7 @@ class WorkerTraceback(Exception):  # noqa: N818  # the traceback of an error, as
 class _Packer(pickle.Pickler):
     """Sets open files aside: a number stands for each. A file elsewhere goes by its URL, even by a signed one."""
 
-    dispatch_table = copyreg.dispatch_table | {RemoteFile: RemoteFile.reduced}
+    dispatch_table = copyreg.dispatch_table | {RemoteFile: RemoteFile.reduce_locally}
 
     def __init__(self, stream: BytesIO) -> None:
         super().__init__(stream, pickle.HIGHEST_PROTOCOL)
@@ -248,7 +248,7 @@ def pack_message(value: Any) -> tuple[bytes, list[int]]:
 
 
 def unpack_message(data: bytes, files: Sequence[int] = ()) -> Any:
-    """What `pack` was given, with the open files that came along."""
+    """The value of a packed message, with the open files that came along."""
     return _Unpacker(data, files).load()
 
 

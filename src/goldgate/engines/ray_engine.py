@@ -138,7 +138,7 @@ class RayEngine:
                     raise unpack_error(data)
             self._under_way = False
         except (EOFError, ConnectionError):
-            raise self._died() from None
+            raise self._lost_cluster_error() from None
 
     def _stop_earlier(self) -> None:
         """End an earlier map that was left before its end, so that the other process listens."""
@@ -150,14 +150,14 @@ class RayEngine:
 
     @property
     def workers(self) -> int:
-        """The processors of the cluster when it was first asked for them."""
+        """The number of processors that the cluster had when it was first asked."""
         if self._workers is None:
             try:
                 self._stop_earlier()
                 send(self._connection, PROCESSORS, b"")
                 kind, data, _ = receive(self._connection)
             except (EOFError, ConnectionError):
-                raise self._died() from None
+                raise self._lost_cluster_error() from None
             if kind == ERROR:
                 raise unpack_error(data)
             self._workers = int(data)
@@ -203,7 +203,7 @@ class RayEngine:
             if self._folder is not None:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _died(self) -> MachineError:
+    def _lost_cluster_error(self) -> MachineError:
         end = self._child.describe_end()
         return MachineError(
             "ray.lost",
@@ -252,13 +252,13 @@ def main(alive: int, connection: int, argument: str) -> None:
     os.chdir("/")  # Ray's workers could import from where its driver stands
     sys.argv = ["goldgate"]
     with socket.socket(fileno=connection) as opened:
-        early: Exception | None = None
+        connect_error: Exception | None = None
         try:
             _connect(options)
         except Exception as problem:
-            early = problem
+            connect_error = problem
         try:
-            _serve(opened, options, early)
+            _serve(opened, options, connect_error)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             _disconnect()
 
@@ -325,7 +325,7 @@ def _disconnect() -> None:
     os._exit(0)  # nothing else of Ray's has to be waited for
 
 
-def _serve(connection: socket.socket, options: Options, early: Exception | None) -> None:
+def _serve(connection: socket.socket, options: Options, connect_error: Exception | None) -> None:
     copies: list[list[Any]] = [[]]
     numbers = 0
     while True:
@@ -333,9 +333,9 @@ def _serve(connection: socket.socket, options: Options, early: Exception | None)
         if kind == STOP:
             send(connection, STOP, b"")
             continue
-        if early is not None:
+        if connect_error is not None:
             if kind in (WORK, PROCESSORS):
-                send(connection, ERROR, packed_error(early))
+                send(connection, ERROR, packed_error(connect_error))
             continue
         import ray
 
@@ -344,7 +344,7 @@ def _serve(connection: socket.socket, options: Options, early: Exception | None)
         elif kind == COPY:
             copies.append([])
         elif kind == PROCESSORS:
-            send(connection, PROCESSORS, str(Processors(options).at_once()).encode())
+            send(connection, PROCESSORS, str(Processors(options).capacity()).encode())
         elif kind == WORK:
             packed, numbers_of_copies = pickle.loads(data)
             numbers += 1
@@ -353,12 +353,12 @@ def _serve(connection: socket.socket, options: Options, early: Exception | None)
             try:
                 mapping.run()
             except ray.exceptions.RayError as problem:
-                send(connection, ERROR, packed_error(_lost(problem)))
+                send(connection, ERROR, packed_error(_lost_work_error(problem)))
             except GoldgateError as problem:
                 send(connection, ERROR, packed_error(problem))
             except StoppedError:
                 pass
-            mapping.give_up()
+            mapping.cancel_tasks()
 
 
 class StoppedError(Exception):
@@ -378,29 +378,29 @@ class _Map:
         self._remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_task())
         self._tasks: deque[Any] = deque()  # in order: the first one's answers are the next to be given back
         self._unfinished: list[Any] = []
-        self._all_given = False
+        self._has_all_shards = False
         self._shards = 1  # in a task
         self._processors = Processors(options)
 
     def run(self) -> None:
         while True:
-            self._give_out()
+            self._submit_tasks()
             unfinished = set(self._unfinished)
             if not self._tasks:
                 return
             while self._tasks and self._tasks[0] not in unfinished:
-                if not self._give_back(*self._ray.get(self._tasks.popleft())):
+                if not self._send_answers(*self._ray.get(self._tasks.popleft())):
                     return
             if unfinished:
                 self._wait()
 
-    def _give_out(self) -> None:
+    def _submit_tasks(self) -> None:
         """Ask for shards as long as there are processors for them."""
-        at_once = self._processors.at_once()
+        capacity = self._processors.capacity()
         while (
-            not self._all_given
-            and len(self._unfinished) < at_once * TASKS_AHEAD
-            and len(self._tasks) < at_once * MAX_UNORDERED_TASKS
+            not self._has_all_shards
+            and len(self._unfinished) < capacity * TASKS_AHEAD
+            and len(self._tasks) < capacity * MAX_UNORDERED_TASKS
         ):
             send(self._connection, NEXT, str(self._shards).encode())
             kind, data, _ = receive(self._connection)
@@ -408,7 +408,7 @@ class _Map:
                 send(self._connection, STOP, b"")
                 raise StoppedError
             shards = pickle.loads(data)
-            self._all_given = not shards
+            self._has_all_shards = not shards
             if shards:
                 self._tasks.append(self._remote.remote(*self._arguments, shards))
                 self._unfinished.append(self._tasks[-1])
@@ -420,8 +420,8 @@ class _Map:
             _, rest = self._ray.wait(rest, num_returns=len(rest), timeout=0, fetch_local=False)
         self._unfinished = rest
 
-    def _give_back(self, seconds: float, answers: list[tuple[bytes, bytes]]) -> bool:
-        """Send a task's answers back; whether there is more to come."""
+    def _send_answers(self, seconds: float, answers: list[tuple[bytes, bytes]]) -> bool:
+        """Send a task's answers to the first process; False after an error, which is the last answer."""
         each = max(seconds, 1e-6) / len(answers)
         self._shards = max(1, min(MAX_SHARDS, round(TASK_SECONDS / each)))
         for kind, data in answers:
@@ -430,19 +430,19 @@ class _Map:
             send(self._connection, kind, data)
         return answers[-1][0] != ERROR
 
-    def give_up(self) -> None:
+    def cancel_tasks(self) -> None:
         """Cancel the tasks that are not done."""
         for reference in self._unfinished:
             self._ray.cancel(reference)
 
 
-Done = tuple[float, list[tuple[bytes, bytes]]]  # the seconds that a task took, and its answers
+TaskOutcome = tuple[float, list[tuple[bytes, bytes]]]  # the seconds that a task took, and its answers
 
 
-def _task() -> Callable[..., Done]:
-    """The function that nodes call. It goes there as it is, so that a node without goldgate can say so."""
+def _task() -> Callable[..., TaskOutcome]:
+    """The function that nodes call. It is sent as code, so that a node without goldgate can answer that it has none."""
 
-    def goldgate(build: tuple[str, ...], *arguments: Any) -> Done:
+    def goldgate(build: tuple[str, ...], *arguments: Any) -> TaskOutcome:
         try:
             from goldgate.engines.ray_task import run_task
         except ImportError as problem:
@@ -465,7 +465,7 @@ class Processors:
         self._count = 0
         self._seen = time.monotonic()  # when there was one
 
-    def at_once(self) -> int:
+    def capacity(self) -> int:
         """The number of tasks, at least one even without a processor: some clusters grow when they get work."""
         import ray
 
@@ -496,7 +496,7 @@ def _no_goldgate(host: str, found: str) -> ConfigError:
     )
 
 
-def _lost(problem: Exception) -> MachineError:
+def _lost_work_error(problem: Exception) -> MachineError:
     """The error for work that Ray could not get done."""
     if type(problem).__name__ == "OutOfMemoryError":
         return MachineError(

@@ -50,7 +50,7 @@ def normalize_url(path: str) -> str:
 
 
 def resolved_path(path: str | Path) -> str:
-    """The same text for all paths and URLs of one thing, links resolved: to compare, not to read."""
+    """The canonical form of a path or URL, links resolved: to compare with another one, not to read from."""
     return os.path.realpath(normalize_url(str(path)))
 
 
@@ -186,7 +186,7 @@ _streams_used: WeakSet[object] = WeakSet()
 
 
 def open_standard_input(kind: str) -> IO[bytes]:
-    """What comes in, for the first who asks."""
+    """The stream of standard input; an InputError for the second input that asks for it."""
     stream = sys.stdin
     if stream is None:  # closed by the process that started this one
         raise InputError(f"{kind}.unreadable", "standard input is closed", place=Place(STANDARD_INPUT_NAME))

@@ -294,19 +294,19 @@ _MARKS = (
 
 
 class FileVersion(NamedTuple):
-    """What a store says of an object."""
+    """Which version of a file a store has: its size (-1 if unknown), and its ETag, date or other marks."""
 
     size: int
     marks: tuple[tuple[str, str], ...]
 
 
 def current_version(place: Connection) -> FileVersion:
-    """What the store says of it now; the library's exception if it cannot be asked."""
+    """The version that the store has now; the library's exception if it cannot be asked."""
     return version_of(fetch_info(place))
 
 
 def fetch_info(place: Connection) -> dict[str, Any]:
-    """What the store says of a file or folder now, in the words of its library."""
+    """The properties of a file or folder, under the names of the store's library, asked for now."""
     place.filesystem.invalidate_cache()
     info: dict[str, Any] = call_method(place, "info", transfer_seconds(0), place.path)
     return info

@@ -23,7 +23,7 @@ _EXPECTED_DEPTH = f"at most {MAX_DEPTH} levels"
 
 
 class JsonFlaw(NamedTuple):
-    """What is wrong, in a word, where, and in words for people."""
+    """A flaw of a JSON text: its code, its place, and a message."""
 
     code: Literal["duplicate_key", "not_json", "bad_text"]
     problem: Problem
@@ -243,9 +243,10 @@ def _scalar(tag: str, text: str) -> Any:
             number = Decimal(text.replace("_", ""))
         except InvalidOperation:
             return text
-        # 1e-99999999 is a number, but comparing with it exactly would take forever.
-        sensible = (
-            number.is_finite() and abs(number.adjusted()) < MAX_DIGITS and len(number.as_tuple().digits) < MAX_DIGITS
-        )
-        return number if sensible else text
+        return number if number.is_finite() and not is_long(number) else text
     return text
+
+
+def is_long(number: Decimal) -> bool:
+    """Whether a finite number, such as 1e-99999999, has more digits than can be compared in a short time."""
+    return abs(number.adjusted()) >= MAX_DIGITS or len(number.as_tuple().digits) >= MAX_DIGITS

@@ -23,6 +23,7 @@ from typing import IO, NamedTuple
 
 from goldgate.errors import InputError, MachineError, Place, did_you_mean
 from goldgate.files.address import STANDARD_INPUT, STANDARD_INPUT_NAME, is_url, open_standard_input, public_url
+from goldgate.files.writing import temporary_folder_error
 
 WRITER_SECONDS = 10.0  # until a process that is being started begins to write
 _UNNAMED = ("/proc/", "/dev/fd/")  # where `<(zcat …)` and standard input are: these are open already
@@ -393,7 +394,7 @@ class LocalFile(RandomAccess):
 
 
 class _QuietFile(io.FileIO):
-    """Where it was left open after an error, it is closed without a warning."""
+    """A file that is closed without a warning where an error left it open."""
 
     def __del__(self) -> None:
         self.close()
@@ -415,9 +416,9 @@ def open_local(path: str | Path, kind: str) -> LocalFile:
 
 
 def copy_to_temporary(name: str, kind: str, read: Callable[[int], bytes], why: str = _COPY_REASON) -> LocalFile:
-    """What `read` gives, in a temporary file that has no name and so is gone when no process has it open.
+    """The bytes that `read` gives, in a nameless temporary file, which is gone when no process has it open.
 
-    Of what lies elsewhere it is said, with the reason, that a copy is made.
+    For a URL, a warning says that a copy is made, and why.
     """
     import tempfile  # for this alone: it takes longer to import than a small file to read
 
@@ -450,10 +451,5 @@ def _describe_change(before: FileStamp, now: FileStamp) -> str:
 
 
 def _no_room_error(name: str, kind: str, problem: OSError) -> MachineError:
-    return MachineError(
-        "machine.temporary_folder",
-        f"the {kind} file cannot be unpacked or copied to the temporary folder",
-        place=Place(name),
-        found=problem.strerror or type(problem).__name__,
-        advice="name a folder with room for it in the environment variable TMPDIR",
-    )
+    message = f"the {kind} file cannot be unpacked or copied to the temporary folder"
+    return temporary_folder_error(problem, message, Place(name))

@@ -82,10 +82,10 @@ class RemoteFile(RandomAccess):
                 place=Place(self.name),
                 advice="name the file by a URL that needs credentials (s3://…), which every machine has itself",
             )
-        return self.reduced()
+        return self.reduce_locally()
 
-    def reduced(self) -> tuple[type[RemoteFile], tuple[Any, ...]]:
-        """How it travels to a process of this machine."""
+    def reduce_locally(self) -> tuple[type[RemoteFile], tuple[Any, ...]]:
+        """How pickle makes it again in another process of this machine, where a signed URL may go."""
         return RemoteFile, (self.url, self.kind, self.identity)
 
     def size(self) -> int:
@@ -123,7 +123,7 @@ class RemoteFile(RandomAccess):
     def require_unchanged(self, within: float = 0.0) -> None:
         if within and time.monotonic() - self._checked < within:
             return
-        self._try(self._require_same)
+        self._retry(self._require_same)
         self._checked = time.monotonic()
 
     def close(self) -> None:
@@ -133,14 +133,14 @@ class RemoteFile(RandomAccess):
     def _key(self) -> tuple[str, FileVersion]:
         return self.url, self.identity
 
-    def _place(self) -> Connection:
+    def _connection(self) -> Connection:
         if self._connected is None:
             self._connected = connect(self.url)
         return self._connected
 
     def _require_same(self) -> None:
         try:
-            now = current_version(self._place())
+            now = current_version(self._connection())
         except FileNotFoundError as problem:
             if failure_kind(problem) is not Failure.MISSING:
                 raise
@@ -152,7 +152,7 @@ class RemoteFile(RandomAccess):
 
     def _fetch(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
         """The bytes from each begin to each end."""
-        place, marks = self._place(), dict(self.identity.marks)
+        place, marks = self._connection(), dict(self.identity.marks)
 
         def read() -> list[bytes]:
             if place.is_web and spans == [(0, self.identity.size)]:  # which also servers without ranges give
@@ -167,9 +167,9 @@ class RemoteFile(RandomAccess):
             )
             return parts
 
-        return [self._whole(data, end - begin) for data, (begin, end) in zip(self._try(read), spans, strict=True)]
+        return [self._full_part(data, end - begin) for data, (begin, end) in zip(self._retry(read), spans, strict=True)]
 
-    def _whole(self, data: bytes, length: int) -> bytes:
+    def _full_part(self, data: bytes, length: int) -> bytes:
         if len(data) < length:
             raise self.changed("it is shorter than it was")
         if len(data) > length:
@@ -177,9 +177,9 @@ class RemoteFile(RandomAccess):
             raise _no_ranges_error(self.name, self.kind)
         return bytes(data)
 
-    def _try(self, work: Callable[[], T]) -> T:
+    def _retry(self, work: Callable[[], T]) -> T:
         with library_errors_as(self._error):
-            return retry(self._place(), work)
+            return retry(self._connection(), work)
 
     def _error(self, problem: Exception) -> InputError:
         if isinstance(problem, WrongPartError):
@@ -222,7 +222,7 @@ _piece_cache = _PieceCache()
 
 
 def _merge_ranges(offsets: Sequence[int], lengths: Sequence[int]) -> list[tuple[int, int]]:
-    """Where to read so that every place is in one of them: near ones together, but not too much."""
+    """The ranges to read, from each begin to each end: near places together, up to the size of a piece."""
     spans: list[tuple[int, int]] = []
     for at, length in sorted(zip(offsets, lengths, strict=True)):
         begin, end = spans[-1] if spans else (at, at)
@@ -454,7 +454,7 @@ class RemoteFolder:
         require_writable(url, option)
         self.url = url.rstrip("/")
         self._option = option
-        self._hold(f"{os.getpid()} on {platform.node()}\n".encode())
+        self._write_marker(f"{os.getpid()} on {platform.node()}\n".encode())
         self._held = True
 
     def upload(self, path: Path, name: str) -> None:
@@ -492,7 +492,7 @@ class RemoteFolder:
     def _change(self, name: str, work: Callable[[Any, str], T]) -> T:
         return _write(join_url(self.url, name), self._option, work)
 
-    def _hold(self, marker: bytes) -> None:
+    def _write_marker(self, marker: bytes) -> None:
         if self._change(LOCK_FILE, lambda files, path: _create_object(files, path, marker)):
             return
         owner = self.read_head(LOCK_FILE, _MAX_MARKER_LENGTH).decode(errors="replace")
@@ -543,7 +543,7 @@ def _is_dead_process(owner: str) -> bool:
 
 
 def _write(url: str, option: str, work: Callable[[Any, str], T]) -> T:
-    """The result of `work` with the store's library and the path in it."""
+    """The result of `work`, called with the store's file system and the path in it."""
     place = connect(url)
 
     def work_on_current() -> T:

@@ -21,7 +21,7 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import IO, Any
 
-from goldgate.errors import ConfigError, Place
+from goldgate.errors import ConfigError, MachineError, Place, system_reason
 from goldgate.files.address import is_url
 
 LOCK_FILE = ".goldgate.lock"
@@ -141,14 +141,12 @@ def atomic_file(
     or a pipe is written to as it is. What is durable is on the disk at the end, and outlives a loss of power.
     """
     name = os.fspath(path)
-    try:
+    with write_errors(name, advice):
         folder = os.path.dirname(name)
         if folder and make_folder:
             os.makedirs(folder, exist_ok=True)
         with open(name, "wb") if _is_special(name) else _replacement(name, durable) as stream:
             yield stream
-    except OSError as problem:
-        raise write_failure(name, problem, advice) from None
 
 
 def write_file(path: str, content: bytes, option: str) -> None:
@@ -171,8 +169,28 @@ def write_failure(
     path: str | Path, problem: OSError, advice: str, message: str = "a result cannot be written"
 ) -> ConfigError:
     """The error for a result that the system did not take, with its own reason."""
-    reason = problem.strerror or type(problem).__name__
-    return ConfigError("out.unwritable", message, place=Place(os.fspath(path)), found=reason, advice=advice)
+    place = Place(os.fspath(path))
+    return ConfigError("out.unwritable", message, place=place, found=system_reason(problem), advice=advice)
+
+
+@contextmanager
+def write_errors(path: str | Path, advice: str, message: str = "a result cannot be written") -> Iterator[None]:
+    """Raise an OSError of the block as the error for a result that cannot be written."""
+    try:
+        yield
+    except OSError as problem:
+        raise write_failure(path, problem, advice, message) from None
+
+
+def temporary_folder_error(problem: OSError, message: str, place: Place | None = None) -> MachineError:
+    """The error for the temporary folder, where a file (at `place`) or several cannot be written."""
+    return MachineError(
+        "machine.temporary_folder",
+        message,
+        place=place,
+        found=system_reason(problem),
+        advice=f"name a folder with room for {'it' if place else 'them'} in the environment variable TMPDIR",
+    )
 
 
 def _is_special(path: str) -> bool:

@@ -27,7 +27,7 @@ from goldgate.stats.early_stopping import GateWatch
 
 @dataclass(slots=True)
 class ProgressCounts:
-    """Changed in place while requests come and go; the summary of a run is made from its journal, not from this."""
+    """How far a run is: counts that change as requests come and go. Its summary is made from the journal."""
 
     total: int = 0
     before: int = 0  # already in the journal
@@ -41,8 +41,8 @@ class ProgressCounts:
     waits_for: str | None = None  # the limit that holds the next request back right now
     waited: dict[str, float] = field(default_factory=dict)  # seconds that each limit held requests back
 
-    def spent(self, budget: RequestBudget) -> None:
-        """Take over what a budget knows of tokens and money."""
+    def update_spending(self, budget: RequestBudget) -> None:
+        """Copy the tokens and the money that a budget has counted."""
         self.usage = budget.spent
         self.cost = compute_cost(budget.spent, budget.price)
 
@@ -67,7 +67,7 @@ TERMINAL_INTERVAL, LOG_INTERVAL = 0.25, 10.0  # seconds between two lines
 
 
 class GenerationProgress:
-    """Call it with the counts, as often as you like."""
+    """A line on stderr with the progress of a run: call it with the counts, as often as you like."""
 
     def __init__(self, *, quiet: bool, currency: str = "") -> None:
         self._quiet = quiet or sys.stderr is None
@@ -102,7 +102,7 @@ class GenerationProgress:
             self._width = 0
 
     def say(self, text: str) -> None:
-        """A line of its own."""
+        """Print a line of its own, above the one that changes."""
         if not self._quiet:
             self.clear()
             _write_stderr(escape_for_terminal(text) + "\n")
@@ -147,7 +147,7 @@ CountAnswer = Callable[[int, str | None], Mapping[str, Counts | None]]
 
 @dataclass(frozen=True, slots=True)
 class StopRule:
-    """What is watched, how an answer is counted, and the seed of the order."""
+    """When a run may stop early: the gates that are watched, how an answer is counted, the seed of the order."""
 
     watch: GateWatch
     count: CountAnswer
@@ -206,7 +206,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What is to be asked, in which formats, and where everything goes that comes of it."""
+    """The questions to ask, their formats, and the journal, budget and counts that take the outcome."""
 
     ladder: FormatLadder
     pending: Sequence[QuestionPosition]
@@ -231,13 +231,13 @@ class Answerer(Protocol):
         """Check that it can be used at all; what is stored of it. Another value is another source of answers."""
 
     def also(self) -> Sequence[Mapping[str, str]]:
-        """Other sources, in the words of `identify`, whose answers to the same questions count as its own."""
+        """Other sources, as `identify` names them, whose answers to the same questions count as its own."""
 
     def get_ready(self) -> None:
-        """What it needs to be asked (a key) is there; ConfigError if not. Nothing has been written until now."""
+        """Require what it needs, such as a key; a ConfigError otherwise. Called before anything is written."""
 
     def answer(self, assignment: Assignment) -> Ending:
-        """Ask everything that is pending. What is answered is in the journal, however this ends."""
+        """Ask every pending question. The answers are in the journal, however this ends."""
 
     def advice(self, message: str) -> str | None:
         """What a user can do after a run stopped with this message; None where asking again is all."""

@@ -258,4 +258,4 @@ def _store_outcome(
     counts.answered += 1
     if outcome.usage is not None:
         assignment.budget.settle(Usage(), outcome.usage)
-        counts.spent(assignment.budget)
+        counts.update_spending(assignment.budget)

@@ -47,7 +47,7 @@ class Pace:
         return start - now
 
     def correct(self, difference: float) -> None:
-        """What was reserved turned out to be so much more (or less)."""
+        """Correct a reservation by the difference to what was used; negative if that was less."""
         self.free_at += difference * 60.0 / self.per_minute
 
 
@@ -189,11 +189,11 @@ class FleetMember:
         return self.in_flight < (1 if self.rests else self.limits.concurrency)
 
     def turn(self, now: float) -> SendTime:
-        """From when on it may be asked, and what it waits for until then."""
+        """When the next request may be sent, and which limit it waits for until then."""
         return max(SendTime(self.not_before, BUSY_ENDPOINT), self.rates.next_turn(now))
 
     def answer(self, now: float) -> bool:
-        """It answered: whether it had been given up."""
+        """Record an answer; True if the endpoint had been given up."""
         self.breaker.answer(now)
         self.not_before, self.rests = 0.0, 0
         self.answered += 1
@@ -201,7 +201,7 @@ class FleetMember:
         return back
 
     def rest(self, now: float, asked: float | None, rng: random.Random) -> None:
-        """Leave it alone for a while. What fails while it rests was sent before, and makes the rest no longer."""
+        """Send nothing to the endpoint for a while. What fails meanwhile was sent before, and adds nothing."""
         self.rests += now >= self.not_before
         wait = backoff(max(1, self.rests), asked, rng)
         self.not_before = max(self.not_before, now + (wait if asked is not None else min(wait, LONGEST_REST)))
@@ -214,13 +214,13 @@ class Fleet:
         self.members = members
 
     @property
-    def alone(self) -> FleetMember | None:
-        """The one endpoint, where there are no others."""
+    def single(self) -> FleetMember | None:
+        """The only endpoint; None if there are several."""
         return self.members[0] if len(self.members) == 1 else None
 
     @property
     def concurrency(self) -> int:
-        """How much may be in flight, of all together."""
+        """The number of requests that may be in flight, at all endpoints together."""
         return sum(member.limits.concurrency for member in self.members)
 
     @property
@@ -229,19 +229,19 @@ class Fleet:
 
     def begin(self, now: float, *, answered: bool) -> None:
         for member in self.members:
-            member.begin(now, answered=answered, alone=self.alone is not None)
+            member.begin(now, answered=answered, alone=self.single is not None)
 
     def choose(self, now: float, tried: Collection[FleetMember]) -> FleetMember | None:
-        """The least loaded endpoint that may be asked now and was not tried yet; None if there is none at present."""
+        """The least loaded endpoint that may be asked now and was not tried yet; None if there is none."""
         ready = [
             member
             for member in self.members
-            if member.has_place and member.turn(now).at <= now and not (member in tried and self.elsewhere(tried))
+            if member.has_place and member.turn(now).at <= now and not (member in tried and self.has_other(tried))
         ]
         return min(ready, key=lambda member: (member.in_flight, member.asked), default=None)
 
-    def elsewhere(self, tried: Collection[FleetMember]) -> bool:
-        """Whether there is an endpoint that was not tried, and is not given up."""
+    def has_other(self, tried: Collection[FleetMember]) -> bool:
+        """Whether there is an endpoint that was not tried and is not given up."""
         return any(member not in tried and member.given_up is None for member in self.members)
 
     def next_turn(self, now: float) -> SendTime | None:
@@ -252,7 +252,7 @@ class Fleet:
     def no_answer(self, member: FleetMember, why: NoAnswer, now: float, rng: random.Random) -> str | None:
         """Record that a question was not answered; the reason if the endpoint is given up for it."""
         reason = member.breaker.no_answer(why, now)
-        if self.alone is None:
+        if self.single is None:
             failing = why.means == "busy" or reason is not None or member.breaker.failures >= REST_AFTER
             if failing or member.rests:
                 member.rest(now, why.retry_after if why.means == "busy" else None, rng)
@@ -265,6 +265,6 @@ class Fleet:
         """Why no endpoint can be asked any more; None as long as one can."""
         if any(member.given_up is None for member in self.members):
             return None
-        if self.alone is not None:
-            return self.alone.given_up
+        if self.single is not None:
+            return self.single.given_up
         return "no endpoint answers. " + ". ".join(f"{member.name}: {member.given_up}" for member in self.members)

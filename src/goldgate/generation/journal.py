@@ -28,7 +28,7 @@ from typing import IO, Annotated, Any, NamedTuple
 import orjson
 
 from goldgate.core.task import ANSWER_FORMATS, AnswerFormat
-from goldgate.errors import ConfigError, InputError, Place, describe_value
+from goldgate.errors import ConfigError, InputError, Place, describe_value, system_reason
 from goldgate.files.writing import flush_to_disk, map_texts, replace_surrogates
 from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelRequest, NoAnswer, RequestBuilder, Usage
 from goldgate.shape import AtLeast
@@ -108,7 +108,7 @@ class JournalContents:
         return max([first, *reached], key=ANSWER_FORMATS.index)
 
     def open(self, path: Path) -> None:
-        """What is noted from here on is in this file."""
+        """Begin another file: the lines that are added from here on are in it."""
         self.files.append(path)
         self.size = self.torn = 0
 
@@ -118,7 +118,7 @@ class JournalContents:
         return name if isinstance(name, str) else None
 
     def note(self, record: dict[str, Any], length: int) -> None:
-        """Take in a line that stands (or will stand) at the end."""
+        """Add a line, `length` bytes long, which is (or is about to be) at the end of the file."""
         place = len(self.files) - 1, self.size, length
         self.size += length
         match record["kind"]:
@@ -204,9 +204,9 @@ def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
 
 
 def is_torn(line: bytes, *, first: bool) -> bool:
-    """Whether a last line without its end is the beginning of one of ours: only that may be removed.
+    """Whether a line without its end is the beginning of a line of a journal: only that may be removed.
 
-    A few bytes are taken for ours after other lines of ours, but not in a file that has nothing else in it.
+    A few bytes count as one after other lines of a journal, but not as the first line of a file.
     """
     return any(line.startswith(start) or (not first and start.startswith(line)) for start in _LINE_STARTS)
 
@@ -260,7 +260,7 @@ def _read_into(contents: JournalContents, path: Path) -> None:
     except FileNotFoundError:
         pass
     except OSError as problem:
-        raise _unusable_error(path, _reason(problem)) from None
+        raise _unusable_error(path, system_reason(problem)) from None
 
 
 def journal_in_use(path: Path) -> bool:
@@ -291,7 +291,7 @@ class Journal:
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
             self._file = os.open(path, flags, 0o644)
         except OSError as problem:
-            raise _unusable_error(path, _reason(problem)) from None
+            raise _unusable_error(path, system_reason(problem)) from None
         try:
             _lock(self._file, path)
             self.contents = read_contents(path, others())
@@ -322,40 +322,25 @@ class Journal:
         except OSError as problem:
             self._release_reserve()
             if problem.errno in _DISK_FULL:
-                raise _unusable_error(self.path, _reason(problem), "there is no room for the answers") from None
+                raise _unusable_error(self.path, system_reason(problem), "there is no room for the answers") from None
 
     def begin(self, requests: RequestBuilder) -> None:
         """Write the plan of the requests that follow, unless the journal has it already."""
         if requests.identity not in self.contents.plans:
-            plan = requests.plan
-            line = {
-                "plan": requests.identity,
-                "base": plan.base(),
-                "format": requests.form,
-                "settings": plan.settings(),
-            }
+            plan, form = requests.plan, requests.form
+            line = {"plan": requests.identity, "base": plan.base(), "format": form, "settings": plan.settings()}
             self._append("plan", {"format_version": JOURNAL_VERSION, **line})
 
-    def record_request(self, request: ModelRequest, request_id: str, endpoint: str | None = None) -> None:
-        """Write a request that is about to be sent; `endpoint` says where, if the plan does not."""
-        fields = {"request_id": request_id, "estimate": request.estimate}
-        self._append_about("asked", request, fields, endpoint)
+    def record_request(self, request: ModelRequest, request_id: str) -> None:
+        """Write a request that is about to be sent."""
+        self._append_about("asked", request, {"request_id": request_id, "estimate": request.estimate})
 
-    def record_no_answer(
-        self, request: ModelRequest, cause: str, usage: Usage | None, endpoint: str | None = None
-    ) -> None:
+    def record_no_answer(self, request: ModelRequest, cause: str, usage: Usage | None) -> None:
         """Write that a request got no answer; `usage` is what it may have cost, None for nothing."""
-        fields = {"cause": cause, "usage": _usage_list(usage)}
-        self._append_about("unanswered", request, fields, endpoint)
+        self._append_about("unanswered", request, {"cause": cause, "usage": _usage_list(usage)})
 
-    def answer(
-        self,
-        request: ModelRequest,
-        answer: ModelAnswer,
-        attempts: int,
-        seconds: float,
-        endpoint: str | None = None,
-    ) -> None:
+    def answer(self, request: ModelRequest, answer: ModelAnswer, attempts: int, seconds: float) -> None:
+        """Write the answer to a request, the number of attempts, and how long the last one took."""
         fields = {
             "seed": request.seed,
             "response": answer.response,
@@ -366,11 +351,12 @@ class Journal:
             "seconds": round(seconds, 3),
             **({} if answer.reasoning is None else {"reasoning": answer.reasoning}),
         }
-        self._append_about("answer", request, fields, endpoint)
+        self._append_about("answer", request, fields)
 
-    def failure(self, request: ModelRequest, failure: NoAnswer, attempts: int, endpoint: str | None = None) -> None:
+    def failure(self, request: ModelRequest, failure: NoAnswer, attempts: int) -> None:
+        """Write that a question was given up, and the reason of the last attempt."""
         fields = {"seed": request.seed, "cause": failure.cause, "detail": failure.detail, "attempts": attempts}
-        self._append_about("failure", request, fields, endpoint)
+        self._append_about("failure", request, fields)
 
     def step_down(
         self, base: str, refused: AnswerFormat, to: AnswerFormat, detail: str, key: str | None = None
@@ -391,10 +377,10 @@ class Journal:
         try:
             flush_to_disk(self._file)
         except OSError as problem:
-            raise _unusable_error(self.path, _reason(problem), "the journal cannot be stored") from None
+            raise _unusable_error(self.path, system_reason(problem), "the journal cannot be stored") from None
 
-    def _append_about(self, kind: str, request: ModelRequest, fields: dict[str, Any], endpoint: str | None) -> None:
-        where = {} if endpoint is None else {"endpoint": endpoint}
+    def _append_about(self, kind: str, request: ModelRequest, fields: dict[str, Any]) -> None:
+        where = {} if request.endpoint is None else {"endpoint": request.endpoint}
         self._append(kind, {"key": request.key, "id": request.id, "plan": request.plan, **fields, **where})
 
     def _append(self, kind: str, fields: dict[str, Any]) -> None:
@@ -411,8 +397,8 @@ class Journal:
             self._put(data)
         except OSError as problem:
             if self._reserve is None or problem.errno not in _DISK_FULL:
-                raise _unusable_error(self.path, _reason(problem), "the answer cannot be stored") from None
-            self.full = _reason(problem)
+                raise _unusable_error(self.path, system_reason(problem), "the answer cannot be stored") from None
+            self.full = system_reason(problem)
             self._release_reserve()
             self._write(data)
 
@@ -481,7 +467,7 @@ def _lock(file: int, path: Path) -> None:
             advice="wait for it to end, or choose another folder for --out",
         ) from None
     except OSError as problem:
-        raise _unusable_error(path, _reason(problem), "the journal cannot be locked") from None
+        raise _unusable_error(path, system_reason(problem), "the journal cannot be locked") from None
 
 
 def _lock_holder(file: int) -> str | None:
@@ -494,10 +480,6 @@ def _lock_holder(file: int) -> str | None:
             if len(words) > 5 and words[1] == "FLOCK" and words[5] == name and words[4] != "0":
                 return f"process {words[4]}"
     return None
-
-
-def _reason(problem: OSError) -> str:
-    return problem.strerror or type(problem).__name__
 
 
 def _unusable_error(path: Path, reason: str, message: str = "the journal cannot be used") -> ConfigError:

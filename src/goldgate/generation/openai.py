@@ -134,7 +134,7 @@ class _PendingQuestion:
 
     @property
     def asked(self) -> int:
-        """How often it was asked without an answer, the lower formats apart."""
+        """The number of requests without an answer, but for those in lower formats."""
         return self.attempts + self.busy + self.moved
 
 
@@ -148,12 +148,12 @@ class Dispatcher:
         self.fleet = Fleet(members)
         self.ladder, self.journal = assignment.ladder, assignment.journal
         self.budget, self.counts = assignment.budget, assignment.counts
-        self._fresh = iter(assignment.pending)
+        self._unasked = iter(assignment.pending)
         self._first: _PendingQuestion | None = None  # the first question that was not asked yet
         self._due: deque[_PendingQuestion] = deque()  # to be asked as soon as an endpoint takes it
         self._delayed: list[tuple[float, int, _PendingQuestion]] = []
         self._number = 0
-        self._stepped = False  # to a lower format, for the whole run
+        self._stepped_down = False  # to a lower format, for the whole run
         self._interrupted = False
         self._ended: EndReason | None = None
         self._message = ""
@@ -186,17 +186,17 @@ class Dispatcher:
         return False
 
     @property
-    def _over(self) -> bool:
+    def _is_over(self) -> bool:
         return self._ended is not None or self._fault is not None
 
     async def _hand_out(self) -> None:
         while (turn := await self._next()) is not None:
             work, member = turn
             question = self.assignment.question(work.position, work.seed)
-            if self._stepped and self.ladder.find(self.journal.contents, question, work.seed).place is not None:
+            if self._stepped_down and self.ladder.find(self.journal.contents, question, work.seed).place is not None:
                 self.counts.before += 1  # answered in an earlier run, in the format that we stepped down to
                 continue
-            request = self._request(work, question)
+            request = replace(self._request(work, question), endpoint=member.name)
             expected = self.budget.expected(request.estimate, self.ladder.plan.output_limit)
             if not await self._admitted(expected, member):
                 self._delay(work, 0.0)  # it was not asked, and is given up with the others that wait
@@ -214,7 +214,7 @@ class Dispatcher:
 
     async def _next(self) -> tuple[_PendingQuestion, FleetMember] | None:
         """The next piece of work and who is asked, when there is a place for it; None when there is no more."""
-        while not self._over:
+        while not self._is_over:
             now = _now()
             while self._delayed and self._delayed[0][0] <= now:
                 self._due.append(heapq.heappop(self._delayed)[2])
@@ -233,7 +233,7 @@ class Dispatcher:
 
     def _ready(self, now: float) -> tuple[_PendingQuestion, FleetMember] | None:
         """Work that an endpoint takes at this moment. What comes again goes before what was never asked."""
-        if self._first is None and (fresh := next(self._fresh, None)) is not None:
+        if self._first is None and (fresh := next(self._unasked, None)) is not None:
             self._first = _PendingQuestion(*fresh)
         if (free := self.fleet.choose(now, ())) is None:
             return None
@@ -254,16 +254,16 @@ class Dispatcher:
         while (cap := self.budget.exceeded(expected)) is not None:
             if not self.counts.in_flight:
                 self._stop("budget", f"the next request could exceed the cap of {self.budget.describe_caps()}")
-            if self._over:
+            if self._is_over:
                 return False
             await self._wait(None, cap)  # what is in flight may turn out cheaper than reckoned
         self.budget.reserve(expected)
         turn = member.rates.reserve(_now(), expected.total)
-        while turn.at > _now() and not self._over:
+        while turn.at > _now() and not self._is_over:
             await self._wait(turn.at, turn.limit)
-        if self._over:
+        if self._is_over:
             self.budget.settle(expected, None)
-        return not self._over
+        return not self._is_over
 
     async def _wait(self, until: float | None, limit: str | None) -> None:
         """Wait for something to happen, at most until a moment; a limit that is to blame gets the time."""
@@ -282,20 +282,20 @@ class Dispatcher:
         began = _now()
         spent: Usage | None = None
         try:
-            outcome = await member.send(request.body, self._announce(work, member, request))
+            outcome = await member.send(request.body, self._announce(work, request))
             if isinstance(outcome, ModelAnswer):
                 output = estimate_tokens(outcome.response.encode())
                 spent = outcome.usage or Usage(request.estimate, output, estimated=True)
                 answer = replace(outcome, usage=spent)
                 if work.refused is not None and self.ladder.is_higher(request.form):
                     self._record_step_down(*work.refused, request.form, request.key)
-                self.journal.answer(request, answer, work.asked + 1, _now() - began, member.name)
+                self.journal.answer(request, answer, work.asked + 1, _now() - began)
                 self._answered(work, member, request.form)
                 self._count(work, outcome.response)
             else:
                 guess = Usage(expected.input, 0, estimated=True) if outcome.billed else None
                 spent = outcome.usage or guess
-                self.journal.record_no_answer(request, outcome.cause, spent, member.name)
+                self.journal.record_no_answer(request, outcome.cause, spent)
                 self._unanswered(work, member, request, outcome)
         except Exception as fault:  # above all a journal that cannot be written: nothing more may be asked
             self._fault = self._fault or fault
@@ -303,22 +303,22 @@ class Dispatcher:
             self.counts.in_flight -= 1
             member.in_flight -= 1
             self.budget.settle(expected, spent, request.estimate)
-            self.counts.spent(self.budget)
+            self.counts.update_spending(self.budget)
             if spent is not None:
                 member.rates.correct(spent.total - expected.total)
             if self.journal.full is not None:
                 self._stop("full", self.journal.full)
             self._wake.set()
 
-    def _announce(self, work: _PendingQuestion, member: FleetMember, request: ModelRequest) -> str:
-        """Write down that a request is about to be sent. Its id is that of an earlier one whose outcome is unknown."""
+    def _announce(self, work: _PendingQuestion, request: ModelRequest) -> str:
+        """Record that a request is about to be sent; its id, which is that of an earlier one with unknown outcome."""
         cut_off = self.journal.contents.in_flight.get(request.key)
         if cut_off is not None:  # by a kill: it may have been charged
             lost = Usage(cut_off.estimate, 0, estimated=True)
-            self.journal.record_no_answer(request, CUT_OFF, lost)
+            self.journal.record_no_answer(replace(request, endpoint=None), CUT_OFF, lost)
             work.request_id = work.request_id or cut_off.request_id
         work.request_id = work.request_id or secrets.token_hex(16)
-        self.journal.record_request(request, work.request_id, member.name)
+        self.journal.record_request(request, work.request_id)
         return work.request_id
 
     def _record_step_down(
@@ -328,7 +328,7 @@ class Dispatcher:
         self.journal.step_down(self.ladder.plan.base(), refused, lower, f"{why.cause}: {why.detail}", key)
 
     def _answered(self, work: _PendingQuestion, member: FleetMember, form: AnswerFormat) -> None:
-        if member.answer(_now()) and self.fleet.alone is None:
+        if member.answer(_now()) and self.fleet.single is None:
             self.assignment.listener.say(f"{member.name} answers again")
         self.counts.answered += 1
         self.ladder.answered(form)
@@ -346,42 +346,42 @@ class Dispatcher:
             work.request_id = None
         if why.means == "format" or (why.means == "unclear" and not self.ladder.settled(request.form)):
             lower = self.ladder.below(request.form)
-            if lower is not None and not self._moved(work, member):
+            if lower is not None and not self._move_elsewhere(work, member):
                 self._ask_lower(work, lower, why, request.form)
             if lower is not None:
                 return
         work.last = why
         given_up = self.fleet.no_answer(member, why, _now(), self.rng)
-        if not self._asked_again(work, member, why):
-            self._fail(request, why, work.asked + 1, member.name)
+        if not self._schedule_again(work, member, why):
+            self._fail(request, why, work.asked + 1)
             self._count(work, None)
         if given_up is not None:
             self._give_up(member, given_up)
 
-    def _asked_again(self, work: _PendingQuestion, member: FleetMember, why: NoAnswer) -> bool:
-        """Whether the question comes again: later, or at once where another endpoint can take it."""
+    def _schedule_again(self, work: _PendingQuestion, member: FleetMember, why: NoAnswer) -> bool:
+        """Schedule the question again, later or at once at another endpoint; False if it is given up."""
         work.tried.add(member)
-        elsewhere = self.fleet.elsewhere(work.tried)
+        elsewhere = self.fleet.has_other(work.tried)
         if why.means == "busy" and work.busy < MAX_BUSY_REPLIES:
             work.busy += 1
             work.tried.discard(member)  # it rests, and may be asked again
-            self._again(work, member, 0.0 if elsewhere else backoff(work.busy, why.retry_after, self.rng))
+            self._retry(work, member, 0.0 if elsewhere else backoff(work.busy, why.retry_after, self.rng))
         elif why.means == "again" and work.attempts + 1 < self.attempts:
             work.attempts += 1
-            self._again(work, member, 0.0 if elsewhere else backoff(work.attempts, why.retry_after, self.rng))
-        elif why.means == "again" or not self._moved(work, member, even_if_it_answers=why.means == "hopeless"):
+            self._retry(work, member, 0.0 if elsewhere else backoff(work.attempts, why.retry_after, self.rng))
+        elif why.means == "again" or not self._move_elsewhere(work, member, even_if_it_answers=why.means == "hopeless"):
             return False
         if not elsewhere:
             work.tried.clear()
         return True
 
-    def _moved(self, work: _PendingQuestion, member: FleetMember, *, even_if_it_answers: bool = False) -> bool:
-        """Whether a refused question goes to another endpoint, since the fault may be this one's."""
+    def _move_elsewhere(self, work: _PendingQuestion, member: FleetMember, *, even_if_it_answers: bool = False) -> bool:
+        """Send a refused question to another endpoint, since the fault may be this one's; False if there is none."""
         work.tried.add(member)
-        if not self.fleet.elsewhere(work.tried) or (member.answered and not even_if_it_answers):
+        if not self.fleet.has_other(work.tried) or (member.answered and not even_if_it_answers):
             return False
         work.moved += 1
-        self._again(work, member, 0.0)
+        self._retry(work, member, 0.0)
         return True
 
     def _give_up(self, member: FleetMember, reason: str) -> None:
@@ -401,24 +401,24 @@ class Dispatcher:
         self.counts.retries += 1
         self._delay(work, 0.0)
 
-    def _again(self, work: _PendingQuestion, member: FleetMember, wait: float) -> None:
+    def _retry(self, work: _PendingQuestion, member: FleetMember, wait: float) -> None:
         self.counts.retries += 1
         self._delay(work, wait)
         breaker = member.breaker
-        if self.fleet.alone and max(breaker.busy, breaker.failures) >= max(PAUSE_ALL_AFTER, member.limits.concurrency):
+        if self.fleet.single and max(breaker.busy, breaker.failures) >= max(PAUSE_ALL_AFTER, member.limits.concurrency):
             member.not_before = max(member.not_before, _now() + wait)
 
     def _delay(self, work: _PendingQuestion, wait: float) -> None:
         self._number += 1
         heapq.heappush(self._delayed, (_now() + wait, self._number, work))
 
-    def _fail(self, request: ModelRequest, why: NoAnswer, attempts: int, endpoint: str | None = None) -> None:
+    def _fail(self, request: ModelRequest, why: NoAnswer, attempts: int) -> None:
         self.counts.failed += 1
-        self.journal.failure(request, why, attempts, endpoint)
+        self.journal.failure(request, why, attempts)
 
     def _step_down(self, refused: AnswerFormat, lower: AnswerFormat, why: NoAnswer) -> None:
         self._record_step_down(refused, why, lower)
-        self.ladder.form, self._stepped = lower, True
+        self.ladder.form, self._stepped_down = lower, True
         self.journal.begin(self.ladder.current)
         self.assignment.listener.say(
             f"the endpoint refuses {refused} ({why.cause}); from now on it is asked for {lower}"

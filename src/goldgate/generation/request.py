@@ -141,7 +141,7 @@ class RequestBudget:
         return RequestBudget(self.price, None if tokens is None else tokens * documents // of, money, owner)
 
     def expected(self, estimate: int, output: int) -> Usage:
-        """What a request is reckoned to cost at most; the estimate grows if the endpoint counts more than we do."""
+        """The most that a request should cost; the estimate grows if the endpoint counts more tokens than goldgate."""
         factor = max(1.0, self._counted / self._estimated) if self._estimated else 1.0
         return Usage(math.ceil(estimate * factor), output)
 
@@ -196,11 +196,12 @@ class ModelRequest:
     estimate: int  # of its tokens
     plan: str = ""  # the identity of its builder
     form: AnswerFormat = "text"
+    endpoint: str | None = None  # the address it is sent to, where the plan names none
 
 
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
-    """What all requests of a run share. `source` says who answers, in the words that are stored."""
+    """What all requests of a run share. `source` names the endpoint or checkpoint, as it is stored."""
 
     task: Task
     source: Mapping[str, str]

@@ -25,6 +25,7 @@ import orjson
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.metric import Rate, mean
 from goldgate.core.page import Cell, Column, MeasuredValue, Name, Page, Section, Table, interval_ends
+from goldgate.core.suite import signature
 from goldgate.core.task import ANSWER_FORMATS, AnswerFormat, ScoredTask
 from goldgate.errors import InputError, Place
 from goldgate.files import writing
@@ -63,19 +64,15 @@ def write_artifact(path: Path, content: bytes) -> None:
 
 def remove_artifact(path: Path) -> None:
     """See that there is no such file."""
-    try:
+    with writing.write_errors(path, _ADVICE):
         path.unlink(missing_ok=True)
-    except OSError as problem:
-        raise writing.write_failure(path, problem, _ADVICE) from None
 
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """A folder that is gone afterwards."""
-    try:
+    with writing.write_errors(tempfile.gettempdir(), _ADVICE):
         folder = tempfile.TemporaryDirectory(prefix="goldgate-", ignore_cleanup_errors=True)
-    except OSError as problem:
-        raise writing.write_failure(tempfile.gettempdir(), problem, _ADVICE) from None
     with folder as name:
         yield Path(name)
 
@@ -266,7 +263,6 @@ def early_stop_json(stopping: EarlyStopping, everything: SeedSummary, price: Pri
 
 def generation_signature(ladder: FormatLadder, used: Counter[AnswerFormat], seed: int | None = None) -> str:
     """What determined the answers, on one line, to stand behind the signature of a report."""
-    from goldgate.core.suite import signature
 
     plan = ladder.plan
     words: dict[str, object] = {

@@ -67,9 +67,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GenerationOptions:
-    """Where the answers go, of which model they are, and what may be spent on them.
+    """The options of a run: its folder, model, seeds, request parameters and limits.
 
-    `out` is the folder of this process: of a shard, the one that it has in the folder of all.
+    `out` is the folder of this process: of a shard, its own folder in that of all shards.
     """
 
     out: Path
@@ -106,7 +106,7 @@ NOTABLE_WAIT = 0.5  # seconds that a limit held requests back
 def opening_notices(
     ladder: FormatLadder, journal: object, contents: JournalContents, counts: ProgressCounts
 ) -> Iterator[str]:
-    """What the journal has already, what of it was torn or cut off, and why it may be of no use."""
+    """What the journal has already, what was torn or cut off, and why its answers may not count."""
     if contents.torn:
         yield f"{journal}: the last line was torn ({contents.torn} bytes) and has been removed"
     if counts.before:
@@ -206,7 +206,7 @@ class PreparedRun:
 
 
 class GenerationResult(NamedTuple):
-    """What there is after a run."""
+    """The result of a run: how it ended, the formats it asked in, a summary for each seed and for all."""
 
     ending: Ending
     ladder: FormatLadder
@@ -216,7 +216,7 @@ class GenerationResult(NamedTuple):
 
 
 class DryRun(NamedTuple):
-    """What a run would ask."""
+    """What a run would ask: its first request, the number of requests, their tokens and cost."""
 
     first: ModelRequest | None
     requests: int
@@ -269,7 +269,7 @@ def dry_run(prepared: PreparedRun) -> DryRun:
 
 
 def open_journal(prepared: PreparedRun) -> Journal:
-    """Take the folder: until the journal is closed, no other process asks, scores or reports there.
+    """Open and lock the journal: until it is closed, no other process asks, scores or reports in its folder.
 
     A folder with results of the same names and no journal that they could come from is left alone.
     """
@@ -333,14 +333,14 @@ def write_summary(prepared: PreparedRun, summary: dict[str, Any]) -> None:
 
 
 def given_up_error(ending: Ending, answerer: Answerer) -> ConfigError:
-    """The error of a run that was given up."""
+    """The error of a run that was given up, with the answerer's advice."""
     usual = "what was answered is in the journal; the same command asks for the rest"
     advice = answerer.advice(ending.message) or usual
     return ConfigError("generation.stopped", ending.message, expected="an endpoint that answers", advice=advice)
 
 
 def assign(prepared: PreparedRun, journal: Journal, listener: Listener) -> Assignment:
-    """What is still to be asked, and what everything until now has cost."""
+    """The questions without an answer, and the budget with what earlier runs have spent."""
     contents = journal.contents
     ladder = FormatLadder(prepared.plan, contents)
     pending: list[QuestionPosition] = []
@@ -362,7 +362,7 @@ def assign(prepared: PreparedRun, journal: Journal, listener: Listener) -> Assig
             counts.before += 1
     budget.spent = sum(map(line_usage, read_lines(contents.files, answers)), budget.spent)
     counts.total = len(pending) + counts.before
-    counts.spent(budget)
+    counts.update_spending(budget)
     stopping = None
     if prepared.stop_rule is not None:
         stopping = EarlyStopping(prepared.stop_rule, ids)
@@ -437,7 +437,7 @@ def merge(prepared: PreparedRun, listener: Listener) -> GenerationResult:
 
 
 def _plan_for_all_endpoints(plan: RequestPlan, contents: JournalContents) -> RequestPlan:
-    """What endpoints were asked alone, before or after the shards, counts too; a checkpoint stays the one it is."""
+    """The plan of a fleet, with each endpoint that the journals name as another source; any other plan as it is."""
     if plan.source:
         return plan
     urls = (record["settings"].get("endpoint") for record in contents.plans.values())

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldgate.errors import ConfigError, Place
-from goldgate.files.writing import FolderLock, write_failure
+from goldgate.files.writing import FolderLock, write_errors
 from goldgate.generation.journal import JOURNAL_FILE, journal_in_use
 
 SHARDS_FOLDER = "shards"  # in --out; has a folder for each shard
@@ -71,7 +71,7 @@ def other_journals(out: Path, shard: DocumentShard | None) -> list[Path]:
 
 
 def require_idle(paths: list[Path]) -> list[Path]:
-    """These journals; ConfigError if another process is asking the same documents at this moment."""
+    """The paths themselves; a ConfigError if another process is writing one of these journals."""
     for path in paths:
         if journal_in_use(path):
             raise ConfigError(
@@ -101,8 +101,6 @@ def lock_shards(out: Path) -> FolderLock | None:
     """Lock the shards of a folder, if it has some: no other process merges them or asks for what they lack."""
     if not (out / SHARDS_FOLDER).is_dir():
         return None
-    try:
+    advice = "the folder of the shards must be one that can be written to"
+    with write_errors(out / SHARDS_FOLDER, advice, "the folder of the shards cannot be locked"):
         return FolderLock(out / SHARDS_FOLDER)
-    except OSError as problem:
-        advice = "the folder of the shards must be one that can be written to"
-        raise write_failure(out / SHARDS_FOLDER, problem, advice, "the folder of the shards cannot be locked") from None

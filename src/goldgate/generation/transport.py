@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 import goldgate
-from goldgate.errors import ConfigError, Place
+from goldgate.errors import ConfigError, Place, system_reason
 from goldgate.generation.fleet import EndpointLimits
 from goldgate.generation.reply import read_reply, retry_after_header
 from goldgate.generation.request import ModelAnswer, NoAnswer
@@ -46,7 +46,7 @@ _MAX_MEMBERS = 100  # gzip members in a row: each takes time and may be empty
 
 @dataclass(frozen=True, slots=True)
 class ReplyBody:
-    """What came. After a `problem` it may be cut off, or whole all the same: the length was wrong, the end missing."""
+    """The body of a reply. After a `problem` it may be cut off, or complete although its length or end was wrong."""
 
     content: bytes = b""
     problem: Exception | None = None
@@ -239,11 +239,8 @@ def find_certificates() -> ssl.SSLContext | None:
                 return ssl.create_default_context(capath=path)
             return ssl.create_default_context(cafile=path)
         except (OSError, ssl.SSLError) as problem:
-            reason = getattr(problem, "strerror", None) or type(problem).__name__
-            raise ConfigError(
-                "certificates.unusable", f"the certificates that {variable} names cannot be read",
-                place=Place(path), found=reason,
-            ) from None  # fmt: skip
+            message, reason = f"the certificates that {variable} names cannot be read", system_reason(problem)
+            raise ConfigError("certificates.unusable", message, place=Place(path), found=reason) from None
     return None
 
 
@@ -293,8 +290,8 @@ def _fault(problem: Exception, endpoint: EndpointOptions, secret: Secret) -> NoA
         case aiohttp.ConnectionTimeoutError():
             return NoAnswer("again", "connect_timeout", f"no connection with {where}")
         case aiohttp.ClientConnectorError():
-            reason = problem.os_error.strerror or type(problem.os_error).__name__
-            return NoAnswer("again", "unreachable", f"no connection with {where}: {secret.hide(reason)}")
+            reason = secret.hide(system_reason(problem.os_error))
+            return NoAnswer("again", "unreachable", f"no connection with {where}: {reason}")
         case TimeoutError():
             detail = f"no answer in {endpoint.timeout:g} seconds"
             return NoAnswer("again", "timeout", detail, billed=True, undecided=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
+from goldgate.core.gate import Verdict
 from goldgate.core.page import (
     NOT_AVAILABLE,
     Block,
@@ -286,10 +287,13 @@ def render_text(page: Page, columns: int = DEFAULT_COLUMNS, colour: bool = False
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS, colour: bool = False) -> str:
-    """An error alone, with its file as it was named."""
+ERROR_HEADLINE = "ERROR  the command failed"  # the status of a report, SYSTEM_ERROR, reads as a crash of goldgate
+
+
+def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS) -> str:
+    """An error as it is printed where there is no report, with its file as it was named."""
     entry = cast("ErrorValue", {**error.as_json(), "file": error.place.file})
-    return render_text(error_page("", entry), columns, colour)
+    return ERROR_HEADLINE + render_text(error_page("", entry), columns).removeprefix(Verdict.SYSTEM_ERROR)
 
 
 class _TextRenderer(NamedTuple):

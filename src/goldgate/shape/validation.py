@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from goldgate import shape
 from goldgate.core.finding import Problem, child_pointer
 from goldgate.errors import ConfigError, describe_value, did_you_mean
-from goldgate.files.parsing import MAX_DIGITS, YamlTree
+from goldgate.files.parsing import YamlTree, is_long
 from goldgate.shape import Plain, kind_of
 
 TypeTest = Callable[[object], bool]
@@ -291,7 +291,7 @@ class _Builder:
             case Plain(python):
                 return self._scalar(python, value, path)
             case shape.WithRules(_, (shape.AtLeast(least) as rule,)):
-                is_whole = isinstance(value, Decimal) and not _is_long(value) and value == int(value)
+                is_whole = isinstance(value, Decimal) and not is_long(value) and value == int(value)
                 return int(value) if is_whole and value >= least else self._refuse(path, rule.expected, value)
         raise TypeError(f"no rule to read {kind}")  # a setting of a kind that has no rule here
 
@@ -331,7 +331,7 @@ class _Builder:
         """For a plain value where a mapping must stand: the first setting of it that would take the value."""
         if isinstance(value, str) and fields.keys() >= _BOUNDS:
             sign, number = _comparison(value)
-            example = "0.8" if number is None or _is_long(number) else f"{number:f}"
+            example = "0.8" if number is None or is_long(number) else f"{number:f}"
             return f", such as {{{_SIGNS.get(sign, 'min')}: {example}}}"
         if isinstance(value, str | bool | Decimal) and len(str(value)) <= _SHOWN_IN_EXAMPLE:
             for key, field in fields.items():
@@ -350,14 +350,14 @@ class _Builder:
             if isinstance(value, Decimal):
                 return str(value)  # version: 2.0, without the quotation marks
             return value if isinstance(value, str) and value.strip() else self._refuse(path, "a text", value)
-        number = isinstance(value, Decimal) and not _is_long(value)
+        number = isinstance(value, Decimal) and not is_long(value)
         if python is shape.Share and number and 0 <= value <= 1:
             return shape.Share(value)
         if python is shape.Positive and number and value > 0:
             return shape.Positive(value)
         if (python is Decimal and number) or (python is bool and isinstance(value, bool)):
             return value
-        nearly = isinstance(value, str) or (isinstance(value, Decimal) and _is_long(value))
+        nearly = isinstance(value, str) or (isinstance(value, Decimal) and is_long(value))
         advice = _as_number(str(value)) if python is not bool and nearly else None
         return self._refuse(path, expected_text(python), value, advice=advice)
 
@@ -379,7 +379,7 @@ def _as_number(text: str) -> str | None:
     _, number = _comparison(text)
     if number is None:
         return None
-    if _is_long(number):
+    if is_long(number):
         return "write a number of fewer digits"
     plain = f"{number:f}"
     return f"write it {'without quotation marks' if plain == text else 'in digits'}: {plain}"
@@ -396,11 +396,7 @@ def _comparison(text: str) -> tuple[str, Decimal | None]:
         return sign, None
     if not number.is_finite():
         return sign, None
-    return sign, number if _is_long(number) or not rest.endswith("%") else number / 100
-
-
-def _is_long(number: Decimal) -> bool:
-    return abs(number.adjusted()) >= MAX_DIGITS or len(number.as_tuple().digits) >= MAX_DIGITS
+    return sign, number if is_long(number) or not rest.endswith("%") else number / 100
 
 
 def _home(fields: Mapping[str, shape.Field], key: str, value: Any) -> str | None:

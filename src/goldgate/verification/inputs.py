@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from goldgate.core.suite import Input, Plan, Suite
 from goldgate.core.unit_page import EmptyInputLookup, InputLookup
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
+from goldgate.files.address import STANDARD_INPUT
 from goldgate.files.reading import read_failure
 from goldgate.readers.stored_result import StoredResult, digests_of
 from goldgate.runs.sources import RunOrigin, origin_of
@@ -20,8 +21,6 @@ from goldgate.suites.plan import load_plan
 
 PROTOCOL = Input("protocol", "The protocol.", required=False)
 InputPaths = Mapping[str, Sequence[str]]  # by the name of the input
-
-_STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +44,8 @@ class UsedInput:
 def locate_inputs(result: StoredResult, input_paths: InputPaths, root: str | None = None) -> dict[str, list[str]]:
     """The paths of every input of the result's suite, and of the protocol.
 
-    What is given counts. Otherwise it is what run.json names, seen from the folder where the command ran, or from
-    `root` in place of that folder; or a file of the same name beside the report.
+    `input_paths` come first; then what run.json names, relative to the folder where the command ran, or to `root` in
+    place of that folder; then a file of the same name beside the report.
     """
     inputs, origin = (*result.suite.inputs, PROTOCOL), origin_of(result)
     unknown = [each for each in inputs if not input_paths.get(each.name) and _is_unknown(result, each, origin)]
@@ -92,14 +91,14 @@ def original_settings(result: StoredResult, protocol: str | None = None) -> Any 
 
 def find_path(origin: RunOrigin, each: Input, path: str, root: str | None = None) -> str:
     """Where a file or folder that run.json names is now; InputError if it is nowhere."""
-    candidates = [] if path == _STANDARD_INPUT else [*_candidates(origin, path, root)]
+    candidates = [] if path == STANDARD_INPUT else [*_candidates(origin, path, root)]
     for candidate in candidates:
         if candidate.is_file() or candidate.is_dir():
             return _relative_path(candidate)
     raise InputError(
         "verify.input_missing",
         f"the {each.name} that the report was made from came from standard input"
-        if path == _STANDARD_INPUT
+        if path == STANDARD_INPUT
         else f"an input of the report is missing: {each.name}",
         place=Place(str(candidates[0]) if candidates else None),
         advice=f"give its new place: --{each.name} {each.metavar}, or --root DIR if everything was moved",

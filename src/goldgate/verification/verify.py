@@ -200,10 +200,10 @@ def _compare_files(
     if not alone:
         names = paths if origin.run is None else {kind: origin.input_paths(kind) for kind in paths}
         texts = {name: render(report, format) for name, format in RENDERED.items()}
-        differences += [_text_difference(result.folder / name, "report", text) for name, text in texts.items()]
-        differences.append(_record_difference(result.records, "records", records))
+        differences += [_file_difference(result.folder / name, "report", text) for name, text in texts.items()]
+        differences.append(_file_difference(result.records, "records", records))
         page = render_html(name_files(describe_report(report), names), selection)
-        differences.append(_text_difference(result.folder / REPORT_HTML, "report", page))
+        differences.append(_file_difference(result.folder / REPORT_HTML, "report", page))
         compared += [*RENDERED, result.suite.records, REPORT_HTML]
     not_compared = [_REPORT_ONLY] if alone else [_RUN]
     if "generation" in result.report:
@@ -227,16 +227,13 @@ def _with_stored_generation(report: SuiteReport, stored: SuiteReport) -> SuiteRe
     return {**report, "signature": f"{report['signature']}|{generation['signature']}", "generation": generation}
 
 
-def _text_difference(file: Path, kind: str, recomputed: str) -> FileDifference | None:
+def _file_difference(file: Path, kind: str, recomputed: str | Iterable[bytes]) -> FileDifference | None:
+    """The first difference of a stored text, or of stored records, to what was recomputed."""
     if not file.exists():
         return FileDifference(file.name, ABSENT, "a file")
-    stored = read_bytes(file, kind, most=MAX_REPORT_BYTES)
-    return compare_text(file.name, stored, recomputed.encode("utf-8", "backslashreplace"))
-
-
-def _record_difference(file: Path, kind: str, recomputed: Iterable[bytes]) -> FileDifference | None:
-    if not file.exists():
-        return FileDifference(file.name, ABSENT, "a file")
+    if isinstance(recomputed, str):
+        stored_text = read_bytes(file, kind, most=MAX_REPORT_BYTES)
+        return compare_text(file.name, stored_text, recomputed.encode("utf-8", "backslashreplace"))
     try:
         with open(file, "rb", opener=pipe_opener) as stored:
             return compare_records(file.name, stored, recomputed)
@@ -286,9 +283,9 @@ def verify_comparison(file: Path, input_paths: InputPaths, root: str | None = No
     page = comparison_page(report)
     differences = [
         compare_json(file.name, data, again.to_json().encode(), last="systems"),
-        _text_difference(folder / MARKDOWN, COMPARISON, render_page(page, "markdown")),
-        _text_difference(folder / HTML, COMPARISON, render_page(page, "html")),
-        _record_difference(folder / CHANGED, COMPARISON, again.changed_lines()),
+        _file_difference(folder / MARKDOWN, COMPARISON, render_page(page, "markdown")),
+        _file_difference(folder / HTML, COMPARISON, render_page(page, "html")),
+        _file_difference(folder / CHANGED, COMPARISON, again.changed_lines()),
     ]
     files = {**paths, **{f"system {source.name}": source.paths for source in sources}}
     return Verification(
