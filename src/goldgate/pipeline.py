@@ -36,7 +36,7 @@ from goldgate.suites.worst_units import UnitWeigher, WorstUnits
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import SuiteReport
-    from goldgate.runs.against import ReferenceRuns, SelectedUnit, UnitSelector
+    from goldgate.runs.reference import ReferenceRuns, SelectedUnit, UnitSelector
 
 Progress = Callable[[int, int], None]  # units done, units in all
 Finished = Callable[
@@ -88,7 +88,7 @@ def evaluate_suite(
 def _stored_runs(suite: Suite, plan: Plan, written: Sequence[str]) -> ReferenceRuns | None:
     if all(gate.against is None for gate in plan.gates.values()):
         return None  # few protocols compare with a stored run, and it takes 20 ms to import what does
-    from goldgate.runs.against import load_reference_runs
+    from goldgate.runs.reference import load_reference_runs
 
     return load_reference_runs(suite, plan, written)
 

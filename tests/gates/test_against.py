@@ -14,7 +14,7 @@ from goldgate.core.suite import Suite
 from goldgate.core.tally import UnitCounts
 from goldgate.errors import ConfigError, GoldgateError, InputError
 from goldgate.pipeline import evaluate_suite
-from goldgate.runs.against import make_baseline_and_units
+from goldgate.runs.reference import make_baseline_and_units
 from goldgate.runs.units import UnitPacker, unpack_units
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.research.suite import SUITE as RESEARCH

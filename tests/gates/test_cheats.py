@@ -16,7 +16,7 @@ from goldgate.core.evaluation import render_json
 from goldgate.core.gate import Gate, Verdict
 from goldgate.core.metric import Rate
 from goldgate.errors import ConfigError, InputError
-from goldgate.runs.against import make_baseline_and_units
+from goldgate.runs.reference import make_baseline_and_units
 from goldgate.runs.units import UNITS_HEADER, unpack_units
 from goldgate.stats.gates import PairedRun, judge_gates
 from goldgate.stats.paired import paired_sums

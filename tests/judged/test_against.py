@@ -11,7 +11,7 @@ import pytest
 from goldgate.core.evaluation import Evaluation, render_json
 from goldgate.errors import ConfigError, GoldgateError
 from goldgate.pipeline import evaluate_suite
-from goldgate.runs.against import make_baseline_and_units
+from goldgate.runs.reference import make_baseline_and_units
 from goldgate.suites import load_suite
 from goldgate.suites.judged.measures import GROUPS_IN_STRATA, OTHER_STRATA, TABLE, LabelledRates
 

@@ -15,8 +15,8 @@ from goldgate.cli.main import goldgate
 from goldgate.comparison import compare, observed_spread
 from goldgate.errors import GoldgateError
 from goldgate.readers.stored_result import load_result
-from goldgate.runs.against import make_baseline_and_units
 from goldgate.runs.power import PowerOptions, plan_power
+from goldgate.runs.reference import make_baseline_and_units
 from goldgate.suites import all_suites
 from goldgate.verification.verify import verify
 from tests.cases import cases

@@ -52,7 +52,7 @@ from goldgate.generation.shards import lock_shards
 from goldgate.pipeline import Finished, evaluate_suite
 from goldgate.report import render_page
 from goldgate.report.escape import visible
-from goldgate.runs.against import load_reference_runs
+from goldgate.runs.reference import load_reference_runs
 from goldgate.suites import abilities_for
 from goldgate.suites.plan import load_plan, load_protocol
 

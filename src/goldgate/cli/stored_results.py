@@ -192,7 +192,7 @@ def baseline_command(reports: Sequence[str], out: str, false_alarm_rate: str) ->
     check_not_input(reports, out, "the record", "a report that it is made of")
     chance = _parse_share("--false-alarm-rate", false_alarm_rate, open_ended=True)
     if _are_folders(reports):
-        from goldgate.runs.against import (
+        from goldgate.runs.reference import (
             BASELINE_FILE,
             UNITS_FILE,
             make_baseline_and_units,

@@ -187,7 +187,7 @@ class LabelColumns:
         return self.pair("labelled", "human").units
 
 
-class FoundRate(NamedTuple):
+class EstimatedRate(NamedTuple):
     """The corrected rate of a question, for reading and for gates, and how many labels it is worth."""
 
     ends: RateEnds
@@ -202,7 +202,7 @@ class FoundRate(NamedTuple):
         return Estimate(self.ends.value, None, True, self.ends.interval, gate, GATE_CONFIDENCE)
 
 
-def find_rate(column: LabelColumns, strata: Sequence[LabelColumns] = (), groups: str = "groups") -> FoundRate | str:
+def find_rate(column: LabelColumns, strata: Sequence[LabelColumns] = (), groups: str = "groups") -> EstimatedRate | str:
     """The corrected rate of what was counted, or why there is none; `groups` names what items are part of."""
     n = column["labelled"] // column.steps
     if n < LEAST_LABELS:
@@ -221,7 +221,7 @@ def find_rate(column: LabelColumns, strata: Sequence[LabelColumns] = (), groups:
     worth = min(labels_worth(whole, merged) for whole, merged in sides)
     kept = len(sides[0][1])
     gate = RateEnds(gate_low, gate_high, units) if column.is_grouped else None
-    return FoundRate(RateEnds(low, high, units), gate, worth, max(kept, 1), len(strata) - kept)
+    return EstimatedRate(RateEnds(low, high, units), gate, worth, max(kept, 1), len(strata) - kept)
 
 
 class JudgeSplit(NamedTuple):

@@ -41,16 +41,16 @@ from goldgate.report import describe_report, name_files, render, render_page
 from goldgate.report.html import render_html
 from goldgate.report.html.units import UnitSelection, worst_units
 from goldgate.report.svg import comparison_page
-from goldgate.runs.against import (
+from goldgate.runs.baseline import BASELINE_KIND as BASELINE
+from goldgate.runs.baseline import load_baseline, make_baseline
+from goldgate.runs.contracts import BaselineFolderRecord, BaselineRecord
+from goldgate.runs.reference import (
     BASELINE_FILE,
     MAX_UNITS_BYTES,
     UNITS_FILE,
     make_baseline_and_units,
     require_report_or_baseline,
 )
-from goldgate.runs.baseline import BASELINE_KIND as BASELINE
-from goldgate.runs.baseline import load_baseline, make_baseline
-from goldgate.runs.contracts import BaselineFolderRecord, BaselineRecord
 from goldgate.runs.sources import (
     COMPARISON,
     COMPARISON_FILE,

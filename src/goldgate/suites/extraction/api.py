@@ -20,7 +20,7 @@ from goldgate.readers.guess import bad_id_error
 from goldgate.readers.layouts import chat
 from goldgate.readers.layouts.layout import has_path, value_at
 from goldgate.readers.unit_records import whole_record
-from goldgate.runs.against import load_reference_runs
+from goldgate.runs.reference import load_reference_runs
 from goldgate.suites.extraction.events.event_schema import (
     EventSchema,
     SchemaSource,

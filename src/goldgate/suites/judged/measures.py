@@ -43,7 +43,7 @@ from goldgate.stats.label_counts import (
     HALF,
     NO_LABELS,
     PRODUCT_COLUMNS,
-    FoundRate,
+    EstimatedRate,
     LabelColumns,
     Steps,
     count_item,
@@ -213,7 +213,7 @@ def question_keys(tally: Tally, key: TableKey) -> list[TableKey]:
     return sorted(other for other in tally.tables if other[:-1] == key and len(other) == len(key) + 1)
 
 
-def find_ends(tally: Tally, key: TableKey) -> FoundRate | str:
+def find_ends(tally: Tally, key: TableKey) -> EstimatedRate | str:
     """The corrected rate of a question or stratum; of all items, that of the only question. Or why there is none."""
     parts = question_keys(tally, key) if len(key) == 1 else []
     if len(parts) > 1:
