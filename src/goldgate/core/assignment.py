@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+
+from goldgate.core.bitset import bitset, set_bits
 
 RowWeights = Sequence[tuple[int, int]]  # weight, mask of the columns that have it
 _FEW_COLUMNS = 8
@@ -27,18 +29,7 @@ def mask_of(columns: Sequence[int]) -> int:
     """The columns as bits, in time that grows with the last one, not with their product."""
     if len(columns) < _FEW_COLUMNS:
         return sum([1 << column for column in columns])
-    data = bytearray(max(columns) // 8 + 1)
-    for column in columns:
-        data[column >> 3] |= 1 << (column & 7)
-    return int.from_bytes(data, "little")
-
-
-def bits(mask: int) -> Iterator[int]:
-    """The positions of the bits that are set, the lowest first."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
+    return bitset(columns, max(columns) + 1)
 
 
 def best_pairs(rows: Sequence[RowWeights], columns: int) -> dict[int, int]:
@@ -130,7 +121,7 @@ class _Assignment:
 
     def _lower(self, reached: int) -> None:
         """Lower the duals of free rows and of those they reach until another edge is tight, or nothing is left."""
-        rows = [*self._free_rows, *(self._row_of[column] for column in bits(reached))]
+        rows = [*self._free_rows, *(self._row_of[column] for column in set_bits(reached))]
         step = self._level
         duals = sorted(self._columns)
         for row in rows:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import orjson
 
+from goldgate.core.bitset import bitset
 from goldgate.core.suite import Suite
 from goldgate.core.unit_page import InputLookup, UnitSummary
 from goldgate.errors import InputError, Place
@@ -28,14 +29,6 @@ from goldgate.report.html.units import GATE_FACET
 
 Value = TypeVar("Value")
 _CHUNK = 4_096  # bytes that are counted at once
-
-
-def to_bitset(places: Iterable[int], size: int) -> int:
-    """The set of these places, all below `size`."""
-    bits = bytearray(size // 8 + 1)
-    for place in places:
-        bits[place >> 3] |= 1 << (place & 7)
-    return int.from_bytes(bits, "little")
 
 
 def full_bitset(size: int) -> int:
@@ -140,7 +133,7 @@ class UnitIndex:
             return 0
         if units.bits is not None:
             return int.from_bytes(units.bits[order == "file"], "little")
-        return to_bitset(self._places(units, order), len(self))
+        return bitset(self._places(units, order), len(self))
 
     def selected(self, chosen: Mapping[str, str], order: Order) -> int:
         """The places of units that have all these values."""
@@ -254,7 +247,7 @@ def _value_units(numbers: array[int], rank: array[int]) -> ValueUnits:
         return ValueUnits(len(numbers), None, numbers)
     length = size // 8 + 1
     orders = (map(rank.__getitem__, numbers), iter(numbers))
-    by_weight, by_file = (to_bitset(places, size).to_bytes(length, "little") for places in orders)
+    by_weight, by_file = (bitset(places, size).to_bytes(length, "little") for places in orders)
     return ValueUnits(len(numbers), (by_weight, by_file), None)
 
 

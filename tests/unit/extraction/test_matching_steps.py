@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterator
 
 import pytest
 
+from goldgate.core.bitset import set_bits
 from goldgate.shape import Share
 from goldgate.suites.extraction.events import relaxed_matching
 from goldgate.suites.extraction.events.relaxed_matching import (
@@ -14,7 +15,6 @@ from goldgate.suites.extraction.events.relaxed_matching import (
     candidate_rows,
     indexed_rows,
     largest_matching,
-    set_bits,
     slow_row,
 )
 from goldgate.suites.extraction.settings import RelaxedSettings

@@ -14,7 +14,8 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from goldgate.core.assignment import RowWeights, best_pairs, bits, mask_of, total_weight, weight_levels
+from goldgate.core.assignment import RowWeights, best_pairs, mask_of, total_weight, weight_levels
+from goldgate.core.bitset import set_bits
 from goldgate.suites.fields.comparators import Comparator, FuzzyComparator, Key, NumberComparator
 from goldgate.suites.fields.leaves import Leaf, ListNode, Node, ObjectNode
 from goldgate.suites.fields.schema import PathShape
@@ -417,7 +418,7 @@ class _SharedFeatures:
         pairs: list[tuple[int, int]] = []
         for row, item in enumerate(self.gold):
             mask = reduce(or_, [columns.get(key, 0) for key in item.inner_keys], 0)
-            pairs += [(row, column) for column in bits(mask)]
+            pairs += [(row, column) for column in set_bits(mask)]
             if len(pairs) > MAX_INNER:
                 return None
         return pairs

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
+from goldgate.core.bitset import bitset, set_bits
 from goldgate.suites.extraction.events import Span
 from goldgate.suites.extraction.settings import RelaxedSettings
 
@@ -141,7 +142,6 @@ Row = Callable[[int], int]  # number of a left one → bit j is set if it fits r
 MAX_SEARCHED = 1_000_000
 MAX_SEARCHED_BITS = 1 << 33  # in the rows of these
 RARE = 64  # a feature that fewer than one in 64 items have is kept as a list of them, not as bits
-FEW_ONES = 16  # fewer ones are faster to find one by one than by listing the bits
 
 
 def largest_matching(
@@ -162,14 +162,6 @@ def largest_matching(
                 break
             matching.search(start)
     return matching.left_of
-
-
-def bitset(places: Iterable[int], size: int) -> int:
-    """An integer with these bits set, made in one step: setting them one by one would copy it each time."""
-    made = bytearray(size // 8 + 1)
-    for place in places:
-        made[place >> 3] |= 1 << (place & 7)
-    return int.from_bytes(made, "little")
 
 
 class BitIndex:
@@ -229,21 +221,6 @@ def largest_count(counters: Sequence[int], among: int) -> tuple[int, int]:
             among &= counters[place]
             largest |= 1 << place
     return largest, among
-
-
-def set_bits(bits: int) -> Iterator[int]:
-    """The places of the bits that are set, lowest first."""
-    if bits.bit_count() < FEW_ONES:
-        while bits:
-            lowest = bits & -bits
-            yield lowest.bit_length() - 1
-            bits ^= lowest
-        return
-    digits = bin(bits)[:1:-1]
-    at = digits.find("1")
-    while at >= 0:
-        yield at
-        at = digits.find("1", at + 1)
 
 
 class _Matching:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 from unicodedata import normalize as unicode_normalize
 
+from goldgate.core.bitset import bitset
 from goldgate.core.measure import precision_recall_f1
 from goldgate.core.sums import Counts
 from goldgate.core.value_text import normalize
@@ -17,7 +18,6 @@ from goldgate.suites.extraction.events.relaxed_matching import (
     BitIndex,
     RelaxedRule,
     Row,
-    bitset,
     cached_rows,
     indexed_rows,
     largest_matching,
