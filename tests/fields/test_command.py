@@ -233,10 +233,26 @@ def test_a_misspelt_word_that_empties_a_schema_is_an_error(schema: Any, place: s
     assert (refused.value.place.field, refused.value.advice) == (place, advice)
 
 
-@pytest.mark.parametrize("more", [{"exampl": 3}, {"property": "schema:total"}, {"xml": {"name": "a"}}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"exampl": 3},
+        {"property": "schema:total"},
+        {"xml": {"name": "a"}},
+        {"x-items": {"ui": "chips"}},
+        {"additionalItems": {"type": "string"}},
+        {"propertyOrder": {"a": 1}},
+    ],
+)
 def test_words_of_other_vocabularies_are_left_alone(more: dict[str, Any]) -> None:
     for schema in ({"type": "object", **more}, obj(total={**NUMBER, **more}), obj(a={**more, "title": "A"})):
         assert obtain_schema(schema, FieldsSettings()).document == schema
+
+
+def test_a_schema_with_keys_that_are_no_texts_is_an_error() -> None:
+    with pytest.raises(ConfigError) as refused:
+        obtain_schema(obj(v={"type": "object", 1: {}, "a": {}}), FieldsSettings())
+    assert refused.value.code == "schema.wrong_value"
 
 
 def test_a_schema_that_no_leaf_of_gold_fits_is_said_to(tmp_path: Path) -> None:

@@ -12,7 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.main import goldgate
-from goldgate.suites.judged.ask import JudgeAnswer, load_judge_template, read_label
+from goldgate.core.suite import Plan
+from goldgate.errors import InputError
+from goldgate.suites.judged.ask import JudgeAnswer, load_judge_template, open_judge_task, read_label
+from goldgate.suites.judged.suite import JudgedSettings
 from tests.generation.server import Behaviour, Running
 
 from .labelling import shown_sha256
@@ -76,6 +79,17 @@ def test_labels_are_read_from_answers_and_none_is_null(tmp_path: Path, serve: Ca
     digests = [{"item_sha256": shown_sha256(item)} for item in ITEMS]
     assert lines(tmp_path / "out/judge.jsonl") == [one | two for one, two in zip(expected, digests, strict=True)]
     assert [record["id"] for record in lines(tmp_path / "out/predictions.jsonl")] == ["a", "b", "3"]
+
+
+def test_items_that_are_changed_while_they_are_judged_are_refused(tmp_path: Path) -> None:
+    path = Path(items_file(tmp_path, ITEMS))
+    task = open_judge_task(Plan(JudgedSettings()), (None,), "auto", {"items": str(path)})
+    path.write_text(path.read_text().replace("1904", "1905"))
+    for ask in (lambda: task.question(0, None), lambda: [*task.labels([], "m")]):
+        with pytest.raises(InputError) as refused:
+            ask()
+        assert refused.value.code == "items.changed"
+    task.close()
 
 
 def test_what_names_an_item_is_not_shown_to_the_judge(tmp_path: Path, serve: Callable[..., Running]) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from goldgate.core.page import LabelList
+from goldgate.core.page import LabelList, Paragraph
 from goldgate.core.unit_page import MarkedText
 from goldgate.errors import GoldgateError
 from goldgate.suites.judged.ask import text_digest
 from goldgate.suites.judged.item_parts import QuoteSearch, split_item
+from goldgate.suites.judged.page import item_page
 from goldgate.viewer.server import HttpRequest
 from tests.viewer.stored import require_harmless
 
@@ -238,6 +239,25 @@ def test_a_quote_is_marked_in_its_source() -> None:
     assert isinstance(quotes, LabelList)
     assert quotes.rows[0].parts == ("“same words”", "in b.txt")
     assert quotes.rows[3].parts == ("“nowhere at all”", "from c.txt", "not found in the texts shown here")
+
+
+def test_quotes_are_no_longer_looked_for_where_there_is_too_much_text() -> None:
+    quote, text = "a" * 500 + "b", "a" * 100_000
+    item = {"quotes": [quote] * 100, "sources": {str(n): text + str(n) for n in range(50)}}
+    quotes = next(each.blocks[0] for each in split_item(item).judged if each.title == "Quotes")
+    assert isinstance(quotes, LabelList)
+    assert quotes.rows[0].parts[-1] == "not found in the texts shown here"
+    assert quotes.rows[99].parts[-1] == "too much text to look for it"
+
+
+def test_the_page_of_an_item_leaves_room_for_others() -> None:
+    item = {"quotes": ["a long quote " * 100] * 100, "sources": {str(n): "text " * 10_000 for n in range(50)}}
+    record: Any = {"id": "x", "question": "q", "people": [], "judges": [], "human": None, "judge": None, "drawn": False}
+    page = item_page(record | {"stratum": None}, {"items": item})
+    quotes = next(each.blocks for each in page.sections if each.title == "Quotes")
+    assert isinstance(quotes[0], LabelList)
+    assert (len(quotes[0].rows), quotes[1]) == (20, Paragraph("80 of 100 quotes are not shown."))
+    assert sum(each.title.isdigit() for each in page.sections) == 10
 
 
 DEEP: Any = "bottom"

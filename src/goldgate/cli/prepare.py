@@ -145,7 +145,6 @@ _DIALECTS = "\n".join(f"    {dialect.name}: {dialect.about}" for dialect in all_
     """,
 )
 def convert_command(gold: Sequence[str], out: str, suite: str | None, **options: Any) -> str:
-
     ability = choose_ability("convert", suite, options).ability
     check_not_input((*gold, *input_paths(ability, options)), out)
     with atomic_file(out, "choose a file for --out that can be written to") as stream:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 import orjson
@@ -288,8 +287,8 @@ class StoredRates(NamedTuple):
     """
 
     rates: Mapping[str, HitsAndTrials]  # worked out again where the report holds what they are made of
-    sizes: Mapping[str, int] = MappingProxyType({})  # how much stands behind them, the units first
-    subjects: Mapping[str, frozenset[str]] = MappingProxyType({})  # counted once over all reports
+    sizes: Mapping[str, int] = {}  # how much stands behind them, the units first
+    subjects: Mapping[str, frozenset[str]] = {}  # counted once over all reports
     judged: object = None  # digests of what was judged; None where they are not known
     units: tuple[str | None, ...] = ()  # fingerprints of single units, where the report has them
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import orjson
@@ -61,7 +60,7 @@ class UnitSummary(NamedTuple):
     id: str
     word: str = ""  # empty where nothing went wrong
     weight: int = 0  # how much went wrong: the largest is looked at first
-    facets: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # such as error, event type, role, parsed as
+    facets: Mapping[str, tuple[str, ...]] = {}  # such as error, event type, role, parsed as
     metric: str = ""  # what `score` is of
     score: MeasuredValue | None = None  # the unit's own value of the suite's first metric; None where it has none
     snippet: str = ""  # the beginning of what it is about

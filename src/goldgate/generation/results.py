@@ -263,7 +263,6 @@ def early_stop_json(stopping: EarlyStopping, everything: SeedSummary, price: Pri
 
 def generation_signature(ladder: FormatLadder, used: Counter[AnswerFormat], seed: int | None = None) -> str:
     """What determined the answers, on one line, to stand behind the signature of a report."""
-
     plan = ladder.plan
     words: dict[str, object] = {
         "model": plan.model,

@@ -372,6 +372,9 @@ class ItemFiles(Mapping[ItemKey, Item]):
     def __iter__(self) -> Iterator[ItemKey]:
         return iter(self._places)
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._places  # without reading the item
+
     def __getitem__(self, key: ItemKey) -> Item:
         file, offset, size = self._places[key]
         return decode_record(file, offset, file.plain.read(offset, size)).value

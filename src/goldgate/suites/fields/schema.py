@@ -24,7 +24,8 @@ MAX_DEPTH = 100  # levels of gold, and of declared paths: alignment calls itself
 _MAX_BRANCHES = 500  # subschemas that one place may have: anyOf in anyOf doubles them
 _MAX_PATHS = 5_000  # declared paths that are listed
 _WORDS_BELOW = ("properties", "items", "additionalProperties", "patternProperties", "prefixItems")
-_WORDS_BESIDE = ("$ref", "anyOf", "oneOf", "allOf", "enum", "const")
+_WORDS_BESIDE = ("$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "not", "if", "enum", "const")
+_SPELLING = 0.8  # how much a misspelt word is like the one that is meant: propertys has 0.84 of properties
 _SCALARS = frozenset({"string", "number", "integer", "boolean"})
 _PLAIN_KEY = re.compile(r"[^.\[\]\"'*$\s][^.\[\]\"']*")
 _STEP = re.compile(r'\.?(?:(\[\])|"((?:[^"\\]|\\.)*)"|([^.\[\]"]+))')
@@ -345,13 +346,17 @@ def _check_keywords(schema: JsonObject, place: str) -> None:
 
 def _check_spelling(schema: JsonObject, place: str) -> None:
     """Refuse an object or a list that declares nothing below it, and has a word that is nearly one that would."""
+    from difflib import get_close_matches
+
     types = {*_types_of(schema)}
     if (types and types <= _SCALARS) or not schema.keys().isdisjoint((*_WORDS_BELOW, *_WORDS_BESIDE)):
         return
-    for word in sorted(schema.keys() - KEYWORDS):
-        near = did_you_mean(word, _WORDS_BELOW) if isinstance(schema[word], Mapping) else None
-        if near is not None:
-            raise _bad_schema(f"{place}.{step_text(word)}", "a word of JSON Schema", word, near)
+    for word in schema:
+        if word in KEYWORDS or not isinstance(word, str) or not isinstance(schema[word], Mapping):
+            continue
+        near = [] if word.startswith("x-") else get_close_matches(word, _WORDS_BELOW, n=1, cutoff=_SPELLING)
+        if near:
+            raise _bad_schema(f"{place}.{step_text(word)}", "a word of JSON Schema", word, f"did you mean {near[0]}?")
 
 
 def _bad_schema(place: str, expected: str, found: str, advice: str | None = None) -> ConfigError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,12 @@ def _require_json_schema(document: object, place: Place) -> None:
     )
 
 
+_FEW_KEYS = 20  # of an object that is no schema, among which a misspelt keyword is looked for
+
+
 def _nearest_keyword(document: object) -> str | None:
-    near = (did_you_mean(str(key), sorted(KEYWORDS)) for key in document) if isinstance(document, Mapping) else ()
+    keys = islice(document, _FEW_KEYS) if isinstance(document, Mapping) else ()
+    near = (did_you_mean(str(key), sorted(KEYWORDS)) for key in keys)
     return next(filter(None, near), None)
 
 

@@ -79,10 +79,11 @@ NOT_SET = PathSettings()
 # Any of these makes an object a JSON Schema; the annotations alone do so where nothing else is expected.
 ANNOTATIONS = frozenset("$comment default description examples title".split())
 KEYWORDS = frozenset(
-    "$anchor $defs $dynamicRef $id $ref $schema additionalProperties allOf anyOf const contains definitions "
-    "dependentRequired dependentSchemas else enum exclusiveMaximum exclusiveMinimum format if items maxItems maxLength "
-    "maxProperties maximum minItems minLength minProperties minimum multipleOf not oneOf pattern patternProperties "
-    "prefixItems properties propertyNames required then type unevaluatedProperties uniqueItems x-goldgate".split()
+    "$anchor $defs $dynamicRef $id $ref $schema additionalItems additionalProperties allOf anyOf const contains "
+    "definitions dependentRequired dependentSchemas else enum exclusiveMaximum exclusiveMinimum format if items "
+    "maxItems maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf not oneOf "
+    "pattern patternProperties prefixItems properties propertyNames required then type unevaluatedItems "
+    "unevaluatedProperties uniqueItems x-goldgate".split()
 )
 
 

@@ -136,6 +136,7 @@ class JudgeTask:
 
     def question(self, position: int, seed: int | None) -> Question:
         key = self.keys[position]
+        self.items.store.require_unchanged()
         labels = ", ".join(f'"{word}"' for word in self.words) or "true, false"
         shared = {"question": self.question_text, "labels": labels}
         text = orjson.dumps(shown_fields(self.items[key]), option=orjson.OPT_INDENT_2).decode()
@@ -145,7 +146,8 @@ class JudgeTask:
         return {"id": document_id, "response": response}
 
     def labels(self, predictions: Iterable[Mapping[str, Any]], model: str) -> Iterator[dict[str, Any]]:
-        """A line of the label file for every item, in their order."""
+        """A line of the label file for every item, in their order; none if the items were changed meanwhile."""
+        self.items.store.require_unchanged()
         answers = {each["id"]: read_label(each["response"], self.words) for each in predictions}
         for key, item in self.items.items():
             answer = answers.get(key.id, JudgeAnswer(None, problem="the model did not answer"))
@@ -301,8 +303,11 @@ def read_judges(path: str, items: Mapping[ItemKey, object]) -> dict[ItemKey, tup
                     found=describe_value(record.get("kind")),
                     advice="--judge takes the labels that `goldgate judge` wrote",
                 )
-            with located.locate_errors():
+            try:
                 key = label_key(record, questions)
+            except InputError as error:
+                error.code = f"labels.{error.code.partition('.')[2]}"
+                raise located.at(error) from None
             if key in items:
                 words[key] = (*words.get(key, ()), _judge_words(record))
     return words

@@ -15,6 +15,7 @@ from goldgate.readers.draw import shown_fields
 
 _MAX_TEXTS, _MAX_QUOTES, _MAX_FIELDS = 50, 100, 30
 _MAX_PLACES = 10  # of one quote in one text
+_MAX_SEARCHED = 5_000_000  # characters of texts that the quotes of an item are looked for in, all together
 _MAX_COLLAPSED = 1_000_000  # characters of a text in which a quote is also looked for with other line ends and blanks
 _MAX_QUOTE_CHARACTERS = 900  # of a quote in the list: a sentence of a page has 1,000
 _SHORT = 200  # characters of a value that fits on a line
@@ -44,30 +45,30 @@ class ItemParts(NamedTuple):
     others: tuple[UnitSection, ...]
 
 
-def split_item(item: Mapping[str, Any]) -> ItemParts:
-    """The parts of an item, with its quotes marked in their sources."""
+def split_item(item: Mapping[str, Any], most_quotes: int = _MAX_QUOTES, most_texts: int = _MAX_TEXTS) -> ItemParts:
+    """The parts of an item, with its quotes marked in their sources; of many quotes or sources, the first."""
     rest = shown_fields(item)
     claim = rest.pop("claim") if isinstance(rest.get("claim"), str) else None
-    quotes, notes = _take_quotes(rest)
+    quotes, notes = _take_quotes(rest, most_quotes)
     sources = _take_sources(rest, quotes)
-    texts, places = _mark_quotes(quotes, sources[:_MAX_TEXTS])
+    texts, places = _mark_quotes(quotes, sources[:most_texts])
     judged = [] if claim is None else [UnitSection("Claim", (MarkedText(claim),))]
     if quotes:
         rows = [_quote_row(number, quote, places[number], len(sources)) for number, quote in enumerate(quotes)]
         judged.append(UnitSection("Quotes", (LabelList(tuple(rows)), *map(Paragraph, notes))))
-    if len(sources) > _MAX_TEXTS:
-        words = f"{len(sources) - _MAX_TEXTS:,} of {len(sources):,} sources are not shown."
+    if len(sources) > most_texts:
+        words = f"{len(sources) - most_texts:,} of {len(sources):,} sources are not shown."
         texts.append(UnitSection("More sources", (Paragraph(words),)))
     return ItemParts(tuple(judged), tuple(texts), tuple(_plain_sections(rest)))
 
 
-def _take_quotes(rest: dict[str, Any]) -> tuple[list[Quote], list[str]]:
+def _take_quotes(rest: dict[str, Any], most: int) -> tuple[list[Quote], list[str]]:
     """The quotes of an item, and what of them is left out; quotes in another form stay with the plain fields."""
     values = rest.get("quotes")
     if not isinstance(values, list) or not all(map(_has_text, values)):
         return [], []
     del rest["quotes"]
-    first = values[:_MAX_QUOTES]
+    first = values[:most]
     more = len(values) - len(first)
     return [*map(_parse_quote, first)], [f"{more:,} of {len(values):,} quotes are not shown."] if more else []
 
@@ -112,18 +113,27 @@ def _take_sources(rest: dict[str, Any], quotes: Sequence[Quote]) -> list[QuotedS
     return sources
 
 
-def _mark_quotes(quotes: Sequence[Quote], sources: Sequence[QuotedSource]) -> tuple[list[UnitSection], list[list[str]]]:
-    """The texts with their marks; and for each quote the names of the texts that it was found in.
+def _mark_quotes(
+    quotes: Sequence[Quote], sources: Sequence[QuotedSource]
+) -> tuple[list[UnitSection], list[list[str] | None]]:
+    """The texts with their marks; and for each quote the names of the texts that have it.
 
-    A quote that names one of them is looked for there; any other, and one that is not there, in all of them.
+    A quote that names one of them is looked for there; any other, and one that is not there, in all of them. Where
+    there is too much to search, the names of the remaining quotes are None.
     """
     searches = [QuoteSearch(source.text) for source in sources]
     marks: list[list[Mark]] = [[] for _ in sources]
-    places: list[list[str]] = []
+    places: list[list[str] | None] = []
+    left, whole = _MAX_SEARCHED, sum(len(source.text) for source in sources)
     for number, quote in enumerate(quotes, 1):
         own = [at for at, source in enumerate(sources) if number == source.quote or quote.source == source.name]
-        spans = {at: searches[at].find(quote.text) for at in own}
+        spans = {at: searches[at].find(quote.text) for at in own} if left > 0 else {}
+        left -= sum(len(sources[at].text) for at in own)
         if not any(spans.values()):
+            if left <= 0:
+                places.append(None)
+                continue
+            left -= whole
             spans = {at: search.find(quote.text) for at, search in enumerate(searches)}
         for at, of_text in spans.items():
             marks[at] += [Mark(start, end, "quote", str(number)) for start, end in of_text]
@@ -135,7 +145,7 @@ def _mark_quotes(quotes: Sequence[Quote], sources: Sequence[QuotedSource]) -> tu
     return sections, places
 
 
-def _quote_row(number: int, quote: Quote, places: Sequence[str], sources: int) -> LabelRow:
+def _quote_row(number: int, quote: Quote, places: Sequence[str] | None, sources: int) -> LabelRow:
     words = " ".join(quote.text.split())
     more = f"… ({len(words):,} characters)" if len(words) > _MAX_QUOTE_CHARACTERS else ""
     parts = [f"“{words[:_MAX_QUOTE_CHARACTERS]}{more}”"]
@@ -143,7 +153,8 @@ def _quote_row(number: int, quote: Quote, places: Sequence[str], sources: int) -
         parts += [f"in {', '.join(places)}"] if sources > 1 else []
     else:
         parts += [f"from {quote.source}"] if quote.source else []
-        parts += ["not found in the texts shown here"] if sources else []
+        reason = "too much text to look for it" if places is None else "not found in the texts shown here"
+        parts += [reason] if sources else []
     return LabelRow(str(number + 1), tuple(parts))
 
 

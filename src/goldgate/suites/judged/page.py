@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 from goldgate.core.evaluation import HitsAndTrials, StoredRates, share_counts, whole_number
@@ -155,6 +156,7 @@ def _share_counts(report: JudgedReport, names: Sequence[str]) -> dict[str, HitsA
 
 
 _HALF = 0.5
+_QUOTES, _TEXTS = 20, 10  # of an item on a page: one item must leave room for others
 
 
 def item_summary(record: ItemLabelsRecord) -> UnitSummary:
@@ -196,9 +198,8 @@ def item_page(record: ItemLabelsRecord, inputs: Mapping[str, Any]) -> UnitPage:
     sections = [UnitSection("Result", (Paragraph(summary.word or "Nothing stands out."), Paragraph(_result(record))))]
     item = inputs.get("items")
     if isinstance(item, Mapping):
-        sections += [
-            section._replace(blocks=(*map(_cut, section.blocks),)) for part in split_item(item) for section in part
-        ]
+        parts = chain.from_iterable(split_item(item, _QUOTES, _TEXTS))
+        sections += [section._replace(blocks=(*map(_cut, section.blocks),)) for section in parts]
     sections.append(UnitSection("Labels", (_label_table(record, inputs.get("labels")),)))
     return UnitPage(record["id"], tuple(sections))
 
