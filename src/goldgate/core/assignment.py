@@ -127,10 +127,14 @@ class _Assignment:
         for row in rows:
             dual = self._row_duals[row]
             for weight, mask in self._rows[row]:
-                outside = mask & ~reached
-                if outside:
-                    slack = next(dual + level - weight for level in duals if self._columns[level] & outside)
-                    step = min(step, slack)
+                if dual - weight >= step or not (outside := mask & ~reached):
+                    continue
+                for level in duals:
+                    if dual + level - weight >= step:
+                        break
+                    if self._columns[level] & outside:
+                        step = dual + level - weight
+                        break
         for row in rows:
             self._row_duals[row] -= step
         self._level -= step

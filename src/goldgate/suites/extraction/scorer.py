@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from goldgate.core.finding import Finding
@@ -211,7 +212,9 @@ class Scorer:
         events = event_list(parsed.value) if sample.key is None else EventList(sample.events, f"$.{sample.key}[*]")
         if events is None:
             return empty_events(Violation.NOT_AN_EVENT_LIST)
-        return read_events(events, parsed.source if sample.response is not None else sample.source, self._roles)
+        if sample.response is not None:
+            return read_events(events, parsed.source, self._roles)
+        return read_events(events, sample.source, self._roles, partial(_stored_answer, sample))
 
     def _read_form(self, sample: Sample, parsed: Parsed) -> Events:
         """The events of an answer in another form than our own; paths are those of what the model wrote."""
@@ -219,9 +222,11 @@ class Scorer:
         is_list = sample.response is None and isinstance(sample.events, list)
 
         def to_canonical(value: Any) -> Any:
-            if sample.key is not None and isinstance(value, Mapping):
-                value = form.as_answer(value[sample.key], sample.key)
-            return form.to_canonical(value, event_types)
+            if sample.response is None:
+                value = _stored_answer(sample, value)
+                if isinstance(value, list):
+                    value = form.as_answer(value, sample.key)
+            return None if value is None else form.to_canonical(value, event_types)
 
         written = form.as_answer(sample.events, sample.key) if is_list else parsed.value
         event_items = event_list(form.to_canonical(written, event_types))
@@ -236,6 +241,11 @@ class Scorer:
             ViolationPlace(violation, root + form.path_in(written, path)[1:]) for violation, path in events.violations
         ]
         return events
+
+
+def _stored_answer(sample: Sample, record: Any) -> Any:
+    """The decoded answer of a prediction record; None where it is not in the field that it usually is in."""
+    return record.get(sample.key or "response") if isinstance(record, Mapping) else None
 
 
 @dataclass(slots=True, repr=False)

@@ -40,7 +40,7 @@ def page_inputs(settings: ExtractionSettings, schema: EventSchema | None) -> dic
     return {"protocol": make_reader(settings, schema)}
 
 
-# The raw response, or decoded events; and the line that they were decoded from.
+# The raw response, or decoded events and their key in the record; and the line that they were decoded from.
 StoredPrediction = tuple[str | None, Any, str | None, bytes]
 
 

@@ -21,7 +21,7 @@ from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_sch
 from goldgate.generation.gold_task import GoldTask, open_documents
 from goldgate.generation.prompt import find_template, prompt_messages, require_room
 from goldgate.readers.dialects import OWN_FORM
-from goldgate.readers.gold_files import GoldOpener
+from goldgate.readers.gold_files import GoldOpener, require_stored_gold
 from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.schema import EXTENSION, KEEP_SCHEMA, FieldSchema
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument
@@ -89,14 +89,19 @@ def open_fields_task(plan: Plan, seeds: Sequence[int | None], response_format: s
     """`goldgate generate --suite fields`: everything that questions are made of, read and checked."""
     template = find_template(options["prompt"], ("en",), resources.files("goldgate.suites.fields") / "prompts")
     require_room(template, response_format)
+    require_stored_gold(options["gold"])
     schema = None if options.get("schema") is None else obtain_schema(options["schema"], plan.settings)
     value_field = options.get("value_field")
     documents = open_documents(
         options["gold"], GoldOpener(OWN_FORM), lambda record, name: parse_document(record.value, name, value_field)
     )
     if schema is None:
-        shape = derive_shape(document.value for document in documents)
-        schema = FieldSchema(shape, plan.settings, is_derived=True)
+        try:
+            shape = derive_shape(document.value for document in documents)
+            schema = FieldSchema(shape, plan.settings, is_derived=True)
+        except BaseException:
+            documents.close()
+            raise
         logging.getLogger("goldgate").warning("%s", _DERIVED)
     return FieldsTask(documents, schema, template, options)
 

@@ -63,7 +63,7 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> OutputsList
     directories: list[RunDirectory] = []
     ignored: list[tuple[str, str]] = []
     try:
-        for entry in list_folder(root):
+        for entry in list_folder(outputs if is_url(outputs) else root):
             is_link = entry.is_symlink()
             refused = _LINK_OUTSIDE if is_link and is_outside(root, entry.path) else None
             folder, name = os.path.split(os.path.realpath(entry.path)) if is_link else ("", "")

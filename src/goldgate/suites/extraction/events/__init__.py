@@ -118,7 +118,7 @@ def slow_events(
         again = value_as_written(source)
         exact = event_list(again if to_canonical is None else to_canonical(again))
         if exact is not None:
-            walk = _EventWalk(roles, exact.path)
+            walk = _EventWalk(roles, events.path)
             walk.read(exact.items)
     return collect_events(walk.columns, walk.violations, walk.bad_offsets)
 

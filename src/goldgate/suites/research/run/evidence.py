@@ -15,7 +15,6 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
-from goldgate.core.finding import limit_length
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.files import Artifact
 from goldgate.suites.research.text import (
@@ -84,7 +83,8 @@ _SEARCH_LIMIT_REACHED = _failed("fabricated", "the quote was not found: there wa
 
 def short_id(name: object) -> str:
     """An id for a message: the beginning of one that is long, because very many records may be told about it."""
-    return limit_length(str(name), _MAX_ID_CHARACTERS)
+    text = str(name)
+    return text if len(text) <= _MAX_ID_CHARACTERS else f"{text[:_MAX_ID_CHARACTERS]}…"
 
 
 def _once(method: _Method) -> _Method:
