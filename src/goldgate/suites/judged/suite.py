@@ -20,7 +20,7 @@ class JudgedSettings:
     labels: dict[str, Share] = field(default_factory=dict)  # words that are labels, and the number of each
     # trusted: take labels of people that goldgate did not draw as if they were a random sample; it stands out.
     sampling: Literal["drawn", "trusted"] = "drawn"
-    # The least steps in which labels are counted: two results that are compared need the same.
+    # As how many steps a label of 1 is counted at least: two results that are compared need the same number.
     steps: Annotated[int, AtLeast(1)] = 1
 
 
