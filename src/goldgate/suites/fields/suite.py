@@ -172,7 +172,7 @@ class FieldsSuite(Suite):
     open_inputs = deferred(f"{_FOLDER}.source:open_fields_inputs")
     describe = deferred(f"{_FOLDER}.page:fields_page")
     pictures = deferred(f"{_FOLDER}.page:fields_pictures")
-    stored = deferred(f"{_FOLDER}.page:fields_rates")
+    stored_rates = deferred(f"{_FOLDER}.page:fields_rates")
     summary = deferred(f"{_FOLDER}.explain:document_summary")
     unit_page = deferred(f"{_FOLDER}.explain:document_page")
 

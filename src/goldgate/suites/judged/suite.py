@@ -96,7 +96,7 @@ class JudgedSuite(Suite):
     open_inputs = deferred(f"{_FOLDER}.source:open_judged_inputs")
     describe = deferred(f"{_FOLDER}.page:judged_page")
     pictures = deferred(f"{_FOLDER}.page:judged_pictures")
-    stored = deferred(f"{_FOLDER}.page:judged_rates")
+    stored_rates = deferred(f"{_FOLDER}.page:judged_rates")
     summary = deferred(f"{_FOLDER}.page:item_summary")
     snippet = deferred(f"{_FOLDER}.page:item_snippet")
     unit_page = deferred(f"{_FOLDER}.page:item_page")

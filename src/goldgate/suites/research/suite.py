@@ -150,7 +150,7 @@ class ResearchSuite(Suite):
     open = deferred(f"{_FOLDER}.source:open_research_source")
     open_inputs = deferred(f"{_FOLDER}.explain:open_run_inputs")
     describe = deferred(f"{_FOLDER}.report:research_page")
-    stored = deferred(f"{_FOLDER}.report:recount_report")
+    stored_rates = deferred(f"{_FOLDER}.report:recount_report")
     summary = deferred(f"{_FOLDER}.report:run_summary")
     unit_page = deferred(f"{_FOLDER}.explain:run_page")
 
