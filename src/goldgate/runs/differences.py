@@ -330,10 +330,10 @@ class MacroAverages:
         self._of_run = cache(self._average)  # several answers need the same
         self._matrices: dict[tuple[TableKey, TableKey], _Matrix] | None = None
         self._why = _SEVERAL_RUNS  # there are no matrices
-        if joined.meetings is not None:
+        if joined.part_products is not None:
             self._why = _NOT_PAIRED
-            if joined.meetings.is_complete:
-                self._matrices = dict(joined.meetings.matrices())
+            if joined.part_products.is_complete:
+                self._matrices = dict(joined.part_products.matrices())
 
     def of(self, rate: ComparedRate, places: Sequence[int]) -> Mean:
         """The mean over a system's runs."""
