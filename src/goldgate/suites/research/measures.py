@@ -194,8 +194,10 @@ class ManifestIntegrity(TrialMeasure):
 COMPLETION_METRIC = "run_completion_rate"
 
 
-class Companions(TrialMeasure):
-    """false_abstention_rate = sufficient trials that stop with NO_EVIDENCE / sufficient trials with a stop reason.
+class CompanionRates(TrialMeasure):
+    """Rates beside the four main ones: they show an agent that files the whole corpus, or always abstains.
+
+    false_abstention_rate = sufficient trials that stop with NO_EVIDENCE / sufficient trials with a stop reason.
     cited_golden_recall = required ids that verified claims cite, as valid records / required ids.
     ledger_precision = required ids found / ledger records, over sufficient trials.
     run_completion_rate = trials neither missing nor broken / trials.
@@ -302,7 +304,7 @@ def research_measures(settings: ResearchSettings) -> list[Measure[Trial]]:
         GoldenRecall(),
         Abstention(),
         ManifestIntegrity(kept=settings.manifests == "required"),
-        Companions(),
+        CompanionRates(),
         SupportedClaims(),
     ]
 

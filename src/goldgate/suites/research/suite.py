@@ -36,7 +36,8 @@ DEFAULT_GATES: dict[str, Gate] = {
     "manifest_integrity": Gate(equals=Decimal("1.00")),
 }
 
-# Companions beyond these stand out, whatever the protocol gates: an agent can pass the four and be of no use.
+# Companion rates beyond these get a remark, whatever the protocol gates: an agent can pass all four main metrics and be
+# of no use.
 ALARMS: dict[str, Gate] = {
     "false_abstention_rate": Gate(max=Decimal("0.10")),
     "cited_golden_recall": Gate(min=Decimal("0.50")),

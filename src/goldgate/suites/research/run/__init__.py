@@ -18,8 +18,8 @@ from goldgate.suites.research.golden import Golden, Query, match_key
 from goldgate.suites.research.run.claims import (
     ABSTAINED,
     Claims,
+    EvidenceChecks,
     JudgedRun,
-    Ledger,
     check_claims,
     check_ledger,
     claim_key,
@@ -180,7 +180,7 @@ class _Judge:
         query = self.golden.queries[number] if number != NO_QUERY else None
         stop_reason = self._stop_reason(output.get("stop_reason"), log, query)
         sources = read_sources(files, settings.anchors, findings) if output else Sources({})
-        ledger = check_ledger(output, sources, settings.demands, findings) if output else Ledger()
+        ledger = check_ledger(output, sources, settings.demands, findings) if output else EvidenceChecks()
         claims = check_claims(output.get("claims", []), log, ledger, findings)
         self._count_unknown(claims)
         run = JudgedRun(
