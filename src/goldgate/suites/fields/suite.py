@@ -48,7 +48,7 @@ class PathSettings:
     pair_share: Share | None = None  # of the smaller item's leaves: the least hits of a pair
 
     def with_defaults(self, other: PathSettings) -> PathSettings:
-        """These settings, with the other's where nothing is set here."""
+        """These settings, completed from `other` where they set nothing."""
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         return replace(other, **{name: value for name, value in own.items() if value not in (None, ())})
 

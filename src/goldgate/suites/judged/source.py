@@ -63,11 +63,11 @@ class OpenedFiles(NamedTuple):
 
     @property
     def digests(self) -> Digests:
-        """What each item shows; nothing is known without --items."""
+        """The digest of each item's content; empty without --items."""
         return {} if self.items is None else self.items.digests
 
     def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
-        """The item, and every label of it."""
+        """The item and all its labels, for the page of a unit."""
         key = ItemKey(str(record["item"]), str(record["question"]))
         parts: dict[str, Any] = {"labels": self.labels.located.records(key)}
         if self.items is not None and key in self.items:
