@@ -32,7 +32,7 @@ from goldgate.stats.corrected_rate import (
     merge_small,
     plain_rate,
 )
-from goldgate.stats.label_counts import Stretch, find_stretch
+from goldgate.stats.label_counts import LabelScale, find_scale
 
 LEAST = 0.927  # of the intervals hold the true rate: what the formulas were chosen for
 RATES = (0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.995)
@@ -283,11 +283,11 @@ def _draw(chances: Mapping[Thing, float], count: int, rng: random.Random) -> dic
     return {things[place]: times for place, times in sorted(places.items())}
 
 
-def label_sums(labelled: Pairs, others: Pairs, stretch: Stretch | None = None) -> LabelSums:
+def label_sums(labelled: Pairs, others: Pairs, scale: LabelScale | None = None) -> LabelSums:
     """The sums of items that people labelled, and of the others, with the judge's labels stretched."""
-    stretch = stretch or find_stretch([j for _, j in (*labelled, *others)])
-    n = [(h, stretch(j), times) for (h, j), times in labelled.items()]
-    m = [(stretch(j), times) for (_, j), times in others.items()]
+    scale = scale or find_scale([j for _, j in (*labelled, *others)])
+    n = [(h, scale(j), times) for (h, j), times in labelled.items()]
+    m = [(scale(j), times) for (_, j), times in others.items()]
     ones = Fraction(sum(h * times for h, _, times in n))
     return LabelSums(
         labelled=sum(times for *_, times in n),
@@ -380,8 +380,8 @@ def _stratified_sums(chances: Mapping[Pair, float], size: int, labels: int, rng:
     for name in sorted(sizes):
         labelled = _draw(strata[name], shares[name], rng)
         drawn.append((labelled, _draw(strata[name], sizes[name] - shares[name], rng)))
-    stretch = find_stretch([j for both in drawn for pairs in both for _, j in pairs])
-    return [label_sums(*both, stretch) for both in drawn]
+    scale = find_scale([j for both in drawn for pairs in both for _, j in pairs])
+    return [label_sums(*both, scale) for both in drawn]
 
 
 def _paired_chances(judge: Judge, first: float, second: float) -> dict[tuple[Pair, Pair], float]:

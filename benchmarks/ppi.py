@@ -15,13 +15,13 @@ from fractions import Fraction
 from judges import Pair, label_sums  # beside this file
 
 from goldgate.stats.corrected_rate import CorrectedRate, plain_rate, stratified_rate
-from goldgate.stats.label_counts import Stretch, find_stretch
+from goldgate.stats.label_counts import LabelScale, find_scale
 
 DATA_SETS = 300
 CLOSE = 1e-9
 
 Data = tuple[list[Pair], list[Pair]]  # the items that people labelled, and the others
-Point = Callable[[Sequence[Data], Stretch, CorrectedRate], float]  # ppi_py's, with our λ in each stratum
+Point = Callable[[Sequence[Data], LabelScale, CorrectedRate], float]  # ppi_py's, with our λ in each stratum
 
 
 def main() -> None:
@@ -34,15 +34,15 @@ def main() -> None:
     farthest = {"plain": 0.0, "strata": 0.0, "differences": 0.0}
     for _ in range(DATA_SETS):
         strata = [_data(rng) for _ in range(rng.randint(2, 4))]
-        stretch = find_stretch([j for labelled, others in strata for _, j in labelled + others])
-        sums = [label_sums(Counter(labelled), Counter(others), stretch) for labelled, others in strata]
+        scale = find_scale([j for labelled, others in strata for _, j in labelled + others])
+        sums = [label_sums(Counter(labelled), Counter(others), scale) for labelled, others in strata]
         ours, theirs = [plain_rate(each) for each in sums], []
         for data, rate in zip(strata, ours, strict=True):
-            theirs.append(point([data], stretch, rate))
+            theirs.append(point([data], scale, rate))
         stratified = stratified_rate(sums)
         distances = {
             "plain": abs(float(ours[0].value) - theirs[0]),
-            "strata": abs(float(stratified.value) - point(strata, stretch, stratified)),
+            "strata": abs(float(stratified.value) - point(strata, scale, stratified)),
             "differences": abs(float(ours[0].value - ours[1].value) - (theirs[0] - theirs[1])),
         }
         farthest = {name: max(farthest[name], distance) for name, distance in distances.items()}
@@ -55,11 +55,11 @@ def main() -> None:
 def _load_ppi() -> Point:
     ppi, numpy = importlib.import_module("ppi_py"), importlib.import_module("numpy")
 
-    def point(strata: Sequence[Data], stretch: Stretch, rate: CorrectedRate) -> float:
+    def point(strata: Sequence[Data], scale: LabelScale, rate: CorrectedRate) -> float:
         total, found = sum(len(labelled) + len(others) for labelled, others in strata), 0.0
         for (labelled, others), lam in zip(strata, rate.lambdas, strict=True):
             h = [float(h) for h, _ in labelled]
-            j, o = ([float(stretch(j)) for _, j in pairs] for pairs in (labelled, others))
+            j, o = ([float(scale(j)) for _, j in pairs] for pairs in (labelled, others))
             estimate = ppi.ppi_mean_pointestimate(*map(numpy.array, (h, j, o)), lam=float(lam))
             found += (len(labelled) + len(others)) / total * float(numpy.squeeze(estimate))
         return min(max(found, 0.0), 1.0)

@@ -161,7 +161,7 @@ def compare_systems(
     workers: int = 1,
     reading: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Comparison:
-    """The same of systems that were found already. `reading` are inputs of the suite that say how files are read."""
+    """Like `compare`, for systems that `find_systems` found. `reading` are inputs that say how files are read."""
     inputs = {"schema": schema, **{name: [value] for name, value in reading.items() if value is not None}}
     inputs = {name: values for name, values in inputs.items() if values}
     if not gold and (inputs or protocol is not None):

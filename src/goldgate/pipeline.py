@@ -183,7 +183,7 @@ class UnitCounter:
             total.units += len(batch)
 
     def _add(self, facts: Any, unit: UnitCounts, group: str | None) -> None:
-        work, total, times = self._work, self.total, self._work.times(facts)
+        work, total, times = self._work, self.total, self._work.multiplicity(facts)
         total.tally.add(unit, group, times)
         total.tally.add_fingerprint(work.fingerprint(facts))
         total.findings.add(work.findings(facts))
@@ -200,7 +200,7 @@ class UnitCounter:
 
 
 class Total:
-    """What some units come to, such as those of a shard. Totals add up."""
+    """Tally, findings and worst units of some units: of a shard, or of all. Totals add up."""
 
     def __init__(self, tally: Tally, weigh: UnitWeigher | None) -> None:
         self.units = 0
@@ -217,7 +217,7 @@ class Total:
 
 
 class ShardResult(NamedTuple):
-    """What came of one shard, and where its units' records were put as JSON Lines."""
+    """The total of one shard, and where the records of its units were put as JSON Lines."""
 
     total: Total
     records: Any

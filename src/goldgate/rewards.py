@@ -137,7 +137,7 @@ class GoldReward(ABC, Generic[GoldType, FactsType]):
         """Warn once where an answer without a hit has a form that a setting would read."""
 
     def _golds(self, count: int, columns: Mapping[str, Any]) -> list[GoldType | None]:
-        """The gold of each completion. That of the same document stands once for each of its completions, in a row."""
+        """The gold of each completion; completions of one document follow each other and share its gold object."""
         column, texts = columns.get(self.column), columns.get(self.text)
         if column is None:
             if not self._warned:

@@ -95,10 +95,10 @@ def test_confused_values_of_enums_lead_to_their_documents(results: Path) -> None
 
 def test_a_report_that_its_paths_contradict_is_refused(results: Path) -> None:
     report = report_of(results, "a")
-    assert SUITE.stored(report).sizes == {"documents": 30}
+    assert SUITE.stored_rates(report).sizes == {"documents": 30}
     report["breakdown"]["paths"][0]["hits"] -= 1
     with pytest.raises(ContradictionError):
-        SUITE.stored(report)
+        SUITE.stored_rates(report)
 
 
 def test_a_document_is_explained_with_marks_and_both_values(results: Path) -> None:

@@ -13,7 +13,7 @@ from goldgate.core.sums import Counts
 from goldgate.core.tally import TableKey, Tally
 from goldgate.readers.draw import ItemKey
 from goldgate.readers.labels import NamedLabel
-from goldgate.stats.label_counts import HALF, find_steps, find_stretch
+from goldgate.stats.label_counts import HALF, find_resolution, find_scale
 from goldgate.suites.judged.measures import HumanAgreement, ItemFacts, LabelledRates, judged_measures
 
 from .reference import Item
@@ -27,14 +27,14 @@ def exact(label: float | None) -> Fraction | None:
 
 def item_facts(items: Sequence[Item], people: Sequence[Sequence[float]] = ()) -> list[ItemFacts]:
     judges = [exact(item.judge) for item in items]
-    stretch = find_stretch(judges)
+    scale = find_scale(judges)
     humans = [exact(item.human) for item in items if isinstance(item.human, (int, float))]
     several = [label for labels in people if (label := [exact(one) for one in labels])]
     numbers = [each for each in humans if each is not None] + [
         one for each in several for one in each if one is not None
     ]
     given = [HALF if judge is None else judge for judge in judges]
-    steps = find_steps(numbers), find_steps([*given, *(stretch(judge) for judge in judges)])
+    steps = find_resolution(numbers), find_resolution([*given, *(scale(judge) for judge in judges)])
     facts = []
     for at, (item, judge) in enumerate(zip(items, judges, strict=True)):
         labels = people[at] if at < len(people) else ()
@@ -48,7 +48,7 @@ def item_facts(items: Sequence[Item], people: Sequence[Sequence[float]] = ()) ->
                 tuple(NamedLabel(str(number), exact(label)) for number, label in enumerate(labels)),
                 judge,
                 (),
-                stretch(judge),
+                scale(judge),
                 item.stratum,
             )
         )

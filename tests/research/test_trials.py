@@ -15,7 +15,7 @@ from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError
 from goldgate.suites.research.report import recount_report
-from goldgate.suites.research.text import sketch
+from goldgate.suites.research.text import letter_profile
 
 from .judged import broken, codes, counts, finding, judged, run_entry, unbalanced
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run
@@ -171,9 +171,9 @@ def test_a_broken_run_is_never_merged(tmp_path: Path) -> None:
 
 
 def test_a_sketch_does_not_depend_on_the_order_of_the_parts() -> None:
-    assert sketch("Grey sandstone. A keeper.") == sketch("a keeper \u2014 GREY\u00a0sandstone")
-    assert sketch("caf\u00e9") == sketch("cafe\u0301")
-    assert sketch("grey") != sketch("gray sky")
+    assert letter_profile("Grey sandstone. A keeper.") == letter_profile("a keeper \u2014 GREY\u00a0sandstone")
+    assert letter_profile("caf\u00e9") == letter_profile("cafe\u0301")
+    assert letter_profile("grey") != letter_profile("gray sky")
 
 
 def test_a_few_runs_that_carry_the_gate_are_pointed_out(tmp_path: Path) -> None:

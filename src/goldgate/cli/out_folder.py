@@ -88,7 +88,7 @@ class OutFolder:
         return self._samples
 
     def read_samples(self, offset: int, length: int) -> bytes:
-        """A part of that file, which is written already."""
+        """A part of the samples file, which is written already."""
         return self._samples.read_part(offset, length) if self._samples is not None else b""
 
     def read_head(self, name: str, length: int) -> bytes:

@@ -366,7 +366,7 @@ class _JobOutput:
         return describe_report(self.report)
 
     def rendered(self, format: str) -> str | bytes:
-        """As it is printed. JSON and HTML are UTF-8 whatever the terminal is."""
+        """The printed report. JSON and HTML are UTF-8 on any terminal."""
         if format == JSON:
             from goldgate.core.evaluation import render_json
 

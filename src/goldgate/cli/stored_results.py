@@ -222,7 +222,7 @@ def baseline_command(reports: Sequence[str], out: str, false_alarm_rate: str) ->
 
 
 def _are_folders(paths: Sequence[str]) -> bool:
-    """Whether all of them are folders, or none."""
+    """Whether all paths are folders; a ConfigError if only some are."""
     folders = [path for path in paths if os.path.isdir(path)]
     if folders and len(folders) < len(paths):
         raise ConfigError(

@@ -1,7 +1,13 @@
 """Findings, problems and remarks: what is wrong in stored data and where, and which numbers may mislead.
 
-A finding names the file and line, the record's id, the pointer. A remark has a stable `code`, a `message` for people
-and the `counts` behind it: a sign that a number is not what it seems. It changes none.
+- A `Finding` is about one place in stored data that was scored anyway: a code, a severity (`error`, `warning`, `hint`),
+  the file and line, the record's id, a message. It is listed under `findings` in the report.
+- A `Problem` is one way in which a value breaks its schema: a pointer, what was expected there, and what was found. It
+  has no code and no file: whoever checks the value makes an error or a finding of it.
+- A remark (`RemarkValue`) is about the whole result: a sign that a number is not what it seems, with a stable code, a
+  message and the counts behind it. It is listed under `stands_out` in the report, and changes no number.
+
+The hints of the extraction suite (`extraction.contracts.Hint`) are settings that would read more answers.
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ MAX_PER_CODE = 20  # findings of one code in one run; one more says how many are
 
 
 class Finding(NamedTuple):
-    """Something wrong in stored data: what, how bad, where, and a message. Files are named relative to the outputs."""
+    """Something wrong at one place in stored data. Files are named relative to the outputs."""
 
     code: str
     severity: Severity
@@ -133,7 +139,7 @@ def _first(findings: list[Finding]) -> list[Finding]:
 
 
 class Problem(NamedTuple):
-    """Where, what was expected there, and what was found."""
+    """One way in which a value breaks its schema: where, what was expected there, and what was found."""
 
     pointer: str  # RFC 6901; empty for the whole value
     expected: str
@@ -145,7 +151,7 @@ class Problem(NamedTuple):
 
 
 def child_pointer(pointer: str, key: str | int) -> str:
-    """The pointer of what an object or a list has under a key."""
+    """The JSON pointer of the member of an object, or the item of a list, at `pointer`."""
     return f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 

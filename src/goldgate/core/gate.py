@@ -32,7 +32,7 @@ _NAME_WITH_PARTS = rf"([^\[]*)\[((?:{_PART})(?:/(?:{_PART}))*)\]"
 
 
 class Verdict(StrEnum):
-    """What a gate, or the whole evaluation, came to."""
+    """The result of a gate, or of a whole evaluation."""
 
     PASS = "PASS"
     FAIL = "FAIL"
@@ -95,7 +95,7 @@ class Gate:
         return tuple(Limit(sign, Fraction(bound)) for sign, bound in self.value_bounds())
 
     def difference_limits(self) -> tuple[Limit, ...]:
-        """What the difference from a stored run must meet."""
+        """The limits of the difference from a stored run."""
         parts = (("≥", self.max_drop and -self.max_drop), ("≤", self.max_rise))
         return tuple(Limit(sign, Fraction(bound)) for sign, bound in parts if bound is not None)
 
@@ -213,7 +213,7 @@ def confidence_percent(share: Decimal) -> str:
 
 
 class MetricName(NamedTuple):
-    """A metric, and the names of the part of it that is meant; none: all of it."""
+    """The name of a metric, and of the part of it that is meant; without one, all of it."""
 
     metric: str
     part: tuple[str, ...] = ()
@@ -223,7 +223,7 @@ class MetricName(NamedTuple):
 
 
 class GateTarget(NamedTuple):
-    """What stands behind a gate's name: a rate of a measure, of one part, or averaged over a level of parts."""
+    """The rate that a gate is set on: of a measure, of one part of it, or averaged over a level of parts."""
 
     measure: RatioMeasure[Any]
     metric: str
@@ -282,7 +282,7 @@ def average_names(measures: Iterable[Any]) -> list[str]:
 
 
 def target_metric(gated: GateTarget, tally: Tally) -> Metric | Mean:
-    """Its value over everything that was counted."""
+    """The metric that a gate is set on, over everything that was counted."""
     if not gated.averaged:
         return gated.measure.metrics_of(tally, gated.key)[gated.metric]
     rates = [metrics[gated.metric] for metrics in gated.measure.by_part(tally, gated.averaged).values()]

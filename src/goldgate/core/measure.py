@@ -25,14 +25,17 @@ NO_TOTALS: Mapping[str, int] = MappingProxyType({})
 
 
 class EqualityRule(NamedTuple):
-    """Systems are compared only if each unit has the same count in this column; and the reason if one has not."""
+    """A rate of two systems is compared only if every unit has the same count in `column` in both.
+
+    `reason` is what the comparison says otherwise: "people labelled different items of the two systems".
+    """
 
     column: str
     reason: str
 
 
 class ColumnRatio(NamedTuple):
-    """Some counts over others, each with a weight; and why the rate is undefined where there is nothing below."""
+    """A rate: weighted counts over weighted counts. `undefined` is the reason where the denominator is 0."""
 
     numerator: Mapping[str, int]
     denominator: Mapping[str, int]
@@ -42,7 +45,7 @@ class ColumnRatio(NamedTuple):
 
 
 def over(numerator: str, denominator: str, undefined: str) -> ColumnRatio:
-    """One count over another."""
+    """The rate `numerator / denominator` of two columns of a measure; `undefined` is the reason where there is none."""
     return ColumnRatio({numerator: 1}, {denominator: 1}, undefined)
 
 

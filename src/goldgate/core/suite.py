@@ -224,7 +224,10 @@ BATCH_SIZE = 16
 
 
 class Work(ABC, Generic[Shard, Facts]):
-    """What is done with a shard. It is sent to worker processes, so it must be picklable."""
+    """Scores the units of a shard, and makes their records and findings.
+
+    It is sent to worker processes, so it must be picklable.
+    """
 
     measures: Sequence[Measure[Facts]] = ()
 
@@ -238,8 +241,8 @@ class Work(ABC, Generic[Shard, Facts]):
             return facts
         return {each.name: getattr(facts, each.name) for each in fields(cast(Any, facts))}
 
-    def times(self, facts: Facts) -> int:
-        """How many units like this one there are."""
+    def multiplicity(self, facts: Facts) -> int:
+        """How many equal units these facts are counted as."""
         return 1
 
     def fingerprint(self, facts: Facts) -> int | None:
@@ -255,7 +258,7 @@ class Work(ABC, Generic[Shard, Facts]):
         return ((facts, None) for facts in self.score(shard))
 
     def findings(self, facts: Facts) -> Iterable[Finding]:
-        """What a reader of the report must know of a unit."""
+        """The findings of a unit, for the report."""
         return ()
 
 
@@ -271,7 +274,10 @@ class Mapper(Protocol):
 
 @dataclass
 class Outcome:
-    """What reading all inputs gave, apart from the counts. A suite with parts of its own in the report overrides."""
+    """What a report needs beside counts, once all inputs were read: their digests, settings and findings.
+
+    A suite whose report has parts of its own, or whose verdict has rules of its own, overrides the methods.
+    """
 
     inputs: dict[str, Any] = field(default_factory=dict)  # digests and sizes of what was read: no path, no clock
     settings: dict[str, object] = field(default_factory=dict)  # what else can change a number, for the signature
@@ -293,7 +299,7 @@ class Outcome:
         return {}
 
     def remarks(self, report: SuiteReport) -> Iterable[RemarkValue]:
-        """What stands out in this suite's reports, beside what can stand out in any."""
+        """The remarks of this suite on a report, beside those that every suite has."""
         return ()
 
 
@@ -325,7 +331,7 @@ class Source(ABC, Generic[Shard, Facts]):
 
 
 class Suite(ABC):
-    """One kind of work that is judged."""
+    """One kind of task whose stored outputs are scored, such as event extraction."""
 
     name: ClassVar[str]
     about: ClassVar[str]  # a line for the help
@@ -416,8 +422,8 @@ class Suite(ABC):
 
         return default_unit_page(record, inputs)
 
-    def stored(self, report: SuiteReport) -> StoredRates:
-        """What a baseline takes from a report of this suite; a ContradictionError if it contradicts itself."""
+    def stored_rates(self, report: SuiteReport) -> StoredRates:
+        """The rates of a stored report that a baseline sums up; a ContradictionError if it contradicts itself."""
         from goldgate.core.evaluation import default_stored_rates
 
         return default_stored_rates(report)

@@ -117,7 +117,7 @@ class Tally:
 
     @property
     def tables(self) -> dict[TableKey, UnitSums]:
-        """What units counted, by the name of the measure and of a part of it."""
+        """The sums of all units, by the name of a measure's table and of a part of it."""
         self._count_waiting()
         return self._tables
 
@@ -132,7 +132,7 @@ class Tally:
         return super().__getstate__()
 
     def all_products(self, keys: Iterable[TableKey]) -> PairProducts | None:
-        """The products of those tables that meet, in a unit or in a group; None where too many met in one."""
+        """The products of each two tables that a unit or group has both of; None where one has too many."""
         ordered = sorted(keys)
         by_group: dict[str, dict[TableKey, Counts]] = {}
         for key in ordered:

@@ -44,7 +44,7 @@ class Task(Protocol):
 
     @property
     def signature(self) -> Mapping[str, object]:
-        """The same in short, for the one line that stands beside a score: a name and the start of a digest."""
+        """The settings in short, for the signature of a score: a name and the start of a digest."""
 
     @property
     def answer_schema(self) -> AnswerSchema | None:

@@ -132,7 +132,7 @@ def _suite_values(result: StoredResult) -> StoredRates:
     """What the suite takes from the report, complete and free of contradictions."""
     suite = result.suite
     try:
-        stored = suite.stored(result.report)
+        stored = suite.stored_rates(result.report)
         _ = [stored.rates[name] for name in gates_to_propose(suite)], result.report["status"]
     except ContradictionError as contradiction:
         raise InputError(

@@ -193,7 +193,7 @@ class Difference:
         return None if self.df is not None else units_needed(self.se, self.units, POINT)
 
     def mirrored(self) -> Difference:
-        """The same with the systems exchanged: signs change, and nothing else."""
+        """The difference with the two systems exchanged: only signs change."""
         interval = self.interval
         if isinstance(interval, Interval):
             interval = interval._replace(low=0.0 - interval.high, high=0.0 - interval.low)  # never -0.0
@@ -202,7 +202,7 @@ class Difference:
         return replace(self, value=value, interval=interval, standing=stands)
 
     def as_json(self, *, planning: bool = True) -> dict[str, object]:
-        """All but the adjusted p-value, which depends on the other comparisons; with or without what was needed."""
+        """The difference as JSON, without the adjusted p-value; `planning` adds how many units it would have needed."""
         if self.value is None:
             return {"difference": None, "reason": self.reason, "p": None, "test": None, "units": self.units}
         exact = {"exact": str(self.value)} if self.standing is not None else {}  # of averages it may fill a page
@@ -222,7 +222,7 @@ class Difference:
 
 
 def undefined_difference(reason: str, units: int) -> Difference:
-    """What is not compared, with the reason."""
+    """A difference without a value, and the reason why it has none."""
     return Difference(None, NoInterval(reason), None, None, None, 0.0, units, reason)
 
 
@@ -267,7 +267,7 @@ def rate_difference(
 
 
 def paired_difference(pairs: UnitPairs, share: bool = True, level: float = LEVEL, *, same: bool = False) -> Difference:
-    """The same of one run each, from the counts of both."""
+    """The difference in a rate of two systems that have one run each, from the counts of their units."""
     sums = paired_sums(pairs)
     interval = conservative_interval(sums, level, share, same=same)
     if sums.value is None:
@@ -330,10 +330,10 @@ class MacroAverages:
         self._of_run = cache(self._average)  # several answers need the same
         self._matrices: dict[tuple[TableKey, TableKey], _Matrix] | None = None
         self._why = _SEVERAL_RUNS  # there are no matrices
-        if joined.meetings is not None:
+        if joined.part_products is not None:
             self._why = _NOT_PAIRED
-            if joined.meetings.is_complete:
-                self._matrices = dict(joined.meetings.matrices())
+            if joined.part_products.is_complete:
+                self._matrices = dict(joined.part_products.matrices())
 
     def of(self, rate: ComparedRate, places: Sequence[int]) -> Mean:
         """The mean over a system's runs."""

@@ -42,19 +42,21 @@ Joint = tuple[int, ...]  # the number of each run's counts in the list of all; N
 
 
 class PartProducts:
-    """The sums of products of counts for each two parts that met, the counts of all runs in a row.
+    """Sums over units of products of counts, for each two parts of a unit: covariances of their rates need them.
+
+    The counts of all runs are in one row.
 
     The counts of a part lie in one integer, far apart, so that one multiplication by a count of the other part gives
     all products with it side by side.
     """
 
     def __init__(self) -> None:
-        self.is_complete = True  # False: too many parts met in one unit, or counts are too large
+        self.is_complete = True  # False: a unit has too many parts, or counts are too large
         self._sums: dict[tuple[TableKey, TableKey], list[int]] = {}  # a row for each count of the first part
         self._packed: dict[Joint, tuple[TableKey, Counts, int]] = {}
 
-    def meet(self, parts: Sequence[Joint], part_of: Callable[[Joint], tuple[TableKey, Counts]]) -> None:
-        """Parts of one unit; `part_of` says which part a joint is of, and the counts of all runs."""
+    def add_unit(self, parts: Sequence[Joint], part_of: Callable[[Joint], tuple[TableKey, Counts]]) -> None:
+        """Add the parts of one unit; `part_of` gives the table and the counts of all runs of a joint."""
         if len(parts) > MAX_PAIRED_PARTS:
             self.is_complete = False
         if not self.is_complete:
@@ -67,7 +69,7 @@ class PartProducts:
             sums[one, other] = products if rows is None else [*map(add, rows, products)]
 
     def matrices(self) -> Iterator[tuple[tuple[TableKey, TableKey], list[list[int]]]]:
-        """For each two parts that met, the part that sorts first being first: rows are its counts."""
+        """The matrix of products for each two parts, which are sorted: rows are counts of the first."""
         for names, rows in sorted(self._sums.items()):
             shifts = range(0, len(rows) * _BITS, _BITS)
             yield names, [[row >> shift & _MASK for shift in shifts] for row in rows]
@@ -129,11 +131,11 @@ class JointUnits:
         default_factory=lambda: defaultdict(list)
     )  # ids by their counts in one table, where they differ
     lacking: dict[int, list[Any]] = field(default_factory=dict)  # run → ids that others have and it has not
-    meetings: PartProducts | None = None  # of parts that are averaged
+    part_products: PartProducts | None = None  # of parts that are averaged
     unasked: dict[TableKey, Joint] = field(default_factory=dict)  # counts of runs without a query, part of the tables
 
     def pairs(self, key: TableKey, form: RatioForm) -> Mapping[Runs, int]:
-        """Those of a table; none where it has no unit."""
+        """Numerator and denominator of a rate in each run, and how often they occur; none for a table without units."""
         table = self.tables.get(key)
         return {} if table is None else table.pairs(form)
 
@@ -202,7 +204,7 @@ class UnitJoin:
         self._parts: set[int] = set()  # the tables of those that are averaged, by their first numbers
         self._tables_seen = 0
         if averaged is not None:
-            self.joined.meetings = PartProducts()
+            self.joined.part_products = PartProducts()
 
     def add_tables(self, tables: Sequence[UnitTable | None]) -> None:
         """A table of each run, or None; where their units are the same ones in the same order, nothing has to wait."""
@@ -291,9 +293,9 @@ class UnitJoin:
                 if joint.count(joint[0]) != len(joint):
                     changed[joint].append(identity)
             if averaged and len(parts := present & averaged) > 1:
-                assert self.joined.meetings is not None  # only what is averaged meets
+                assert self.joined.part_products is not None  # made where parts are averaged
                 own = [*zip(*unit, strict=True)]
-                self.joined.meetings.meet([own[order.index(table)] for table in parts], self._in_a_row)
+                self.joined.part_products.add_unit([own[order.index(table)] for table in parts], self._in_a_row)
         self._joints.update(zip(*rows, strict=True))
 
     def _count_sums(self, identity: str | None, runs: list[UnitCounts], group: str | None = None) -> None:

@@ -393,7 +393,7 @@ class _PairedRun:
         return PairedRun(estimates, True, reference.label, reference.sha256, same, undefined=why)
 
     def _require_all(self, joined: JointUnits) -> None:
-        """Every unit of each must be one of the other."""
+        """Raise an error if this run or the stored one has units that the other lacks."""
         if not joined.lacking:
             return
         units, reference = plural(self.suite.pairing.unit or self.suite.unit), self.reference.label

@@ -111,7 +111,7 @@ def require_predictions(sources: Iterable[SystemSource]) -> None:
 
 
 def _what_is_there(path: str) -> PathContent:
-    """The same as for everyone who reads results, and for a file how it is compared."""
+    """What is at a path that is not a folder with results; for a file, also how to compare it."""
     if os.path.isfile(path):
         if os.path.basename(path) == REPORT:
             return PathContent("a file", f"name its folder: {os.path.dirname(path) or '.'}")
@@ -276,7 +276,7 @@ def load_origin(folder: Path) -> RunOrigin:
 
 
 def load_comparison(file: Path) -> tuple[bytes, ComparisonReport]:
-    """The bytes of comparison.json, and the comparison; an InputError where there is none, or not all of it."""
+    """The bytes of comparison.json and the decoded comparison; an InputError if it is missing or incomplete."""
     data, value = load_json(file, COMPARISON)
     if isinstance(value, dict) and value.get("status") == Verdict.SYSTEM_ERROR:
         raise InputError(

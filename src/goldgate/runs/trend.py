@@ -47,7 +47,7 @@ class NamedReport(NamedTuple):
 
     @property
     def gates(self) -> dict[str, GateValue]:
-        """Its gates by what they are set on."""
+        """The gates of the result, by the metric that they are set on."""
         return {} if self.result is None else {gate["metric"]: gate for gate in self.result.report["gates"]}
 
     @property

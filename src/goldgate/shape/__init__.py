@@ -257,7 +257,7 @@ class _Generator:
 
 
 def _numbers(values: tuple[str, ...]) -> list[float]:
-    """Those of some texts that are numbers: version: 2.0, without quotation marks."""
+    """The texts that YAML reads as numbers without quotation marks, such as 2.0, as numbers."""
     return [float(value) for value in values if value.replace(".", "", 1).isdecimal()]
 
 

@@ -89,7 +89,7 @@ class GateSequence:
                 self.decision = side
 
     def _stake(self, expected: float) -> float:
-        """As much as would have been best so far: the mean of x - expected over its mean square (Kelly).
+        """The stake that would have been best so far: the mean of x - expected over its mean square (Kelly).
 
         To begin with there is one unit as far off as half the width of the bounds.
         """

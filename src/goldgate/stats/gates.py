@@ -65,7 +65,7 @@ class PairedEstimates(NamedTuple):
 
 
 class PairedRun(NamedTuple):
-    """This run and a stored one over the same units, in one rate or estimate."""
+    """The difference of this run from a stored one over the same units, in one rate or estimate."""
 
     sums: PairedSums | PairedEstimates
     share: bool  # False: it may be above 1

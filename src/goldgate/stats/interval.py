@@ -45,7 +45,7 @@ class Interval(NamedTuple):
     units: int
 
     def as_json(self, unit: str) -> IntervalValue:
-        """As it stands in a report; `unit` says what the units are: document, run, group."""
+        """The interval as a JSON object of a report; `unit` is the word for its units: document, run, group."""
         level, low, high, method, units = self
         return {"level": level, "low": low, "high": high, "method": method, "unit": unit, "units": units}
 
@@ -84,7 +84,7 @@ def share_interval(sums: RatioSums, level: float = LEVEL, at: int | None = None)
 
 
 def effective_units(rate: Fraction, spread: UnitSpread) -> Fraction:
-    """As many independent trials as would leave the rate as uncertain.
+    """The number of independent trials that would leave the rate as uncertain as these units do.
 
     nₑ = R (1 - R) / variance, drawn towards the number of whole units by a weight of c / (nₑ min(R, 1 - R) + c): the
     fewer failures (or hits) have been seen, the less their spread says, and with none it says nothing. The result is
@@ -103,7 +103,7 @@ def wilson(rate: Fraction, trials: Fraction, df: float, level: float, units: int
     """Wilson's score interval, with Student's t in place of the normal quantile; all of 0 to 1 for one unit."""
     if df < _LEAST_DF:
         return Interval(level, 0.0, 1.0, "wilson-t", units)
-    ends = wilson_ends(rate, trials, t_quantile((1 + level) / 2, _coarse(df)))
+    ends = wilson_ends(rate, trials, t_quantile((1 + level) / 2, _round_df(df)))
     return outward_interval(level, *ends, "wilson-t", units, SHARES)
 
 
@@ -174,8 +174,11 @@ def outward_interval(
     return Interval(level, _cut(low, ROUND_FLOOR), _cut(high, ROUND_CEILING), method, units)
 
 
-def _coarse(df: float) -> float:
-    """Cut to three digits, below 10 to two: hundreds of rates then share their quantiles, which take 0.3 ms each."""
+def _round_df(df: float) -> float:
+    """Degrees of freedom rounded down to three digits, below 10 to two, so that cached quantiles are reused.
+
+    A quantile takes 0.3 ms; with fewer degrees of freedom it is larger, so the interval is never too short.
+    """
     if df < 10:
         return int(df * 10) / 10
     unit = 1

@@ -1,7 +1,8 @@
 """Labels counted item by item, the corrected rate of what was counted, and how many labels of people it needs.
 
-Whatever is judged by labels counts these columns: an item of its own, or all items of a group together. For the number
-of labels, further ones are taken to be like those at hand: the sums of the labelled items are scaled.
+Every suite that is judged by labels counts `COLUMNS`, for one item or for all items of a group. A judge's labels are
+first rescaled to 0 to 1 (`LabelScale`); labels are then counted as whole numbers (`LabelResolution`). To predict the
+number of labels that are needed, the sums of the labelled items are scaled up.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ from goldgate.stats.corrected_rate import (
 from goldgate.stats.interval import LEVEL, least_number, one_sided
 
 HALF = Fraction(1, 2)
-# Labels are counted in whole steps, those of people and those of judges apart: the smallest of these in which all of
-# them are whole. The last has the thirds to sixteenths of several people, and four decimals; what does not fit, such as
-# a judge's long scores, is rounded there. Each divides the next.
-STEPS = (1, 2, 60, 720_720_000)
+# A label of 1 is counted as this many whole steps, so that sums of labels are integers: the first number here that
+# makes every label whole, for people and for judges apart. The last has the thirds to sixteenths of several people, and
+# four decimals; what does not fit, such as a judge's long scores, is rounded there. Each divides the next.
+RESOLUTIONS = (1, 2, 60, 720_720_000)
 
 
 COLUMNS = (
@@ -56,53 +57,53 @@ TOO_FEW = "a rate needs at least {1} labels of people (found {0})"
 TOO_FEW_GROUPS = "a rate needs labels of people in at least {2} {1} (found {0})"
 
 
-class Stretch(NamedTuple):
-    """How a judge's labels are stretched for the correction, so that the smallest is 0 and the largest 1."""
+class LabelScale(NamedTuple):
+    """Rescales a judge's labels for the correction: `low` becomes 0 and `high` becomes 1."""
 
     low: Fraction = Fraction(0)
     high: Fraction = Fraction(1)
 
     def __call__(self, label: Fraction | None) -> Fraction:
-        """A label after stretching; no label is one half."""
+        """The rescaled label; one half where the judge gave none."""
         return HALF if label is None else (label - self.low) / (self.high - self.low)
 
 
-def find_stretch(labels: Iterable[Fraction | None]) -> Stretch:
-    """The stretch of these labels; none where they are all alike."""
+def find_scale(labels: Iterable[Fraction | None]) -> LabelScale:
+    """The scale from the smallest to the largest label; where all are equal, it changes nothing."""
     numbers = {label for label in labels if label is not None}
-    return Stretch(min(numbers), max(numbers)) if len(numbers) > 1 else Stretch()
+    return LabelScale(min(numbers), max(numbers)) if len(numbers) > 1 else LabelScale()
 
 
-def find_steps(labels: Iterable[Fraction], least: int = 1) -> int:
-    """The steps in which these labels are counted, `least` or more."""
+def find_resolution(labels: Iterable[Fraction], least: int = 1) -> int:
+    """The number of steps from 0 to 1 in which all these labels are whole, at least `least`."""
     common = least
     for denominator in {label.denominator for label in labels}:
         common = lcm(common, denominator)
-        if common > STEPS[-1]:
-            return STEPS[-1]
-    return next((steps for steps in STEPS if steps % common == 0), STEPS[-1])
+        if common > RESOLUTIONS[-1]:
+            return RESOLUTIONS[-1]
+    return next((steps for steps in RESOLUTIONS if steps % common == 0), RESOLUTIONS[-1])
 
 
-def in_steps(label: Fraction, steps: int) -> int:
-    """A label in whole steps, half a step to even."""
+def quantize(label: Fraction, steps: int) -> int:
+    """A label as a whole number of steps; a half is rounded to even."""
     return round(label * steps)
 
 
-class Steps(NamedTuple):
-    """In how many steps labels of people, and those of judges, are counted."""
+class LabelResolution(NamedTuple):
+    """As how many whole steps a label of 1 is counted: with 60 of them, a label of 1/3 is 20."""
 
     human: int = 1
     judge: int = 1
 
 
-def count_item(human: Fraction | None, judge: Fraction | None, steps: Steps, *, is_unsure: bool) -> Counts:
-    """What an item counts, column by column. `judge` is its label as the correction takes it; None: there is none.
+def count_item(human: Fraction | None, judge: Fraction | None, steps: LabelResolution, *, is_unsure: bool) -> Counts:
+    """The counts of an item, one for each of `COLUMNS`. `judge` is the rescaled label; None: there is no judge.
 
-    Labels are counted in steps, products of labels in products of steps.
+    Labels are whole numbers of steps, and products of labels are products of these.
     """
     s, t = steps
-    h = None if human is None else in_steps(human, s)
-    j = 0 if judge is None else in_steps(judge, t)
+    h = None if human is None else quantize(human, s)
+    j = 0 if judge is None else quantize(judge, t)
     is_other = h is None and not is_unsure
     return (
         1,
@@ -128,12 +129,12 @@ class LabelColumns:
 
     @property
     def steps(self) -> int:
-        """The steps in which labels of people were counted: every item has as many, labelled or not."""
+        """As how many steps a person's label of 1 was counted: every item has as many, labelled or not."""
         return (self["labelled"] + self["unsure"] + self["others"]) // (self["items"] or 1) or 1
 
     @property
     def judge_steps(self) -> int:
-        """The steps in which labels of judges were counted; 1 where there is no judge."""
+        """As how many steps a judge's label of 1 was counted; 1 where there is no judge."""
         return self["judged"] // (self["items"] or 1) or 1
 
     @property
@@ -202,8 +203,10 @@ class EstimatedRate(NamedTuple):
         return Estimate(self.ends.value, None, True, self.ends.interval, gate, GATE_CONFIDENCE)
 
 
-def find_rate(column: LabelColumns, strata: Sequence[LabelColumns] = (), groups: str = "groups") -> EstimatedRate | str:
-    """The corrected rate of what was counted, or why there is none; `groups` names what items are part of."""
+def estimate_rate(
+    column: LabelColumns, strata: Sequence[LabelColumns] = (), groups: str = "groups"
+) -> EstimatedRate | str:
+    """The corrected rate of a table of labels, or why it has none; `groups` is the word for groups of items."""
     n = column["labelled"] // column.steps
     if n < LEAST_LABELS:
         return TOO_FEW.format(n, LEAST_LABELS) if n else NO_LABELS

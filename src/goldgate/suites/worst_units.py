@@ -1,6 +1,6 @@
 """Which units are the worst, and which cost a gate most: weighed where they are scored, and added up.
 
-What a unit costs a gate is in its counts: what its rate lacks where more is better, what it has where less is.
+A unit costs a gate what its counts lack of a rate of which more is better, or what they have of one of which less is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CountsLookup = Callable[[TableKey], Counts | None]  # what a unit counted in a t
 
 
 class GateCost(NamedTuple):
-    """What a unit costs a gate, by its record."""
+    """A function from the record of a unit to what the unit costs a gate."""
 
     key: TableKey
     form: RatioForm
@@ -40,7 +40,7 @@ class GateCost(NamedTuple):
         return self.of(_counts(record, self.key))
 
     def of(self, counts: Counts | None) -> int:
-        """What a unit costs the gate, by its counts in the table of the metric."""
+        """What a unit with these counts in the table of the metric costs the gate."""
         if counts is None:
             return 0
         above, below = self.form.of(counts)
@@ -48,7 +48,7 @@ class GateCost(NamedTuple):
 
 
 def gate_costs(suite: Suite, plan: Plan, gates: Iterable[GateResult | GateLine]) -> dict[str, GateCost]:
-    """For each gate that did not pass: what a unit costs it. None for a gate whose metric is no sum over units."""
+    """The cost function of each gate that did not pass; gates whose metric is not a sum over units are left out."""
     return _costs(suite, plan, {each.metric: each.gate for each in gates if each.verdict != Verdict.PASS})
 
 
@@ -72,7 +72,7 @@ def unit_summaries(suite: Suite, plan: Plan) -> Summarize:
 
 
 class WeighedUnit(NamedTuple):
-    """A unit with some weight: its position among the units, and where its line is in the records."""
+    """A unit with a weight: its position among all units, and the offset and length of its line in the records file."""
 
     weight: int
     place: int
@@ -81,14 +81,14 @@ class WeighedUnit(NamedTuple):
 
 
 class HeaviestUnits:
-    """The heaviest units, the first of equal ones; and how many have any weight."""
+    """The units with the largest weights, earlier ones first among equals; and how many have a weight above 0."""
 
     __slots__ = ("_heap", "_most", "count")
 
     def __init__(self, most: int) -> None:
         self.count = 0
         self._most = most
-        self._heap: list[tuple[int, int, int, int]] = []  # as Weighed, but for the sign of the place
+        self._heap: list[tuple[int, int, int, int]] = []  # as `WeighedUnit`, with the place negated
 
     def add(self, weight: int, place: int, offset: int, length: int) -> None:
         if weight > 0:
@@ -112,14 +112,14 @@ class HeaviestUnits:
 
 
 class WorstUnits:
-    """The worst units of all, and for each gate. Sums of parts, in their order, are the same for any cut."""
+    """The worst units overall and for each gate. Parts add up in order, wherever the units are cut into shards."""
 
     def __init__(self, gates: Iterable[str] = ()) -> None:
         self.total = 0
         self.size = 0  # bytes of their lines
         self.overall = HeaviestUnits(SHOWN)
         self.by_gate = {metric: HeaviestUnits(SHOWN_A_GATE) for metric in gates}
-        self.fault: str | None = None  # why they could not be weighed, which is a fault of our own
+        self.fault: str | None = None  # why units could not be weighed: a bug, which must not cost the verdict
 
     def __iadd__(self, other: WorstUnits) -> WorstUnits:
         self.overall.add_all(other.overall, self.total, self.size)
@@ -144,9 +144,9 @@ class UnitWeigher:
     def add(
         self, worst: WorstUnits, line: bytes, weight: int | None = None, counted: CountsLookup | None = None
     ) -> None:
-        """One more unit. With its weight and what it counted known, the line is not decoded again.
+        """Weigh one more unit. Given its weight and its counts, the line is not decoded again.
 
-        What is shown of units must not cost the verdict of a long run: a failure is noted, not raised.
+        A failure is noted, not raised: a list of the worst units must not cost a long run its verdict.
         """
         if worst.fault is not None:
             return
@@ -179,7 +179,7 @@ def _costs(suite: Suite, plan: Plan, gates: Mapping[str, Gate]) -> dict[str, Gat
 
 
 def _gate_targets(suite: Suite, plan: Plan, metrics: Iterable[str]) -> dict[str, GateTarget]:
-    """What stands behind those metrics, parts and averages that are sums over units, by name."""
+    """The measure behind each of these metrics, parts and averages that is a sum over units, by name."""
     measures = [each for each in suite.measures(plan.settings) if isinstance(each, RatioMeasure)]
     whole = {metric: GateTarget(measure, metric) for measure in reversed(measures) for metric in measure.forms}
     targets = {metric: whole.get(metric) or find_gate_target(metric, measures) for metric in metrics}
@@ -187,7 +187,7 @@ def _gate_targets(suite: Suite, plan: Plan, metrics: Iterable[str]) -> dict[str,
 
 
 def _counts(record: CountedRecord, key: TableKey) -> Counts | None:
-    """What the unit counted in one table, or in one part of it."""
+    """The counts of a unit in one table, or in one part of it; None where it has none."""
     if len(key) == 1:
         whole = record["units"].get(key[0])
         return None if whole is None else tuple(whole)

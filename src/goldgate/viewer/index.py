@@ -321,7 +321,7 @@ class UnitQuery:
     page: int = 1
 
     def query(self) -> str:
-        """As the query of an address, with its question mark; empty for everything."""
+        """The query string of a URL, with its question mark; empty for a list of all units."""
         pairs = [(f"{FACET}{facet}", value) for facet, value in self.values.items()]
         pairs += [(TEXT, self.text)] if self.text else []
         pairs += [(ORDER, self.order)] if self.order != "weight" else []

@@ -209,7 +209,7 @@ _ERROR_NAMES = tuple({mistake: f"mistake.{mistake}.{side}" for mistake in Mistak
 
 
 class _TotalsOnly(ABC):
-    """It has no metrics of its own: parts of the report are made of its counts."""
+    """A measure without metrics, whose counts make other parts of the report."""
 
     section = "main"
 

@@ -252,7 +252,7 @@ def _error_picture(report: ExtractionReport) -> Picture:
 
 
 def _type_picture(report: ExtractionReport) -> Picture:
-    """Those with most gold, then by name."""
+    """A bar for the strict F1 of each event type: those with most gold first, then by name."""
     types = _sorted_types(report)
     visible_types = types[:SHOWN_TYPES]
     rows = tuple(ScoreRow(e["event_type"], measured_value(e["strict_f1"]), aside=str(e["gold"])) for e in visible_types)

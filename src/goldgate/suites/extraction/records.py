@@ -131,7 +131,7 @@ def text_counts(tally: Tally) -> DistinctCounts:
 
 
 def _gold_letters(facts: Facts) -> bytes:
-    """What is compared of a sample's gold; empty where there is too little of it."""
+    """The part of a sample's gold by which copies of samples are found; empty if it is too short."""
     gold = facts.sample.gold
     if gold.text:
         letters = _letters(normalize(gold.text) if facts.text is None else facts.text.normalized)
@@ -235,12 +235,12 @@ class GoldEvents(NamedTuple):
         return [_without_empty_roles(event) for event in self.renamed] if self.shapes else self.renamed
 
     def field(self, path: str) -> str:
-        """Where in the record as it stands something is, from its path in `renamed`: events[0].arguments[1].role."""
+        """The path in the stored record for a path in `renamed`, such as events[0].arguments[1].role."""
         return path if self.record is None else self.form.path_in(self.record, f"$.{path}").removeprefix("$.")
 
 
 def read_gold(record: Mapping[str, Any], source: bytes | None, schema: EventSchema | None = None) -> GoldEvents:
-    """The events of a gold record, in our own form or in another shape. Paths are those of the record as it stands."""
+    """The events of a gold record, in our own form or in another shape; errors name paths of the stored record."""
     key = events_key(record)
     items = record.get(key)
     if type(items) is not list:

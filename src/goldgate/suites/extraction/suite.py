@@ -85,7 +85,7 @@ class ExtractionSuite(Suite):
     open_inputs = deferred(f"{_FOLDER}.source:open_extraction_inputs")
     describe = deferred(f"{_FOLDER}.page:extraction_page")
     pictures = deferred(f"{_FOLDER}.page:extraction_pictures")
-    stored = deferred(f"{_FOLDER}.page:extraction_rates")
+    stored_rates = deferred(f"{_FOLDER}.page:extraction_rates")
     summary = deferred(f"{_FOLDER}.explain:sample_summary")
     unit_page = deferred(f"{_FOLDER}.sample_page:sample_page")
 

@@ -40,12 +40,12 @@ class Leaf:
 
     @property
     def is_strict(self) -> bool:
-        """Whether it is alike only what has the same key."""
+        """Whether the leaf matches only leaves with the same key."""
         return self.shape.comparator.equivalence
 
     @property
     def is_loose(self) -> bool:
-        """Whether it may be alike a leaf with another key."""
+        """Whether the leaf may match a leaf with another key."""
         return self.shape.comparator.is_loose(self.key)
 
     def is_alike(self, predicted: Leaf) -> bool:

@@ -310,7 +310,7 @@ class ConfidenceRates(RatioMeasure[FieldFacts]):
 
 
 class FieldErrorCounts:
-    """It has no metrics of its own; the report's `errors` and its remarks on comparators are made of its counts."""
+    """Counts errors by name, for the report's `errors` and its remarks on comparators; it has no metrics."""
 
     section = "main"
 

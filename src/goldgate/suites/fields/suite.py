@@ -48,7 +48,7 @@ class PathSettings:
     pair_share: Share | None = None  # of the smaller item's leaves: the least hits of a pair
 
     def with_defaults(self, other: PathSettings) -> PathSettings:
-        """These settings, with the other's where nothing is set here."""
+        """These settings, completed from `other` where they set nothing."""
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         return replace(other, **{name: value for name, value in own.items() if value not in (None, ())})
 
@@ -173,7 +173,7 @@ class FieldsSuite(Suite):
     open_inputs = deferred(f"{_FOLDER}.source:open_fields_inputs")
     describe = deferred(f"{_FOLDER}.page:fields_page")
     pictures = deferred(f"{_FOLDER}.page:fields_pictures")
-    stored = deferred(f"{_FOLDER}.page:fields_rates")
+    stored_rates = deferred(f"{_FOLDER}.page:fields_rates")
     summary = deferred(f"{_FOLDER}.explain:document_summary")
     unit_page = deferred(f"{_FOLDER}.explain:document_page")
 

@@ -45,10 +45,10 @@ from goldgate.stats.label_counts import (
     PRODUCT_COLUMNS,
     EstimatedRate,
     LabelColumns,
-    Steps,
+    LabelResolution,
     count_item,
-    find_rate,
-    in_steps,
+    estimate_rate,
+    quantize,
 )
 from goldgate.suites.judged.suite import JudgedSettings
 
@@ -73,7 +73,7 @@ class ItemFacts:
 
     key: ItemKey
     id: str  # of its record
-    human_steps: int  # in which labels of people are counted, and those of judges
+    human_steps: int  # a label of 1 is counted as this many: see `LabelResolution`
     judge_steps: int
     drawn: bool  # whether people were to label it
     human: Fraction | None  # None: not drawn, or no person could say
@@ -105,8 +105,8 @@ def _of_people(numerator: str, denominator: str, undefined: str) -> ColumnRatio:
 class LabelledRates(RatioMeasure[ItemFacts]):
     """Rates of people and judge, how far they agree, and the corrected rate; by question, and by stratum of one.
 
-    Labels are counted in steps, products of labels in products of steps. `judge`, `judge_unsure` and `judge_others` are
-    labels as the correction takes them, after stretching; `judge_all` as they were given.
+    Labels are whole numbers of steps, and products of labels are products of these (`LabelResolution`). `judge`,
+    `judge_unsure` and `judge_others` are rescaled for the correction (`LabelScale`); `judge_all` is not.
     """
 
     table = TABLE
@@ -131,12 +131,12 @@ class LabelledRates(RatioMeasure[ItemFacts]):
     compared = frozenset({"rate"})
 
     def row(self, facts: ItemFacts) -> Counts:
-        s, t = steps = Steps(facts.human_steps, facts.judge_steps)
+        s, t = steps = LabelResolution(facts.human_steps, facts.judge_steps)
         has_judge, human = facts.corrected is not None, facts.human
-        raw = in_steps(HALF if facts.judge is None else facts.judge, t) if has_judge else 0
+        raw = quantize(HALF if facts.judge is None else facts.judge, t) if has_judge else 0
         compared = human is not None and has_judge
         both = max(s, t)  # of which each is a divisor
-        bias = raw * (both // t) - in_steps(human, s) * (both // s) if human is not None and has_judge else 0
+        bias = raw * (both // t) - quantize(human, s) * (both // s) if human is not None and has_judge else 0
         return (
             *count_item(human, facts.corrected, steps, is_unsure=facts.is_unsure),
             raw, both * compared, max(bias, 0), max(-bias, 0), bias * bias,
@@ -157,7 +157,7 @@ class LabelledRates(RatioMeasure[ItemFacts]):
 
     def estimate(self, tally: Tally, key: TableKey) -> dict[str, Metric]:
         table = tally.tables.get(key)
-        corrected = NO_LABELS if table is None else find_ends(tally, key)
+        corrected = NO_LABELS if table is None else estimate_question_rate(tally, key)
         if isinstance(corrected, str):
             rate = Estimate(None, corrected, gate_confidence=GATE_CONFIDENCE)
             worth = Estimate(None, corrected, share=False)
@@ -213,15 +213,18 @@ def question_keys(tally: Tally, key: TableKey) -> list[TableKey]:
     return sorted(other for other in tally.tables if other[:-1] == key and len(other) == len(key) + 1)
 
 
-def find_ends(tally: Tally, key: TableKey) -> EstimatedRate | str:
-    """The corrected rate of a question or stratum; of all items, that of the only question. Or why there is none."""
+def estimate_question_rate(tally: Tally, key: TableKey) -> EstimatedRate | str:
+    """The corrected rate of one table of labels, or the reason why it has none.
+
+    Without a question in `key`, it is the rate of the only question.
+    """
     parts = question_keys(tally, key) if len(key) == 1 else []
     if len(parts) > 1:
         return SEVERAL_QUESTIONS.format(len(parts))
     if parts:
         key = parts[0]
     strata = question_keys(tally, key) if len(key) == 2 else []
-    return find_rate(LabelColumns(tally.tables[key]), [LabelColumns(tally.tables[part]) for part in strata])
+    return estimate_rate(LabelColumns(tally.tables[key]), [LabelColumns(tally.tables[part]) for part in strata])
 
 
 def _bias_interval(bias: SignedMean | None, level: float) -> Interval | NoInterval:
@@ -236,7 +239,7 @@ def _rate_difference(key: TableKey, paired: PairedTables, for_gate: bool) -> Est
         return EstimateDifference(reason=OTHER_QUESTIONS, comparable=False)
     if any(key not in tally.tables for tally in tallies):
         return EstimateDifference(reason=NO_LABELS)
-    one, two = (find_ends(tally, key) for tally in tallies)
+    one, two = (estimate_question_rate(tally, key) for tally in tallies)
     if isinstance(one, str) or isinstance(two, str):
         return EstimateDifference(reason=one if isinstance(one, str) else str(two))
     if len(key) == 1:
@@ -315,7 +318,7 @@ class HumanAgreement:
         return {}
 
     def totals(self, facts: ItemFacts) -> Mapping[str, int]:
-        labels = [in_steps(each.label, facts.human_steps) for each in facts.people if isinstance(each.label, Fraction)]
+        labels = [quantize(each.label, facts.human_steps) for each in facts.people if isinstance(each.label, Fraction)]
         if len(labels) < 2:
             return NO_TOTALS
         squares = sum(label * label for label in labels)

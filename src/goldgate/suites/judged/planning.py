@@ -31,7 +31,7 @@ from goldgate.stats.corrected_rate import LEAST_LABELS
 from goldgate.stats.interval import LEVEL
 from goldgate.stats.label_counts import GATE_CONFIDENCE, ExpectedLabels, LabelColumns, LabelGoal, ones_needed
 from goldgate.suites.judged.ask import load_judge_template, read_question, text_digest
-from goldgate.suites.judged.measures import TABLE, find_ends, question_keys
+from goldgate.suites.judged.measures import TABLE, estimate_question_rate, question_keys
 
 USUAL_LENGTH = "0.1"
 SIZES = (25, 50, 100, 200, 500, 1_000)
@@ -90,7 +90,7 @@ def plan_labels(result: StoredResult, options: Mapping[str, Any]) -> LabelPlan:
     tally = sum_records(result, measures).tally
     questions: list[QuestionPlan] = []
     for key in question_keys(tally, (TABLE,)):
-        column, rates = LabelColumns(tally.tables[key]), find_ends(tally, key)
+        column, rates = LabelColumns(tally.tables[key]), estimate_question_rate(tally, key)
         expected = ExpectedLabels(column.labels(0), column.labels(1))
         plan: QuestionPlan = {
             "question": key[1],

@@ -34,7 +34,7 @@ from goldgate.stats.label_counts import (
     UNLIKELY,
     JudgeSplit,
     LabelColumns,
-    Steps,
+    LabelResolution,
     ones_needed,
     split_judge,
     uneven_judge,
@@ -45,7 +45,7 @@ from goldgate.suites.judged.measures import (
     LabelledRates,
     alpha_metric,
     count_cells,
-    find_ends,
+    estimate_question_rate,
     people_by_question,
     question_keys,
 )
@@ -68,7 +68,7 @@ class JudgedOutcome(Outcome):
     draw: Draw | None
     sampling: Sampling
     facts: list[ItemFacts]
-    steps: Steps
+    steps: LabelResolution
     stretched: list[str]  # questions whose judge's labels were stretched
 
     def __post_init__(self) -> None:
@@ -182,7 +182,7 @@ def _ungated_questions(report: JudgedReport) -> Iterator[RemarkValue]:
 def _question_row(tally: Tally, question: str, *, has_judge: bool) -> QuestionRow:
     key = (TABLE, question)
     column = LabelColumns(tally.tables[key])
-    s, corrected = column.steps, find_ends(tally, key)
+    s, corrected = column.steps, estimate_question_rate(tally, key)
     unit = GROUP if column.is_grouped else ITEM
     sums = column.labels(0)
     metrics = LabelledRates().metrics_of(tally, key)

@@ -42,7 +42,7 @@ from goldgate.readers.labels import (
     read_labels,
 )
 from goldgate.readers.records import require_unchanged_files
-from goldgate.stats.label_counts import HALF, Steps, Stretch, find_steps, find_stretch
+from goldgate.stats.label_counts import HALF, LabelResolution, LabelScale, find_resolution, find_scale
 from goldgate.suites.judged.measures import ItemFacts, judged_measures
 from goldgate.suites.judged.report import JudgedOutcome
 from goldgate.suites.judged.suite import JudgedSettings
@@ -63,11 +63,11 @@ class OpenedFiles(NamedTuple):
 
     @property
     def digests(self) -> Digests:
-        """What each item shows; nothing is known without --items."""
+        """The digest of each item's content; empty without --items."""
         return {} if self.items is None else self.items.digests
 
     def for_unit(self, record: Mapping[str, object]) -> dict[str, Any]:
-        """The item, and every label of it."""
+        """The item and all its labels, for the page of a unit."""
         key = ItemKey(str(record["item"]), str(record["question"]))
         parts: dict[str, Any] = {"labels": self.labels.located.records(key)}
         if self.items is not None and key in self.items:
@@ -197,7 +197,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         return JudgedOutcome(
             inputs, signed, files=files, draw=draw, sampling=self._sampling, steps=self._steps,
             facts=[facts for facts, _ in self._facts],
-            stretched=sorted(name for name, stretch in self._stretches.items() if stretch != Stretch()),
+            stretched=sorted(name for name, scale in self._scales.items() if scale != LabelScale()),
         )  # fmt: skip
 
     def lookup(self) -> OpenedFiles:
@@ -211,12 +211,12 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         by_question: dict[str, set[Fraction | None]] = {}
         for key in keys:
             by_question.setdefault(key.question, set()).add(judge.get(key))
-        self._stretches = {question: find_stretch(numbers) for question, numbers in by_question.items()}
-        corrected = {key: self._stretches[key.question](number) for key, number in judge.items()}
+        self._scales = {question: find_scale(numbers) for question, numbers in by_question.items()}
+        corrected = {key: self._scales[key.question](number) for key, number in judge.items()}
         counted = [*(HALF if number is None else number for number in judge.values()), *corrected.values()]
         least = self._settings.steps
         people = human_numbers(items.values())
-        self._steps = Steps(find_steps(people, least), find_steps(counted, least) if judge else 1)
+        self._steps = LabelResolution(find_resolution(people, least), find_resolution(counted, least) if judge else 1)
         drawn = {*(labels.labelled if draw is None else draw.items)}
         by_group = draw is not None and draw.header["by"] == GROUP
         for key, item in items.items():

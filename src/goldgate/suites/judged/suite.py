@@ -20,7 +20,7 @@ class JudgedSettings:
     labels: dict[str, Share] = field(default_factory=dict)  # words that are labels, and the number of each
     # trusted: take labels of people that goldgate did not draw as if they were a random sample; it stands out.
     sampling: Literal["drawn", "trusted"] = "drawn"
-    # The least steps in which labels are counted: two results that are compared need the same.
+    # As how many steps a label of 1 is counted at least: two results that are compared need the same number.
     steps: Annotated[int, AtLeast(1)] = 1
 
 
@@ -96,7 +96,7 @@ class JudgedSuite(Suite):
     open_inputs = deferred(f"{_FOLDER}.source:open_judged_inputs")
     describe = deferred(f"{_FOLDER}.page:judged_page")
     pictures = deferred(f"{_FOLDER}.page:judged_pictures")
-    stored = deferred(f"{_FOLDER}.page:judged_rates")
+    stored_rates = deferred(f"{_FOLDER}.page:judged_rates")
     summary = deferred(f"{_FOLDER}.page:item_summary")
     snippet = deferred(f"{_FOLDER}.page:item_snippet")
     unit_page = deferred(f"{_FOLDER}.page:item_page")

@@ -23,7 +23,7 @@ from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts, RatioSums, pair_sums
 from goldgate.core.tally import TableKey, Tally, UnitCounts
 from goldgate.stats.gates import judge_gates
-from goldgate.stats.label_counts import COLUMNS, GATE_CONFIDENCE, PRODUCT_COLUMNS, ZEROS, LabelColumns, find_rate
+from goldgate.stats.label_counts import COLUMNS, GATE_CONFIDENCE, PRODUCT_COLUMNS, ZEROS, LabelColumns, estimate_rate
 from goldgate.suites.research.contracts import RunValue, TrialOfQuery
 from goldgate.suites.research.golden import Query
 from goldgate.suites.research.run import RunFacts
@@ -172,7 +172,7 @@ _NOT_KEPT = "research.manifests is not_kept: this agent keeps none"
 
 
 class ManifestIntegrity(TrialMeasure):
-    """Steps are those that logs and outputs show, and the gaps; a broken run's steps count like any other's."""
+    """Steps with a manifest / steps that logs and outputs show, and gaps; steps of broken runs count as well."""
 
     table = "steps"
     columns = ("with_manifest", "steps")
@@ -194,8 +194,10 @@ class ManifestIntegrity(TrialMeasure):
 COMPLETION_METRIC = "run_completion_rate"
 
 
-class Companions(TrialMeasure):
-    """false_abstention_rate = sufficient trials that stop with NO_EVIDENCE / sufficient trials with a stop reason.
+class CompanionRates(TrialMeasure):
+    """Rates beside the four main ones: they show an agent that files the whole corpus, or always abstains.
+
+    false_abstention_rate = sufficient trials that stop with NO_EVIDENCE / sufficient trials with a stop reason.
     cited_golden_recall = required ids that verified claims cite, as valid records / required ids.
     ledger_precision = required ids found / ledger records, over sufficient trials.
     run_completion_rate = trials neither missing nor broken / trials.
@@ -289,7 +291,7 @@ class SupportedClaims(TrialMeasure):
         if table is None:
             counted = tally.tables or tally.counts["unlabelled_trials"]
             return {} if counted else {SUPPORT_METRIC: UNDEFINED_SUPPORT}
-        rate = find_rate(LabelColumns(table), groups="runs")
+        rate = estimate_rate(LabelColumns(table), groups="runs")
         if isinstance(rate, str):
             return {SUPPORT_METRIC: replace(UNDEFINED_SUPPORT, reason=rate)}
         return {SUPPORT_METRIC: rate.estimate()}
@@ -302,7 +304,7 @@ def research_measures(settings: ResearchSettings) -> list[Measure[Trial]]:
         GoldenRecall(),
         Abstention(),
         ManifestIntegrity(kept=settings.manifests == "required"),
-        Companions(),
+        CompanionRates(),
         SupportedClaims(),
     ]
 

@@ -171,7 +171,7 @@ def _output_finding(run: RunFacts, code: str, severity: Severity, message: str, 
 
 
 def _resolve_run_ids(collected: RunCollection) -> None:
-    """The same run_id twice: equal bytes are one run, different ones are both broken."""
+    """Mark runs with a repeated run_id: equal bytes are one run, different ones are both broken."""
     runs = collected.runs
     numbers_by_id: dict[str, list[int]] = {}
     for number, run in enumerate(runs):

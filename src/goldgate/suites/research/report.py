@@ -229,7 +229,7 @@ def _evidence_remarks(report: ResearchReport) -> Iterator[RemarkValue]:
 
 
 def _companion_remarks(report: ResearchReport) -> Iterator[RemarkValue]:
-    """Companions that stand out: an agent that files the whole corpus, or always abstains, shows here."""
+    """Remarks on companion rates: they show an agent that files the whole corpus, or always abstains."""
     companions = metric_sections(report["metrics"])["companions"]
     for name, gate in ALARMS.items():
         metric = companions[name]

@@ -176,7 +176,7 @@ class ResearchWork(Work[list[RunDirectory], Any]):
     def record(self, facts: Trial) -> Mapping[str, Any]:
         return trial_record(facts)
 
-    def times(self, facts: Trial) -> int:
+    def multiplicity(self, facts: Trial) -> int:
         return facts.times
 
 

@@ -36,7 +36,8 @@ DEFAULT_GATES: dict[str, Gate] = {
     "manifest_integrity": Gate(equals=Decimal("1.00")),
 }
 
-# Companions beyond these stand out, whatever the protocol gates: an agent can pass the four and be of no use.
+# Companion rates beyond these get a remark, whatever the protocol gates: an agent can pass all four main metrics and be
+# of no use.
 ALARMS: dict[str, Gate] = {
     "false_abstention_rate": Gate(max=Decimal("0.10")),
     "cited_golden_recall": Gate(min=Decimal("0.50")),
@@ -150,7 +151,7 @@ class ResearchSuite(Suite):
     open = deferred(f"{_FOLDER}.source:open_research_source")
     open_inputs = deferred(f"{_FOLDER}.explain:open_run_inputs")
     describe = deferred(f"{_FOLDER}.report:research_page")
-    stored = deferred(f"{_FOLDER}.report:recount_report")
+    stored_rates = deferred(f"{_FOLDER}.report:recount_report")
     summary = deferred(f"{_FOLDER}.report:run_summary")
     unit_page = deferred(f"{_FOLDER}.explain:run_page")
 

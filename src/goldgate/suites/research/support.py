@@ -42,11 +42,11 @@ from goldgate.readers.records import require_unchanged_files
 from goldgate.stats.corrected_rate import LEAST_LABELS
 from goldgate.stats.label_counts import (
     COLUMNS,
-    Steps,
-    Stretch,
+    LabelResolution,
+    LabelScale,
     count_item,
-    find_steps,
-    find_stretch,
+    find_resolution,
+    find_scale,
     split_judge,
     uneven_judge,
 )
@@ -134,9 +134,9 @@ def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Se
         facts[key] = ClaimFacts(key in drawn, item.human if key in drawn else None, item.judge(), failed)
     agreed = {key: each.human == each.judge for key, each in facts.items() if None not in (each.human, each.judge)}
     draws = find_label_draws(book, draw, len(population), agreed)
-    stretch = find_stretch(_judge_labels(facts, book))
+    scale = find_scale(_judge_labels(facts, book))
     value = _support_value(facts, book, draw, sampling, draws, sum(run.verified for run in runs))
-    judged = [(each.drawn, stretch(each.judge)) for each in facts.values() if not each.failed]
+    judged = [(each.drawn, scale(each.judge)) for each in facts.values() if not each.failed]
     remarks = [
         *sampling_remarks(book, draw, sampling, draws),
         *_labels_outside(book, population),
@@ -146,7 +146,7 @@ def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Se
         *uneven_judge(split_judge(judged) if book.judges else []),
     ]
     inputs = {"labels": labels.digests, "draw": None if draw is None else draw.sha256}
-    return CountedLabels(inputs, _count_runs(runs, facts, book, stretch), value, remarks)
+    return CountedLabels(inputs, _count_runs(runs, facts, book, scale), value, remarks)
 
 
 def _support_value(
@@ -197,22 +197,22 @@ def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[Rema
 
 
 def _judge_labels(facts: Mapping[ItemKey, ClaimFacts], book: LabelSet) -> list[Fraction | None]:
-    """The judge's labels as the correction takes them, but for stretching."""
+    """The judge's labels for the correction, not yet rescaled: a claim of a broken run is 0."""
     return [Fraction(0) if each.failed else each.judge for each in facts.values()] if book.judges else []
 
 
 def _count_runs(
-    runs: Sequence[RunFacts], facts: Mapping[ItemKey, ClaimFacts], book: LabelSet, stretch: Stretch
+    runs: Sequence[RunFacts], facts: Mapping[ItemKey, ClaimFacts], book: LabelSet, scale: LabelScale
 ) -> dict[str, Counts]:
     has_judge = bool(book.judges)
-    judge_steps = find_steps(stretch(each) for each in _judge_labels(facts, book))
-    steps = Steps(find_steps(human_numbers(book.items.values())), judge_steps)
+    judge_steps = find_resolution(scale(each) for each in _judge_labels(facts, book))
+    steps = LabelResolution(find_resolution(human_numbers(book.items.values())), judge_steps)
     by_run = {}
     for run in runs:
         keys = run.claim_ids.items
         total = [0] * len(COLUMNS)
         for each in map(facts.__getitem__, keys):
-            human, judge = each.human, stretch(each.judge) if has_judge else None
+            human, judge = each.human, scale(each.judge) if has_judge else None
             if each.failed:
                 human, judge = Fraction(0) if each.drawn else None, Fraction(0) if has_judge else None
             counts = count_item(human, judge, steps, is_unsure=each.drawn and human is None)

@@ -231,7 +231,7 @@ class Doc2edagRoleRates(EventTypeRates):
         return unit
 
     def metrics(self, tally: Tally) -> Metrics:
-        """None: over all roles they are those of `doc2edag`."""
+        """No metrics: over all roles they would be those of `doc2edag`."""
         return {}
 
     def _roles(self, facts: Facts) -> dict[str, dict[str, Counts]]:

@@ -35,7 +35,7 @@ def _spelled(text: str) -> int | None:
 
 
 def _composed(text: str) -> int | None:
-    """By sums of products: 万 multiplies what stands before it and after 亿, and 亿 all that stands before it."""
+    """A number with place words: 万 multiplies what is before it and after 亿, and 亿 all that is before it."""
     whole = part = section = digit = 0
     has_digit = False
     for mark in text:
@@ -165,7 +165,7 @@ class Quantity(NamedTuple):
     unit: str | None
 
     def agrees(self, other: Quantity) -> bool:
-        """The same number of the same; a number alone may be of anything but percent."""
+        """Whether numbers and units are equal; a number without a unit agrees with any unit but percent."""
         if self.number != other.number:
             return False
         units = {self.unit, other.unit}

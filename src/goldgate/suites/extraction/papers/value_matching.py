@@ -45,7 +45,7 @@ _ENDS = ".,;:!?()[]<>\"'-~/"  # marks that say nothing at the ends of what is le
 
 
 class ReadArgument(NamedTuple):
-    """An argument, normalized; the numbers and dates in it, in its order; and what is left of it."""
+    """A normalized argument, the numbers and dates in it, in order, and the text without these."""
 
     text: str
     values: tuple[StatedValue, ...]

@@ -380,7 +380,7 @@ def is_list(value: Any) -> bool:
 
 
 def first_match(trace: Trace, rules: Sequence[Rule], fits: Callable[[Any], bool]) -> RuleMatch | None:
-    """What the first rule gives that gives something fitting."""
+    """The match of the first rule whose value fits; None if no rule has one."""
     return next(filter(None, (_rule_match(trace, rule, fits) for rule in rules)), None)
 
 

@@ -106,7 +106,7 @@ class Trace:
     lost: int = 0  # spans whose id another one has: they are not here
 
     def innermost(self, chosen: Iterable[TraceSpan]) -> list[TraceSpan]:
-        """Those of some spans that have none of the others inside them, as they began."""
+        """The chosen spans that contain no other chosen span, in the order of their starts."""
         names = {span.id for span in chosen}
         depths = self.depths
         # In a circle no span is above another: its spans must not rule each other out.

@@ -18,8 +18,8 @@ from goldgate.suites.research.golden import Golden, Query, match_key
 from goldgate.suites.research.run.claims import (
     ABSTAINED,
     Claims,
+    EvidenceChecks,
     JudgedRun,
-    Ledger,
     check_claims,
     check_ledger,
     claim_key,
@@ -180,7 +180,7 @@ class _Judge:
         query = self.golden.queries[number] if number != NO_QUERY else None
         stop_reason = self._stop_reason(output.get("stop_reason"), log, query)
         sources = read_sources(files, settings.anchors, findings) if output else Sources({})
-        ledger = check_ledger(output, sources, settings.demands, findings) if output else Ledger()
+        ledger = check_ledger(output, sources, settings.demands, findings) if output else EvidenceChecks()
         claims = check_claims(output.get("claims", []), log, ledger, findings)
         self._count_unknown(claims)
         run = JudgedRun(
@@ -343,7 +343,7 @@ def _claim_ids(run: JudgedRun, name: str) -> ClaimIds:
 
 
 def parse_output(data: bytes | None) -> dict[str, Any]:
-    """As much of an output as can be read; empty if it is not a JSON object."""
+    """The readable parts of a run's output; empty if it is not a JSON object."""
     try:
         return _readable_output(decode_run_json(data or b""))
     except ValueError:
@@ -351,7 +351,7 @@ def parse_output(data: bytes | None) -> dict[str, Any]:
 
 
 def _readable_output(value: Any) -> dict[str, Any]:
-    """As much of a malformed output as still counts: its claims stay in the denominator."""
+    """The parts of a malformed output that still count: its claims stay in the denominator."""
     if type(value) is not dict:
         return {}
     output = dict(value)

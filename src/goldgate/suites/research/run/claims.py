@@ -43,10 +43,10 @@ _SHORT_QUOTE = 24  # characters of a quote that is looked at more closely
 
 
 @dataclass(slots=True)
-class Ledger:
-    """The check of each distinct evidence record, by its id."""
+class EvidenceChecks:
+    """The checks of the evidence records in a run's ledger, and which of the records are valid."""
 
-    checks: dict[str, EvidenceCheck] = field(default_factory=dict)
+    checks: dict[str, EvidenceCheck] = field(default_factory=dict)  # by id, distinct records once
     valid: dict[str, Level] = field(default_factory=dict)  # those that reached a level
     nameless: int = 0  # records without an id that can be read
     empty: dict[str, str] = field(default_factory=dict)  # valid records that are evidence of nothing, and why
@@ -63,7 +63,7 @@ class Ledger:
 
 
 def read_sources(files: RunFiles, anchors: frozenset[str], findings: RunFindings) -> Sources:
-    """The stored chunks; equal copies are one, different texts under one id are none."""
+    """The stored chunks and artifacts of a run; a chunk that is stored twice with different texts is in conflict."""
     chunks: dict[str, Chunk] = {}
     conflicting: set[str] = set()
     if files.chunks is not None:
@@ -84,9 +84,11 @@ def read_sources(files: RunFiles, anchors: frozenset[str], findings: RunFindings
     return Sources(chunks, frozenset(conflicting), files.artifacts, anchors)
 
 
-def check_ledger(output: dict[str, Any], sources: Sources, demands: EvidenceDemands, findings: RunFindings) -> Ledger:
-    """Check every record once; two different records under one id are both void."""
-    ledger = Ledger()
+def check_ledger(
+    output: dict[str, Any], sources: Sources, demands: EvidenceDemands, findings: RunFindings
+) -> EvidenceChecks:
+    """Check every evidence record of an output once; two different records under one id are both invalid."""
+    ledger = EvidenceChecks()
     checks, valid = ledger.checks, ledger.valid
     first: dict[str, dict[str, Any]] = {}
     filed: list[dict[str, Any]] = []  # records that are valid by themselves
@@ -158,7 +160,7 @@ def _is_thin(quote: str) -> bool:
 
 
 def evidence_records(output: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The ledger's records, then those embedded in claims, each with its pointer."""
+    """The evidence records of an output with their pointers: those of its ledger, then those inside claims."""
     for number, record in enumerate(output.get("evidence") or ()):
         yield f"/evidence/{number}", record
     for index, claim in enumerate(output["claims"]):
@@ -205,7 +207,7 @@ class Claims:
     covered_numbers: list[int] = field(default_factory=list)  # places of the covered claims in the output
 
 
-def check_claims(entries: list[Any], log: EventLog, ledger: Ledger, findings: RunFindings) -> Claims:
+def check_claims(entries: list[Any], log: EventLog, ledger: EvidenceChecks, findings: RunFindings) -> Claims:
     """Count the claims that the output lists, and those that only the log shows."""
     claims = Claims()
     names = [claim.get("claim_id") if type(claim) is dict else None for claim in entries]
@@ -273,7 +275,7 @@ def _repeated_ids(
 
 
 def _claim_status(claim: object, name: str | None, number: int, log: EventLog, findings: RunFindings) -> str | None:
-    """The worse of what output and log say; None if the output's cannot be read."""
+    """A claim's status by output and log, the worse one if they differ; None if the output's cannot be read."""
     stated = normalize_status(claim.get("status")) if type(claim) is dict else None
     if name is None or stated is None:
         return stated
@@ -287,7 +289,7 @@ def _claim_status(claim: object, name: str | None, number: int, log: EventLog, f
 
 
 def _count_coverage(
-    claims: Claims, cited: list[str], number: int, ledger: Ledger, findings: RunFindings, *, has_id: bool
+    claims: Claims, cited: list[str], number: int, ledger: EvidenceChecks, findings: RunFindings, *, has_id: bool
 ) -> None:
     """Count a verified claim as covered if it has an id and cites a valid record."""
     covered = False
@@ -315,8 +317,8 @@ def _add_unlisted(claims: Claims, names: set[str | None], log: EventLog, finding
             findings.add("contradiction", "error", OUTPUT, message, "/claims")
 
 
-def _note_repetition(claims: Claims, ledger: Ledger, findings: RunFindings) -> None:
-    """Claims that are one claim many times over, and a claim that cites the whole ledger: shown, not judged."""
+def _note_repetition(claims: Claims, ledger: EvidenceChecks, findings: RunFindings) -> None:
+    """Warn of one claim that is stated many times, and of a claim that cites most of the ledger; neither counts."""
     records = len(ledger)
     for claim in claims.entries:
         if len(claim.cited) < MANY_RECORDS:
@@ -359,7 +361,7 @@ class JudgedRun:
     stop_reason: str | None
     output: dict[str, Any]
     claims: Claims
-    ledger: Ledger
+    ledger: EvidenceChecks
     sources: Sources
     steps: StepCounts
     torn: bool  # whether its log breaks off

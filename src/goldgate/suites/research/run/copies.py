@@ -19,7 +19,7 @@ from goldgate.suites.research.run.claims import JudgedRun, evidence_records
 from goldgate.suites.research.run.evidence import Sources
 from goldgate.suites.research.run.files import BadLine, RunFiles, decode_lines
 from goldgate.suites.research.run.log import STATUSES
-from goldgate.suites.research.text import fold, sketch, visible_text
+from goldgate.suites.research.text import fold, letter_profile, visible_text
 
 _FIELD_SEPARATOR, _GROUP_SEPARATOR = "\x1f", "\x1e"
 _NON_WORD = re.compile(r"[\W_]+")
@@ -51,13 +51,13 @@ def fingerprints(run: JudgedRun) -> tuple[bytes, bytes]:
     """
     values, manifests = _gate_values(run), run.steps.manifests
     verified = [claim.statement for claim in run.claims.entries if claim.status == "verified"]
-    answer = _short_digest((values[:2], len(verified), sketch("".join(verified))))
+    answer = _short_digest((values[:2], len(verified), letter_profile("".join(verified))))
     others = run.claims.entries if run.claims.candidate else []
     texts = [claim.statement for claim in others if claim.status != "verified"]
     quotes = [record.get("quote") for record in run.output.get("evidence") or () if type(record) is dict]
     texts += [quote for quote in quotes if type(quote) is str]
     texts += [manifest["retrieval_query"] for manifest in manifests]
-    whole = _short_digest((answer, values, len(manifests), sketch("".join(texts))))
+    whole = _short_digest((answer, values, len(manifests), letter_profile("".join(texts))))
     return answer if verified else whole, whole
 
 
