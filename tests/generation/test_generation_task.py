@@ -86,7 +86,7 @@ class FirstWord:
     def identify(self) -> Mapping[str, str]:
         return {"program": self.name}
 
-    def also(self) -> tuple[()]:
+    def equivalent_sources(self) -> tuple[()]:
         return ()
 
     def get_ready(self) -> None:

@@ -173,7 +173,7 @@ class CheckpointAnswerer:
     def identify(self) -> dict[str, str]:
         return {"checkpoint": checkpoint_hash(self.path)}
 
-    def also(self) -> tuple[()]:
+    def equivalent_sources(self) -> tuple[()]:
         return ()
 
     def get_ready(self) -> None:

@@ -60,8 +60,8 @@ class OpenAIAnswerer:
             )
         return {} if self.fleet else {"endpoint": addresses[0]}
 
-    def also(self) -> Sequence[Mapping[str, str]]:
-        """For one endpoint, what a fleet was asked in the same folder; for a fleet, what each was asked alone."""
+    def equivalent_sources(self) -> Sequence[Mapping[str, str]]:
+        """Sources whose stored answers count too: of a fleet, each endpoint alone; of one endpoint, any fleet."""
         return [{"endpoint": endpoint.address} for endpoint in self.endpoints] if self.fleet else [{}]
 
     def get_ready(self) -> None:

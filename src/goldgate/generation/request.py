@@ -209,7 +209,7 @@ class RequestPlan:
     parameters: Mapping[str, Any]
     seeds: tuple[int | None, ...]
     formats: Formats  # every format that it may be asked in, the first one first
-    also: tuple[Mapping[str, str], ...] = ()  # other sources whose answers count too
+    equivalent_sources: tuple[Mapping[str, str], ...] = ()  # other sources whose answers count too
 
     @property
     def output_limit(self) -> int:
@@ -227,9 +227,9 @@ class RequestPlan:
             "parameters": dict(self.parameters),
         }
 
-    def others(self) -> list[RequestPlan]:
-        """This plan with each of the other sources."""
-        return [replace(self, source=source, also=()) for source in self.also]
+    def equivalent_plans(self) -> list[RequestPlan]:
+        """This plan once for each equivalent source."""
+        return [replace(self, source=source, equivalent_sources=()) for source in self.equivalent_sources]
 
     def base(self) -> str:
         """A hash of the plan without its response format."""
@@ -329,7 +329,7 @@ class FormatLadder:
         self.plan = plan
         self._steps = {form: RequestBuilder(plan, form) for form in plan.formats}
         self.form = _current_format(plan, contents)
-        self._others = [other for source in plan.others() for other in _stored_requests(source, contents)]
+        self._others = [other for source in plan.equivalent_plans() for other in _stored_requests(source, contents)]
         self._answered_in = {form for form, step in self._steps.items() if contents.answered.get(step.identity)}
         self._evidence: dict[AnswerFormat, int] = {}
 

@@ -241,8 +241,8 @@ def prepare(
     task = load_task()
     try:
         formats = answer_formats(task, options.response_format, takes_formats=answerer.takes_formats)
-        also = tuple(answerer.also())
-        plan = RequestPlan(task, source, options.model, options.parameters, options.all_seeds, formats, also)
+        equivalent = tuple(answerer.equivalent_sources())
+        plan = RequestPlan(task, source, options.model, options.parameters, options.all_seeds, formats, equivalent)
         shard, everything = options.shard, range(len(task))
         documents = everything if shard is None else [place for place in everything if shard.holds(task.id(place))]
         stop_rule = watch(task)
@@ -440,8 +440,9 @@ def _plan_for_all_endpoints(plan: RequestPlan, contents: JournalContents) -> Req
     """The plan of a fleet, with each endpoint that the journals name as another source; any other plan as it is."""
     if plan.source:
         return plan
-    urls = (record["settings"].get("endpoint") for record in contents.plans.values())
-    return replace(plan, also=tuple({"endpoint": name} for name in sorted({x for x in urls if isinstance(x, str)})))
+    endpoints = (record["settings"].get("endpoint") for record in contents.plans.values())
+    names = sorted({name for name in endpoints if isinstance(name, str)})
+    return replace(plan, equivalent_sources=tuple({"endpoint": name} for name in names))
 
 
 def _require_each_answered_once(contents: JournalContents) -> None:
