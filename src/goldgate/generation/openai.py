@@ -190,8 +190,8 @@ class Dispatcher:
         return self._ended is not None or self._fault is not None
 
     async def _hand_out(self) -> None:
-        while (turn := await self._next()) is not None:
-            work, member = turn
+        while (pair := await self._next()) is not None:
+            work, member = pair
             question = self.assignment.question(work.position, work.seed)
             if self._stepped_down and self.ladder.find(self.journal.contents, question, work.seed).place is not None:
                 self.counts.before += 1  # answered in an earlier run, in the format that we stepped down to
@@ -218,12 +218,12 @@ class Dispatcher:
             now = _now()
             while self._delayed and self._delayed[0][0] <= now:
                 self._due.append(heapq.heappop(self._delayed)[2])
-            if (turn := self._ready(now)) is not None:
-                return turn
+            if (pair := self._ready(now)) is not None:
+                return pair
             waits = [self._delayed[0][0]] if self._delayed else []
             limit = None
             if self._due or self._first is not None:
-                if (soon := self.fleet.next_turn(now)) is not None:
+                if (soon := self.fleet.next_send_time(now)) is not None:
                     waits.append(soon.at)
                     limit = soon.limit
             elif not self._delayed and not self.counts.in_flight:
@@ -258,9 +258,9 @@ class Dispatcher:
                 return False
             await self._wait(None, cap)  # what is in flight may turn out cheaper than reckoned
         self.budget.reserve(expected)
-        turn = member.rates.reserve(_now(), expected.total)
-        while turn.at > _now() and not self._is_over:
-            await self._wait(turn.at, turn.limit)
+        send_time = member.rates.reserve_send_time(_now(), expected.total)
+        while send_time.at > _now() and not self._is_over:
+            await self._wait(send_time.at, send_time.limit)
         if self._is_over:
             self.budget.settle(expected, None)
         return not self._is_over
@@ -364,7 +364,7 @@ class Dispatcher:
         elsewhere = self.fleet.has_other(work.tried)
         if why.means == "busy" and work.busy < MAX_BUSY_REPLIES:
             work.busy += 1
-            work.tried.discard(member)  # it rests, and may be asked again
+            work.tried.discard(member)  # it is paused, and may be asked again
             self._retry(work, member, 0.0 if elsewhere else backoff(work.busy, why.retry_after, self.rng))
         elif why.means == "again" and work.attempts + 1 < self.attempts:
             work.attempts += 1
@@ -386,9 +386,9 @@ class Dispatcher:
 
     def _give_up(self, member: FleetMember, reason: str) -> None:
         """Ask the other endpoints only, for a while; the run ends when there is none left."""
-        ended = self.fleet.ended()
-        if ended is not None:
-            self._stop("stopped", ended)
+        stop_reason = self.fleet.stop_reason()
+        if stop_reason is not None:
+            self._stop("stopped", stop_reason)
         else:
             self.assignment.listener.say(f"{member.name} is not asked for a while: {reason}")
 
