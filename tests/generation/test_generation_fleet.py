@@ -16,7 +16,7 @@ import pytest
 
 from goldgate.errors import ConfigError
 from goldgate.files.address import redact_arguments
-from goldgate.generation.answerer import Listener
+from goldgate.generation.answerer import RunCallbacks
 from goldgate.generation.fleet import MAX_ENDPOINT_PAUSE, EndpointLimits, Fleet, FleetMember
 from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.request import ModelAnswer, NoAnswer
@@ -58,7 +58,7 @@ def ask(
     )
     try:
         with open_journal(prepared) as journal:
-            return generate(prepared, journal, Listener(hear)), said
+            return generate(prepared, journal, RunCallbacks(hear)), said
     finally:
         prepared.task.close()
 
