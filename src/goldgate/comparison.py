@@ -31,7 +31,6 @@ from goldgate.runs.differences import (
     compared_rates,
     sum_runs_by_system,
 )
-from goldgate.runs.join import JointUnits, join_results
 from goldgate.runs.measurements import (
     ComparedSystems,
     Measurements,
@@ -39,6 +38,7 @@ from goldgate.runs.measurements import (
     require_comparable_runs,
     summarize_places,
 )
+from goldgate.runs.paired_units import JointUnits, join_results
 from goldgate.runs.power import DifferenceSpread, ObservedSpreads
 from goldgate.runs.sources import SystemSource, find_systems, require_predictions, require_results
 from goldgate.stats.interval import LEVEL, POWER

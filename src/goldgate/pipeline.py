@@ -243,7 +243,7 @@ class CountShard:
         counter = UnitCounter(self.work, write, selected.append, self.select, self.weigh)
         with infrequent_gc():
             counter.count(self.work.grouped(shard))
-        return ShardResult(counter.total, None if writer is None else writer.put(b"".join(lines)), selected)
+        return ShardResult(counter.total, None if writer is None else writer.write(b"".join(lines)), selected)
 
 
 class ScoreShard:
@@ -289,10 +289,10 @@ def _count_all(
         return counter.total
     total = Total(Tally(), weigh)
     parts = engine.parts(records) if records is not None else None
-    tasks = ((shard, None if parts is None else parts.place()) for shard in source.shards())
+    tasks = ((shard, None if parts is None else parts.new_writer()) for shard in source.shards())
     for part in engine.map(CountShard(work, select, weigh), tasks):
         if parts is not None:
-            parts.take(part.records)
+            parts.append_part(part.records)
         total += part.total
         if stored is not None:
             stored.add(part.selected)

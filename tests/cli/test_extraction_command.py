@@ -208,9 +208,8 @@ def test_help_imports_nothing_heavy() -> None:
 def test_a_plain_run_imports_nothing_that_few_need(tmp_path: Path) -> None:
     few = "csv traceback subprocess tempfile asyncio socket fsspec ray pyarrow h11 aiohttp".split()
     ours = "comparison engines.processes files.connection files.remote generation.journal report.latex".split()
-    ours += (
-        "runs.baseline runs.differences runs.join verification viewer suites.research.run suites.fields.scorer".split()
-    )
+    ours += "runs.baseline runs.differences runs.paired_units verification viewer suites.research.run".split()
+    ours += ["suites.fields.scorer"]
     few += [f"goldgate.{name}" for name in ours]
     assert [name for name in few if name.startswith("goldgate.") and find_spec(name) is None] == []
     code = "import sys; from goldgate.cli.main import main\ntry: main()\nexcept SystemExit: pass\n"

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.read import read_command
+from goldgate.report.answers_text import TextPositions
 from goldgate.report.escape import display_width
-from goldgate.report.responses import TextPositions
 from goldgate.response import Status, Step
 from goldgate.response import parsed as reading_words
 from goldgate.response.parsed import Method, Reason, ThoughtState

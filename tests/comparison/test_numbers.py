@@ -15,7 +15,7 @@ from goldgate.comparison import Comparison, compare
 from goldgate.readers.unit_records import UnitRow, UnitTable
 from goldgate.report import render_page
 from goldgate.runs.comparison_page import describe_comparison, p_value
-from goldgate.runs.join import UnitJoin
+from goldgate.runs.paired_units import UnitJoin
 from goldgate.stats.multiple_testing import benjamini_hochberg, holm
 from tests.cases import cases
 

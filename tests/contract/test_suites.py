@@ -30,7 +30,7 @@ from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.pipeline import evaluate_suite
 from goldgate.protocol import Protocol
 from goldgate.report import RENDERERS, render
-from goldgate.response.report import ParseRates
+from goldgate.response.reading_report import ParseRates
 from goldgate.suites import SUITES, all_suites, load_suite
 from goldgate.suites.plan import load_plan
 from tests.examples import is_quick

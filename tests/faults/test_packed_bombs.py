@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.readers.join import index_files
+from goldgate.readers.id_index import index_files
 from goldgate.readers.layouts import tables
 from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.readers.records import LIMIT_VARIABLE, iterate_records, open_records

@@ -13,7 +13,7 @@ import pytest
 
 from goldgate.errors import ConfigError
 from goldgate.files.parsing import parse_json
-from goldgate.readers.join import index_files
+from goldgate.readers.id_index import index_files
 from goldgate.suites.research.golden import GoldenError, load_golden
 from goldgate.suites.research.run import evidence as evidence_module
 from goldgate.suites.research.run.evidence import EvidenceDemands, Sources, check_evidence

@@ -22,7 +22,7 @@ from goldgate import evaluate_outputs, load_scorer
 from goldgate.core.suite import Plan
 from goldgate.errors import GoldgateError, InternalError
 from goldgate.readers.draw import judge_strata, load_draw
-from goldgate.readers.join import IdIndex, Opener, index_files, join_indexes
+from goldgate.readers.id_index import IdIndex, Opener, index_files, join_indexes
 from goldgate.readers.pair_files import PairOpener
 from goldgate.readers.records import open_records
 from goldgate.response import DEFAULT_THOUGHT_TAGS, fast_parse, slow_parse

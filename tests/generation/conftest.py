@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from goldgate.generation import fleet
-from goldgate.generation.answerer import Listener
+from goldgate.generation.answerer import RunCallbacks
 from goldgate.generation.fleet import EndpointLimits
 from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.run import GenerationOptions, GenerationResult, PreparedRun, generate, open_journal, prepare
@@ -78,7 +78,7 @@ class Data:
         prepared = self.prepare(url, secret, **changes)
         try:
             with open_journal(prepared) as journal:
-                return generate(prepared, journal, Listener(said.append)), said
+                return generate(prepared, journal, RunCallbacks(said.append)), said
         finally:
             prepared.task.close()
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 
-from goldgate.generation.answerer import Listener
+from goldgate.generation.answerer import RunCallbacks
 from goldgate.generation.fleet import EndpointLimits, FleetMember
 from goldgate.generation.openai import Dispatcher
 from goldgate.generation.request import ModelAnswer, Usage
@@ -136,7 +136,7 @@ def test_what_is_reserved_for_a_request_that_is_not_sent_is_free_again(make_data
                 asyncio.get_running_loop().call_later(0.05, asking[0].interrupt)
                 return ModelAnswer("[]", Usage(10, 1))
 
-            assignment = assign(prepared, journal, Listener())
+            assignment = assign(prepared, journal, RunCallbacks())
             asking.append(
                 Dispatcher(assignment, [FleetMember(send, EndpointLimits(requests_per_minute=1))], 8)
             )  # the second waits for a minute

@@ -16,8 +16,8 @@ import pytest
 
 from goldgate.errors import ConfigError
 from goldgate.files.address import redact_arguments
-from goldgate.generation.answerer import Listener
-from goldgate.generation.fleet import LONGEST_REST, EndpointLimits, Fleet, FleetMember
+from goldgate.generation.answerer import RunCallbacks
+from goldgate.generation.fleet import MAX_ENDPOINT_PAUSE, EndpointLimits, Fleet, FleetMember
 from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.request import ModelAnswer, NoAnswer
 from goldgate.generation.run import GenerationOptions, GenerationResult, generate, given_up_error, open_journal, prepare
@@ -58,7 +58,7 @@ def ask(
     )
     try:
         with open_journal(prepared) as journal:
-            return generate(prepared, journal, Listener(hear)), said
+            return generate(prepared, journal, RunCallbacks(hear)), said
     finally:
         prepared.task.close()
 
@@ -390,14 +390,14 @@ def test_the_least_loaded_is_chosen_and_a_full_one_is_not() -> None:
     assert fleet.choose(0.0, {one}) is one
 
 
-def test_one_that_fails_rests_longer_each_time_and_is_then_tried_with_one_question() -> None:
+def test_one_that_fails_is_paused_longer_each_time_and_is_then_tried_with_one_question() -> None:
     fleet, rng = _fleet(2), random.Random(1)
     sick, well = fleet.members
-    now, rests = 10.0, []
+    now, pauses = 10.0, []
     for turn in range(12):
         for _ in range(4 if turn == 0 else 1):  # all that were in flight, later the one that is tried
             fleet.no_answer(sick, NoAnswer("again", "unreachable"), now, rng)
-        rests.append(sick.not_before - now)
+        pauses.append(sick.not_before - now)
         sick.in_flight = well.in_flight = 0
         assert fleet.choose(now, ()) is well
         now = sick.not_before
@@ -405,8 +405,8 @@ def test_one_that_fails_rests_longer_each_time_and_is_then_tried_with_one_questi
         assert fleet.choose(now, ()) is sick
         sick.in_flight = 1
         assert fleet.choose(now, ()) is None
-    assert rests[0] <= 0.5
-    assert max(rests) <= LONGEST_REST
+    assert pauses[0] <= 0.5
+    assert max(pauses) <= MAX_ENDPOINT_PAUSE
     assert sick.answer(now)  # it had been given up
     assert fleet.choose(now, ()) is sick
 
@@ -417,7 +417,7 @@ def test_a_single_failure_among_answers_makes_nobody_rest() -> None:
     for now in range(50):
         fleet.no_answer(member, NoAnswer("again", "http_500"), float(now), rng)
         fleet.no_answer(member, NoAnswer("again", "http_500"), float(now), rng)
-        assert (member.rests, member.not_before) == (0, 0.0)
+        assert (member.pauses, member.not_before) == (0, 0.0)
         member.answer(float(now))
     assert member.answered == 50
 

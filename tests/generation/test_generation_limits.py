@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
-from goldgate.generation.fleet import BUSY_SECONDS, CircuitBreaker, Pace, backoff
+from goldgate.generation.fleet import BUSY_SECONDS, CircuitBreaker, RateLimit, backoff
 from goldgate.generation.reply import LONGEST_RETRY_AFTER, retry_after_header
 from goldgate.generation.request import NoAnswer, RequestBudget, Usage, compute_cost, find_price
 from goldgate.protocol import GenerationSettings, Price
@@ -58,12 +58,12 @@ def test_pauses_grow_and_never_undercut_what_was_asked() -> None:
 
 
 def test_a_pace_never_bursts() -> None:
-    pace = Pace(per_minute=60)
-    assert [pace.reserve(0.0) for _ in range(4)] == [0.0, 1.0, 2.0, 3.0]
-    assert pace.reserve(100.0) == 0.0  # nothing was saved up in the meantime:
-    assert pace.reserve(100.0) == 1.0
-    pace.correct(-1)
-    assert pace.reserve(100.0) == 1.0
+    limit = RateLimit(per_minute=60)
+    assert [limit.reserve(0.0) for _ in range(4)] == [0.0, 1.0, 2.0, 3.0]
+    assert limit.reserve(100.0) == 0.0  # nothing was saved up in the meantime:
+    assert limit.reserve(100.0) == 1.0
+    limit.correct(-1)
+    assert limit.reserve(100.0) == 1.0
 
 
 DEAD = NoAnswer("again", "unreachable", "nobody there")

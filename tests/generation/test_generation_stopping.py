@@ -191,7 +191,7 @@ def test_answers_are_heard_in_the_order_of_the_draw() -> None:
     rule = StopRule(Watch(watch(1).bounds, 50), count)
     stopping = EarlyStopping(rule, [f"d{number}" for number in range(50)])
     for position in range(50):
-        stopping.hear(position, "")
+        stopping.record_answer(position, "")
     assert heard == stopping.order != sorted(stopping.order)
     assert EarlyStopping(rule, [f"d{number}" for number in reversed(range(50))]).order == [
         49 - n for n in stopping.order

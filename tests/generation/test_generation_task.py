@@ -13,7 +13,7 @@ import pytest
 from goldgate.core.measure import RatioCounter
 from goldgate.core.task import AnswerFormat, AnswerSchema, Message, Question, Task
 from goldgate.errors import ConfigError
-from goldgate.generation.answerer import Answerer, Assignment, Ending, Listener
+from goldgate.generation.answerer import Answerer, Assignment, Ending, RunCallbacks
 from goldgate.generation.checkpoint import CheckpointAnswerer
 from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.request import ModelAnswer, Usage
@@ -86,7 +86,7 @@ class FirstWord:
     def identify(self) -> Mapping[str, str]:
         return {"program": self.name}
 
-    def also(self) -> tuple[()]:
+    def equivalent_sources(self) -> tuple[()]:
         return ()
 
     def get_ready(self) -> None:
@@ -112,7 +112,7 @@ def ask(out: Path, task: Task, answerer: Answerer, **changes: Any) -> tuple[Gene
     options = GenerationOptions(out, "m", parameters={"max_tokens": 64}, **changes)
     prepared = prepare(options, answerer, settings, lambda: task)
     with open_journal(prepared) as journal:
-        return generate(prepared, journal, Listener(said.append)), prepared, said
+        return generate(prepared, journal, RunCallbacks(said.append)), prepared, said
 
 
 def predictions(out: Path) -> list[dict[str, Any]]:

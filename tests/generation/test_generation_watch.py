@@ -32,7 +32,7 @@ def test_plain_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[st
     for done in range(100):
         line(ProgressCounts(100, answered=done))
     line(ProgressCounts(100, answered=100))
-    line.say("finished")
+    line.print_message("finished")
     told = capsys.readouterr().err
     assert "\r" not in told
     assert told.splitlines()[0].startswith("100/100 (100 %)")
@@ -42,5 +42,5 @@ def test_plain_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[st
 def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     line = GenerationProgress(quiet=True)
     line(ProgressCounts(1, answered=1))
-    line.say("finished")
+    line.print_message("finished")
     assert capsys.readouterr().err == ""

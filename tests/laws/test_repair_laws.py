@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goldgate.response.repair import repair_value
-from goldgate.response.selection import END_TOKENS, TURN_NAMES, TURN_TOKENS, next_turn
+from goldgate.response.selection import END_TOKENS, TURN_NAMES, TURN_TOKENS, next_turn_mark
 from goldgate.response.strings import StepBudget
 from goldgate.response.structure import BRACKETS
 from tests.examples import examples
@@ -83,5 +83,5 @@ def test_places_of_repairs_are_bounded() -> None:
 def test_every_mark_of_another_turn_is_found() -> None:
     for mark in [*TURN_TOKENS, *END_TOKENS, *(f"{name}:" for name in TURN_NAMES), *TURN_NAMES[:2]]:
         text = f"[]\n{mark}\nmore"
-        assert next_turn(text, 2, len(text)) == 3
-    assert next_turn("[]\nmore", 2, 7) == -1
+        assert next_turn_mark(text, 2, len(text)) == 3
+    assert next_turn_mark("[]\nmore", 2, 7) == -1

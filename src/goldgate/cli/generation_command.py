@@ -31,7 +31,7 @@ from goldgate.core.task import JudgingTask, ScoredTask, Task
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, GoldgateError, Place
 from goldgate.files.address import redact_arguments
 from goldgate.generation import results
-from goldgate.generation.answerer import GenerationProgress, Listener, StopRule
+from goldgate.generation.answerer import GenerationProgress, RunCallbacks, StopRule
 from goldgate.generation.journal import JOURNAL_FILE, journal_in_use
 from goldgate.generation.run import (
     ASKED_GOLD,
@@ -106,7 +106,9 @@ def summary_text(options: GenerationOptions, summary: dict[str, Any]) -> str:
         lines.append(str(options.folder(entry["seed"]) / PREDICTIONS))
         lines += [f"  missing: {cause} {count}" for cause, count in entry["missing"].items()]
     if options.shard is not None:
-        lines.append(f"shard {options.shard} of {options.whole}; when all are done, run the same command with --merge")
+        lines.append(
+            f"shard {options.shard} of {options.root_folder}; when all are done, run the same command with --merge"
+        )
         lines.append("instead of --shard to merge them")
     return "\n".join([*lines, results.cost_line(summary)]) + "\n"
 
@@ -196,12 +198,12 @@ class GenerateCommand:
         if merging:
             if self.score:
                 self._check_folders()
-            return merge(prepared, Listener(line.say))
+            return merge(prepared, RunCallbacks(line.print_message))
         journal = stack.enter_context(open_journal(prepared))
         if self.score:  # before anything is paid for
             self._check_folders()
         try:
-            outcome = generate(prepared, journal, Listener(line.say, line, line.every))
+            outcome = generate(prepared, journal, RunCallbacks(line.print_message, line, line.interval))
         finally:
             line.clear()
         if outcome.ending.reason == "stopped":
@@ -355,7 +357,7 @@ class JudgeCommand(GenerateCommand):
 
     def _generate(self, prepared: PreparedRun, stack: ExitStack) -> GenerationResult:
         for file in (folder / LABELS_FILE for folder in self.options.folders()):
-            if file.exists() and not (self.options.whole / SUMMARY).exists():
+            if file.exists() and not (self.options.root_folder / SUMMARY).exists():
                 raise ConfigError(
                     "out.not_ours",
                     "this file was not written by goldgate judge, and would be overwritten",

@@ -15,7 +15,7 @@ from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, Goldgate
 from goldgate.files.address import STANDARD_INPUT
 
 if TYPE_CHECKING:
-    from goldgate.report.responses import AnswerReader
+    from goldgate.report.answers_text import AnswerReader
 
 RECORD_SUFFIXES = (".jsonl", ".json", ".gz", ".csv", ".tsv", ".parquet", ".eval")
 _NOT_RECORDS = tuple(f"predictions.{what}" for what in ("not_json", "not_an_object", "bad_id", "no_answer"))

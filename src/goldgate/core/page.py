@@ -425,12 +425,12 @@ def metric_values(metrics: Mapping[str, MetricValue]) -> MetricValues:
 
 
 def count_text(number: int, thing: str, things: str | None = None) -> str:
-    """`1 sample`, `2 samples`."""
+    """A number and its noun, in the plural unless the number is 1: `1 sample`, `2 samples`."""
     return f"{number} {thing if number == 1 else things or plural(thing)}"
 
 
 def plural(thing: str) -> str:
-    """`samples`, `queries`."""
+    """The plural of an English noun: `samples`, `queries`."""
     return thing.removesuffix("y") + "ies" if thing.endswith("y") else thing + "s"
 
 

@@ -128,7 +128,7 @@ class Ability(NamedTuple):
     - `label`: the path of items, the file for labels; a site of the viewer's server, which also says how far a person
       has come (`summary`) and is closed at the end (`close`).
     - `power`: a stored result; its plan, and the function that makes a page of it.
-    - `read`: the plan; an `AnswerReader` (`goldgate.report.responses`).
+    - `read`: the plan; an `AnswerReader` (`goldgate.report.answers_text`).
     - `scorer`: a schema, a protocol and options of its own, not `options`; an object that scores single answers.
     - `sample`: the path of a file of items; the lines of a draw, and what was drawn in a few words.
     - `schema`: paths of gold; the schema, and a text that says what is in it.

@@ -77,11 +77,11 @@ class DirectParts:
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
 
-    def place(self) -> DirectParts:
+    def new_writer(self) -> DirectParts:
         return self
 
-    def put(self, records: bytes) -> bytes:
+    def write(self, records: bytes) -> bytes:
         return records
 
-    def take(self, where: bytes) -> None:
-        self._stream.write(where)
+    def append_part(self, records: bytes) -> None:
+        self._stream.write(records)

@@ -24,26 +24,26 @@ _ADVICE = "the results need a folder that can be written to, with room for them"
 
 
 class RecordWriter(Protocol):
-    """Takes the records of one shard. It can be sent to another process."""
+    """Writes the records of one shard. It can be sent to another process."""
 
-    def put(self, records: bytes) -> Any:
-        """Write records; the result is their location, and can be sent back to the process that joins them."""
+    def write(self, records: bytes) -> Any:
+        """Write records and return their location, for `append_part` in the process that joins them."""
 
 
 class RecordParts(Protocol):
     """The parts of one file of records. The engine that made them closes their files when it ends."""
 
-    def place(self) -> RecordWriter:
-        """The writer for the records of the next shard."""
+    def new_writer(self) -> RecordWriter:
+        """A writer for the records of the next shard."""
 
-    def take(self, where: Any) -> None:
-        """Add the next part to the file: `where` is what `put` gave."""
+    def append_part(self, location: Any) -> None:
+        """Append the next part to the file, from the location that its writer returned."""
 
 
 class SpooledParts:
     """Parts of work in other processes of this machine: each is in a nameless file beside the one that they become.
 
-    There are as many files as shards are under way; a part that was taken makes room for another. A process that is
+    There are as many files as shards are under way; a part that was appended makes room for another. A process that is
     killed leaves nothing behind.
     """
 
@@ -53,14 +53,14 @@ class SpooledParts:
         self._free: list[Spool] = []
         self._in_use: deque[Spool] = deque()
 
-    def place(self) -> Spool:
+    def new_writer(self) -> Spool:
         spool = self._free.pop() if self._free else Spool(_nameless(self._target), self._target)
         self._in_use.append(spool)
         return spool
 
-    def take(self, where: int) -> None:
+    def append_part(self, length: int) -> None:
         spool = self._in_use.popleft()
-        append_part(spool.file, where, self._stream)
+        copy_bytes(spool.file, length, self._stream)
         self._free.append(spool)
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class Spool:
         self.file = file
         self._target = target  # the file that it becomes part of, for messages
 
-    def put(self, records: bytes) -> int:
+    def write(self, records: bytes) -> int:
         offset, rest = 0, memoryview(records)
         try:
             with self.file:
@@ -87,7 +87,7 @@ class Spool:
         return len(records)
 
 
-def append_part(part: io.FileIO, length: int, stream: IO[bytes], offset: int = 0) -> None:
+def copy_bytes(part: io.FileIO, length: int, stream: IO[bytes], offset: int = 0) -> None:
     """Append `length` bytes of a file to a stream: in the kernel if possible, otherwise in blocks."""
     done = 0
     if type(getattr(stream, "raw", None)) is io.FileIO and isinstance(stream, io.BufferedWriter):
@@ -152,7 +152,7 @@ class PartLocation(NamedTuple):
 
 
 class SharedParts:
-    """The parts, for the process that joins them. A part is removed when all of it was taken."""
+    """Parts in a folder that other machines see too. A part is removed once all of it was appended."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -165,19 +165,19 @@ class SharedParts:
             self._folder = os.path.abspath(self._target).removesuffix(UNFINISHED_SUFFIX) + FOLDER
             _make(self._folder, self._token, self._target)
 
-    def place(self) -> SharedWriter:
+    def new_writer(self) -> SharedWriter:
         return SharedWriter(self._folder, self._token, self._target)
 
-    def take(self, where: PartLocation | bytes) -> None:
-        if isinstance(where, bytes):
-            self._stream.write(where)
+    def append_part(self, location: PartLocation | bytes) -> None:
+        if isinstance(location, bytes):
+            self._stream.write(location)
             return
         assert self._folder is not None
         try:
-            if self._open is None or where.name != self._name:
+            if self._open is None or location.name != self._name:
                 self._drop()
-                self._open, self._name = io.FileIO(os.path.join(self._folder, where.name)), where.name
-            append_part(self._open, where.length, self._stream, where.offset)
+                self._open, self._name = io.FileIO(os.path.join(self._folder, location.name)), location.name
+            copy_bytes(self._open, location.length, self._stream, location.offset)
         except (OSError, EOFError) as problem:
             raise MachineError(
                 "ray.part_lost",
@@ -188,7 +188,7 @@ class SharedParts:
             ) from None
 
     def _drop(self) -> None:
-        """Remove the part that was taken last."""
+        """Remove the part that was appended last."""
         if self._open is not None:
             self._open.close()
             with suppress(OSError):
@@ -204,14 +204,14 @@ class SharedParts:
 
 
 class SharedWriter:
-    """Takes the records of a shard, wherever that was scored."""
+    """Writes the records of a shard into the shared folder; where that is not visible, returns them as they are."""
 
     def __init__(self, folder: str | None, token: str, target: str | None) -> None:
         self._folder = folder
         self._token = token
         self._target = target  # the file that it becomes part of, for messages
 
-    def put(self, records: bytes) -> PartLocation | bytes:
+    def write(self, records: bytes) -> PartLocation | bytes:
         if self._folder is None or not _is_seen(self._folder, self._token):
             return records
         try:
@@ -221,7 +221,7 @@ class SharedWriter:
 
 
 class PartFile:
-    """The file that takes the records of this process until it is finished."""
+    """The file that the records of this process are written to, until `finish`."""
 
     def __init__(self) -> None:
         self._file: io.BufferedWriter | None = None

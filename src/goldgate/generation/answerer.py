@@ -55,12 +55,12 @@ OnProgress = Callable[[ProgressCounts], None]
 
 
 @dataclass(slots=True)
-class Listener:
-    """Receives what a run reports: lines of text, and its progress from time to time."""
+class RunCallbacks:
+    """Functions that a run calls with its messages and with its progress."""
 
-    say: Callable[[str], None] = lambda _: None
+    on_message: Callable[[str], None] = lambda _: None
     on_progress: OnProgress = lambda _: None
-    every: float = 1.0
+    progress_interval: float = 1.0  # seconds between two reports of progress, at endpoints
 
 
 TERMINAL_INTERVAL, LOG_INTERVAL = 0.25, 10.0  # seconds between two lines
@@ -78,7 +78,8 @@ class GenerationProgress:
         self._currency = currency
 
     @property
-    def every(self) -> float:
+    def interval(self) -> float:
+        """Seconds between two updates."""
         return TERMINAL_INTERVAL if self._terminal else 1.0
 
     def __call__(self, counts: ProgressCounts) -> None:
@@ -101,7 +102,7 @@ class GenerationProgress:
             _write_stderr("\n")
             self._width = 0
 
-    def say(self, text: str) -> None:
+    def print_message(self, text: str) -> None:
         """Print a line of its own, above the one that changes."""
         if not self._quiet:
             self.clear()
@@ -169,8 +170,8 @@ class EarlyStopping:
     def place(self, position: int) -> int:
         return self._place[position]
 
-    def hear(self, position: int, response: str | None) -> bool:
-        """Record an answer or its absence; True when every gate is decided."""
+    def record_answer(self, position: int, response: str | None) -> bool:
+        """Count the answer to a document, or that it has none (None); True once every gate is decided."""
         if response is not None or self.rule.allow_missing:
             self._waiting[self._place[position]] = self.rule.count(position, response)
         while not self.is_decided and self._next in self._waiting:
@@ -213,7 +214,7 @@ class Assignment:
     journal: Journal
     budget: RequestBudget
     counts: ProgressCounts
-    listener: Listener
+    callbacks: RunCallbacks
     stopping: EarlyStopping | None = None  # where asking ends once every gate is decided
 
     def question(self, position: int, seed: int | None) -> Question:
@@ -230,8 +231,8 @@ class Answerer(Protocol):
     def identify(self) -> Mapping[str, str]:
         """Check that it can be used at all; what is stored of it. Another value is another source of answers."""
 
-    def also(self) -> Sequence[Mapping[str, str]]:
-        """Other sources, as `identify` names them, whose answers to the same questions count as its own."""
+    def equivalent_sources(self) -> Sequence[Mapping[str, str]]:
+        """Other sources, as `identify` names them, whose stored answers to the same questions count as its own."""
 
     def get_ready(self) -> None:
         """Require what it needs, such as a key; a ConfigError otherwise. Called before anything is written."""

@@ -173,7 +173,7 @@ class CheckpointAnswerer:
     def identify(self) -> dict[str, str]:
         return {"checkpoint": checkpoint_hash(self.path)}
 
-    def also(self) -> tuple[()]:
+    def equivalent_sources(self) -> tuple[()]:
         return ()
 
     def get_ready(self) -> None:
@@ -182,8 +182,8 @@ class CheckpointAnswerer:
 
     def answer(self, assignment: Assignment) -> Ending:
         model = LocalModel(self.path, self.device)
-        requests, listener = assignment.ladder.current, assignment.listener
-        listener.say(f"{requests.plan.model} on {model.device}, {self.batch_size} prompts at a time")
+        requests, callbacks = assignment.ladder.current, assignment.callbacks
+        callbacks.on_message(f"{requests.plan.model} on {model.device}, {self.batch_size} prompts at a time")
         assignment.journal.begin(requests)
         stopped: list[int] = []
 
@@ -191,7 +191,7 @@ class CheckpointAnswerer:
             if stopped:
                 raise KeyboardInterrupt
             stopped.append(number)
-            listener.say("stopping after this batch; Ctrl-C again stops at once")
+            callbacks.on_message("stopping after this batch; Ctrl-C again stops at once")
 
         with handle_signals(stop):
             return self._answer_batches(model, assignment, stopped)
@@ -200,7 +200,7 @@ class CheckpointAnswerer:
         return None
 
     def _answer_batches(self, model: LocalModel, assignment: Assignment, stopped: list[int]) -> Ending:
-        plan, budget, listener = assignment.ladder.plan, assignment.budget, assignment.listener
+        plan, budget, callbacks = assignment.ladder.plan, assignment.budget, assignment.callbacks
         at, size = 0, self.batch_size
         while at < len(assignment.pending) and not stopped:
             batch = _next_batch(assignment, at, size)
@@ -211,12 +211,12 @@ class CheckpointAnswerer:
             outcomes = model.answer(batch, plan.parameters)
             if outcomes is None and len(batch) > 1:  # out of memory
                 size = max(1, len(batch) // 2)
-                listener.say(f"out of memory: going on with {size} prompts at a time")
+                callbacks.on_message(f"out of memory: going on with {size} prompts at a time")
                 continue
             for request, outcome in zip(batch, outcomes or [_OUT_OF_MEMORY], strict=True):
                 _store_outcome(assignment, request, outcome, time.perf_counter() - began)
             at += len(batch)
-            listener.on_progress(assignment.counts)
+            callbacks.on_progress(assignment.counts)
         number = stopped[0] if stopped else None
         return Ending("interrupted" if at < len(assignment.pending) else "done", signal=number)
 

@@ -1,7 +1,7 @@
-"""Choose the endpoint for the next request, and decide when an endpoint rests or is given up.
+"""Choose the endpoint for the next request, and decide when an endpoint is paused or given up.
 
 A single endpoint is asked until its circuit breaker opens. Of several, the one with the fewest requests in flight is
-asked; one that is busy or keeps failing rests, longer each time, and is then tried with one request until it answers.
+asked; one that is busy or keeps failing is paused, longer each time, and then tried with one request until it answers.
 Pauses between attempts grow exponentially, with jitter; limits per minute are kept evenly.
 """
 
@@ -34,20 +34,20 @@ def backoff(attempt: int, asked: float | None, rng: random.Random) -> float:
 
 
 @dataclass(slots=True)
-class Pace:
-    """At most so much a minute, evenly: nothing is saved up, so there is never a burst."""
+class RateLimit:
+    """At most `per_minute` a minute, spread evenly: unused time is not saved up, so there is never a burst."""
 
     per_minute: float
     free_at: float = 0.0
 
     def reserve(self, now: float, amount: float = 1.0) -> float:
-        """Take the next free moment for `amount`; the seconds until then."""
+        """Reserve the first free time for `amount`, and return the seconds until then."""
         start = max(now, self.free_at)
         self.free_at = start + amount * 60.0 / self.per_minute
         return start - now
 
     def correct(self, difference: float) -> None:
-        """Correct a reservation by the difference to what was used; negative if that was less."""
+        """Add to an earlier reservation what was used beyond it; negative if less was used."""
         self.free_at += difference * 60.0 / self.per_minute
 
 
@@ -73,28 +73,28 @@ class SendTime(NamedTuple):
 
 
 class RateLimits:
-    """Hands out the moments at which requests may be sent."""
+    """The limits per minute of one endpoint: they decide when a request may be sent."""
 
     def __init__(self, limits: EndpointLimits) -> None:
         per_minute = {"--rpm": limits.requests_per_minute, "--tpm": limits.tokens_per_minute}
-        self._paces = {option: Pace(limit) for option, limit in per_minute.items() if limit}
+        self._limits = {option: RateLimit(limit) for option, limit in per_minute.items() if limit}
 
-    def next_turn(self, now: float) -> SendTime:
-        """The moment from which on a request may be sent; nothing is reserved."""
-        turns = (SendTime(pace.free_at, f"{option} {pace.per_minute:g}") for option, pace in self._paces.items())
-        return max((SendTime(now, ""), *turns))
+    def next_send_time(self, now: float) -> SendTime:
+        """When the next request may be sent; nothing is reserved."""
+        times = (SendTime(limit.free_at, f"{option} {limit.per_minute:g}") for option, limit in self._limits.items())
+        return max((SendTime(now, ""), *times))
 
-    def reserve(self, now: float, tokens: int) -> SendTime:
-        """The next moment at which a request of `tokens` may be sent."""
-        turn = self.next_turn(now)
-        for option, pace in self._paces.items():
-            pace.reserve(now, tokens if option == "--tpm" else 1)
-        return turn
+    def reserve_send_time(self, now: float, tokens: int) -> SendTime:
+        """Reserve one request of `tokens` in every limit, and return when it may be sent."""
+        send_time = self.next_send_time(now)
+        for option, limit in self._limits.items():
+            limit.reserve(now, tokens if option == "--tpm" else 1)
+        return send_time
 
     def correct(self, tokens: int) -> None:
         """Count `tokens` that a request took beyond its reservation; negative for fewer."""
-        if "--tpm" in self._paces:
-            self._paces["--tpm"].correct(tokens)
+        if "--tpm" in self._limits:
+            self._limits["--tpm"].correct(tokens)
 
 
 FIRST_FAILURES = 5  # in a row, before anything was ever answered
@@ -158,24 +158,24 @@ class CircuitBreaker:
 
 
 BUSY_ENDPOINT = "the endpoint, busy or failing"
-REST_AFTER = 3  # failures in a row, where others can be asked instead
-LONGEST_REST = 30.0  # seconds, where the endpoint itself does not ask for more
+PAUSE_AFTER = 3  # failures in a row, where others can be asked instead
+MAX_ENDPOINT_PAUSE = 30.0  # seconds, where the endpoint itself does not ask for more
 
 
 @dataclass(slots=True, eq=False)
 class FleetMember:
-    """One endpoint, and how it does. `name` is its address where there are several: it is stored with each answer."""
+    """One endpoint: its limits, its counts, and whether it is paused."""
 
     send: Send
     limits: EndpointLimits
-    name: str | None = None
+    name: str | None = None  # its address, which is stored with each answer; None where there is no other endpoint
     breaker: CircuitBreaker = field(init=False)
     rates: RateLimits = field(init=False)
     in_flight: int = 0
     asked: int = 0
     answered: int = 0
     not_before: float = 0.0  # nothing is sent before that moment
-    rests: int = 0  # one after the other, without an answer in between
+    pauses: int = 0  # one after the other, without an answer in between
     given_up: str | None = None  # why; an answer takes it back
 
     def begin(self, now: float, *, answered: bool, alone: bool) -> None:
@@ -185,30 +185,34 @@ class FleetMember:
         self.rates = RateLimits(self.limits)
 
     @property
-    def has_place(self) -> bool:
-        return self.in_flight < (1 if self.rests else self.limits.concurrency)
+    def has_free_slot(self) -> bool:
+        return self.in_flight < (1 if self.pauses else self.limits.concurrency)
 
-    def turn(self, now: float) -> SendTime:
+    def next_send_time(self, now: float) -> SendTime:
         """When the next request may be sent, and which limit it waits for until then."""
-        return max(SendTime(self.not_before, BUSY_ENDPOINT), self.rates.next_turn(now))
+        return max(SendTime(self.not_before, BUSY_ENDPOINT), self.rates.next_send_time(now))
+
+    def is_ready(self, now: float) -> bool:
+        """Whether a request may be sent now."""
+        return self.has_free_slot and self.next_send_time(now).at <= now
 
     def answer(self, now: float) -> bool:
         """Record an answer; True if the endpoint had been given up."""
         self.breaker.answer(now)
-        self.not_before, self.rests = 0.0, 0
+        self.not_before, self.pauses = 0.0, 0
         self.answered += 1
         back, self.given_up = self.given_up is not None, None
         return back
 
-    def rest(self, now: float, asked: float | None, rng: random.Random) -> None:
+    def pause(self, now: float, asked: float | None, rng: random.Random) -> None:
         """Send nothing to the endpoint for a while. What fails meanwhile was sent before, and adds nothing."""
-        self.rests += now >= self.not_before
-        wait = backoff(max(1, self.rests), asked, rng)
-        self.not_before = max(self.not_before, now + (wait if asked is not None else min(wait, LONGEST_REST)))
+        self.pauses += now >= self.not_before
+        wait = backoff(max(1, self.pauses), asked, rng)
+        self.not_before = max(self.not_before, now + (wait if asked is not None else min(wait, MAX_ENDPOINT_PAUSE)))
 
 
 class Fleet:
-    """One endpoint or several."""
+    """The endpoints of a run, one or several."""
 
     def __init__(self, members: Sequence[FleetMember]) -> None:
         self.members = members
@@ -236,7 +240,7 @@ class Fleet:
         ready = [
             member
             for member in self.members
-            if member.has_place and member.turn(now).at <= now and not (member in tried and self.has_other(tried))
+            if member.is_ready(now) and not (member in tried and self.has_other(tried))
         ]
         return min(ready, key=lambda member: (member.in_flight, member.asked), default=None)
 
@@ -244,24 +248,24 @@ class Fleet:
         """Whether there is an endpoint that was not tried and is not given up."""
         return any(member not in tried and member.given_up is None for member in self.members)
 
-    def next_turn(self, now: float) -> SendTime | None:
-        """When one that has a place may be asked again; None if all places are taken."""
-        turns = [turn for member in self.members if member.has_place and (turn := member.turn(now)).at > now]
-        return min(turns, default=None)
+    def next_send_time(self, now: float) -> SendTime | None:
+        """When the first endpoint with a free slot may be asked again; None if every slot is taken."""
+        times = (member.next_send_time(now) for member in self.members if member.has_free_slot)
+        return min((time for time in times if time.at > now), default=None)
 
     def no_answer(self, member: FleetMember, why: NoAnswer, now: float, rng: random.Random) -> str | None:
         """Record that a question was not answered; the reason if the endpoint is given up for it."""
         reason = member.breaker.no_answer(why, now)
         if self.single is None:
-            failing = why.means == "busy" or reason is not None or member.breaker.failures >= REST_AFTER
-            if failing or member.rests:
-                member.rest(now, why.retry_after if why.means == "busy" else None, rng)
+            failing = why.means == "busy" or reason is not None or member.breaker.failures >= PAUSE_AFTER
+            if failing or member.pauses:
+                member.pause(now, why.retry_after if why.means == "busy" else None, rng)
         if reason is None or member.given_up is not None:
             return None
         member.given_up = reason
         return reason
 
-    def ended(self) -> str | None:
+    def stop_reason(self) -> str | None:
         """Why no endpoint can be asked any more; None as long as one can."""
         if any(member.given_up is None for member in self.members):
             return None

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from goldgate.errors import InputError, Place
 from goldgate.generation.prompt import Template
 from goldgate.readers.gold_files import GoldOpener, require_stored_gold
-from goldgate.readers.join import IdIndex, index_files, join_indexes
+from goldgate.readers.id_index import IdIndex, index_files, join_indexes
 from goldgate.readers.records import LINE_ENDS_TO_BLANKS, LocatedRecord
 
 

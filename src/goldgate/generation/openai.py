@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from goldgate.core.process import handle_signals
 from goldgate.core.task import AnswerFormat, Question
 from goldgate.errors import ConfigError, require_extra
-from goldgate.generation.answerer import Assignment, Ending, EndReason, Listener
+from goldgate.generation.answerer import Assignment, Ending, EndReason, RunCallbacks
 from goldgate.generation.fleet import Fleet, FleetMember, backoff
 from goldgate.generation.journal import CUT_OFF
 from goldgate.generation.request import ModelAnswer, ModelRequest, NoAnswer, Usage, estimate_tokens
@@ -60,8 +60,8 @@ class OpenAIAnswerer:
             )
         return {} if self.fleet else {"endpoint": addresses[0]}
 
-    def also(self) -> Sequence[Mapping[str, str]]:
-        """For one endpoint, what a fleet was asked in the same folder; for a fleet, what each was asked alone."""
+    def equivalent_sources(self) -> Sequence[Mapping[str, str]]:
+        """Sources whose stored answers count too: of a fleet, each endpoint alone; of one endpoint, any fleet."""
         return [{"endpoint": endpoint.address} for endpoint in self.endpoints] if self.fleet else [{}]
 
     def get_ready(self) -> None:
@@ -93,10 +93,12 @@ class OpenAIAnswerer:
                 for endpoint in self.endpoints
             ]
             asking = Dispatcher(assignment, members, self.endpoints[0].limits.attempts)
-            ending = await run_watched(asking, assignment.listener)
+            ending = await run_watched(asking, assignment.callbacks)
         if len(members) > 1:
             for member in members:
-                assignment.listener.say(f"{member.name}: {member.answered:,} answers to {member.asked:,} requests")
+                assignment.callbacks.on_message(
+                    f"{member.name}: {member.answered:,} answers to {member.asked:,} requests"
+                )
         return ending
 
     def advice(self, message: str) -> str | None:
@@ -163,7 +165,7 @@ class Dispatcher:
 
     async def run(self) -> Ending:
         """Ask until everything is answered or given up, or until something stops it; never leaves a task behind."""
-        self.fleet.begin(_now(), answered=self.ladder.settled(self.ladder.form))
+        self.fleet.begin(_now(), answered=self.ladder.has_answer_in(self.ladder.form))
         an_answer = self.ladder.plan.output_limit * BYTES_PER_TOKEN + 4096
         self.journal.reserve(min(MAX_RESERVED_BYTES, (self.fleet.concurrency + 1) * an_answer))
         self.journal.begin(self.ladder.current)
@@ -190,8 +192,8 @@ class Dispatcher:
         return self._ended is not None or self._fault is not None
 
     async def _hand_out(self) -> None:
-        while (turn := await self._next()) is not None:
-            work, member = turn
+        while (pair := await self._next()) is not None:
+            work, member = pair
             question = self.assignment.question(work.position, work.seed)
             if self._stepped_down and self.ladder.find(self.journal.contents, question, work.seed).place is not None:
                 self.counts.before += 1  # answered in an earlier run, in the format that we stepped down to
@@ -218,12 +220,12 @@ class Dispatcher:
             now = _now()
             while self._delayed and self._delayed[0][0] <= now:
                 self._due.append(heapq.heappop(self._delayed)[2])
-            if (turn := self._ready(now)) is not None:
-                return turn
+            if (pair := self._ready(now)) is not None:
+                return pair
             waits = [self._delayed[0][0]] if self._delayed else []
             limit = None
             if self._due or self._first is not None:
-                if (soon := self.fleet.next_turn(now)) is not None:
+                if (soon := self.fleet.next_send_time(now)) is not None:
                     waits.append(soon.at)
                     limit = soon.limit
             elif not self._delayed and not self.counts.in_flight:
@@ -258,9 +260,9 @@ class Dispatcher:
                 return False
             await self._wait(None, cap)  # what is in flight may turn out cheaper than reckoned
         self.budget.reserve(expected)
-        turn = member.rates.reserve(_now(), expected.total)
-        while turn.at > _now() and not self._is_over:
-            await self._wait(turn.at, turn.limit)
+        send_time = member.rates.reserve_send_time(_now(), expected.total)
+        while send_time.at > _now() and not self._is_over:
+            await self._wait(send_time.at, send_time.limit)
         if self._is_over:
             self.budget.settle(expected, None)
         return not self._is_over
@@ -329,23 +331,23 @@ class Dispatcher:
 
     def _answered(self, work: _PendingQuestion, member: FleetMember, form: AnswerFormat) -> None:
         if member.answer(_now()) and self.fleet.single is None:
-            self.assignment.listener.say(f"{member.name} answers again")
+            self.assignment.callbacks.on_message(f"{member.name} answers again")
         self.counts.answered += 1
-        self.ladder.answered(form)
-        if work.refused is not None and self.ladder.is_higher(form) and self.ladder.answered_below(form):
+        self.ladder.record_answer(form)
+        if work.refused is not None and self.ladder.is_higher(form) and self.ladder.record_lower_answer(form):
             self._step_down(self.ladder.form, form, work.refused[1])
 
     def _count(self, work: _PendingQuestion, response: str | None) -> None:
         """Record an answer or its absence. Nothing more is asked once every gate is decided."""
         stopping = self.assignment.stopping
-        if stopping is not None and stopping.hear(work.position, response):
+        if stopping is not None and stopping.record_answer(work.position, response):
             self._stop("decided")
 
     def _unanswered(self, work: _PendingQuestion, member: FleetMember, request: ModelRequest, why: NoAnswer) -> None:
         if not why.undecided:
             work.request_id = None
-        if why.means == "format" or (why.means == "unclear" and not self.ladder.settled(request.form)):
-            lower = self.ladder.below(request.form)
+        if why.means == "format" or (why.means == "unclear" and not self.ladder.has_answer_in(request.form)):
+            lower = self.ladder.next_lower_format(request.form)
             if lower is not None and not self._move_elsewhere(work, member):
                 self._ask_lower(work, lower, why, request.form)
             if lower is not None:
@@ -364,7 +366,7 @@ class Dispatcher:
         elsewhere = self.fleet.has_other(work.tried)
         if why.means == "busy" and work.busy < MAX_BUSY_REPLIES:
             work.busy += 1
-            work.tried.discard(member)  # it rests, and may be asked again
+            work.tried.discard(member)  # it is paused, and may be asked again
             self._retry(work, member, 0.0 if elsewhere else backoff(work.busy, why.retry_after, self.rng))
         elif why.means == "again" and work.attempts + 1 < self.attempts:
             work.attempts += 1
@@ -386,15 +388,15 @@ class Dispatcher:
 
     def _give_up(self, member: FleetMember, reason: str) -> None:
         """Ask the other endpoints only, for a while; the run ends when there is none left."""
-        ended = self.fleet.ended()
-        if ended is not None:
-            self._stop("stopped", ended)
+        stop_reason = self.fleet.stop_reason()
+        if stop_reason is not None:
+            self._stop("stopped", stop_reason)
         else:
-            self.assignment.listener.say(f"{member.name} is not asked for a while: {reason}")
+            self.assignment.callbacks.on_message(f"{member.name} is not asked for a while: {reason}")
 
     def _ask_lower(self, work: _PendingQuestion, lower: AnswerFormat, why: NoAnswer, refused: AnswerFormat) -> None:
         """Ask this one question in a lower format; all of them, if the endpoint says that it knows no other."""
-        if why.means == "format" and refused == self.ladder.form and not self.ladder.settled(refused):
+        if why.means == "format" and refused == self.ladder.form and not self.ladder.has_answer_in(refused):
             self._step_down(refused, lower, why)
         work.form, work.refused = lower, (refused, why)
         work.tried.clear()
@@ -420,7 +422,7 @@ class Dispatcher:
         self._record_step_down(refused, why, lower)
         self.ladder.form, self._stepped_down = lower, True
         self.journal.begin(self.ladder.current)
-        self.assignment.listener.say(
+        self.assignment.callbacks.on_message(
             f"the endpoint refuses {refused} ({why.cause}); from now on it is asked for {lower}"
         )
 
@@ -452,7 +454,7 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def run_watched(asking: Dispatcher, listener: Listener) -> Ending:
+async def run_watched(asking: Dispatcher, callbacks: RunCallbacks) -> Ending:
     """Run; Ctrl-C, a SIGTERM or a hang-up let what is in flight end, a second one ends at once."""
     loop = asyncio.get_running_loop()
     received: list[int] = []
@@ -461,15 +463,15 @@ async def run_watched(asking: Dispatcher, listener: Listener) -> Ending:
         received.append(number)
         if asking.interrupt():
             in_flight = asking.counts.in_flight
-            listener.say(f"stopping: waiting for {in_flight} requests in flight; Ctrl-C again stops at once")
+            callbacks.on_message(f"stopping: waiting for {in_flight} requests in flight; Ctrl-C again stops at once")
 
     def interrupt(number: int) -> None:
         loop.call_soon_threadsafe(stop, number)  # which also wakes a loop that waits
 
     async def report() -> None:
         while True:
-            listener.on_progress(asking.counts)
-            await asyncio.sleep(listener.every)
+            callbacks.on_progress(asking.counts)
+            await asyncio.sleep(callbacks.progress_interval)
 
     reporting = asyncio.create_task(report())
     try:
@@ -479,4 +481,4 @@ async def run_watched(asking: Dispatcher, listener: Listener) -> Ending:
         reporting.cancel()
         with suppress(asyncio.CancelledError):
             await reporting
-        listener.on_progress(asking.counts)
+        callbacks.on_progress(asking.counts)

@@ -209,7 +209,7 @@ class RequestPlan:
     parameters: Mapping[str, Any]
     seeds: tuple[int | None, ...]
     formats: Formats  # every format that it may be asked in, the first one first
-    also: tuple[Mapping[str, str], ...] = ()  # other sources whose answers count too
+    equivalent_sources: tuple[Mapping[str, str], ...] = ()  # other sources whose answers count too
 
     @property
     def output_limit(self) -> int:
@@ -227,9 +227,9 @@ class RequestPlan:
             "parameters": dict(self.parameters),
         }
 
-    def others(self) -> list[RequestPlan]:
-        """This plan with each of the other sources."""
-        return [replace(self, source=source, also=()) for source in self.also]
+    def equivalent_plans(self) -> list[RequestPlan]:
+        """This plan once for each equivalent source."""
+        return [replace(self, source=source, equivalent_sources=()) for source in self.equivalent_sources]
 
     def base(self) -> str:
         """A hash of the plan without its response format."""
@@ -323,13 +323,13 @@ class StoredQuestion(NamedTuple):
 
 
 class FormatLadder:
-    """The requests of a plan in each of its formats; `form` is the one that new questions are asked in."""
+    """The requests of a plan in each of its formats, highest first; new questions are asked in the format `form`."""
 
     def __init__(self, plan: RequestPlan, contents: JournalContents) -> None:
         self.plan = plan
         self._steps = {form: RequestBuilder(plan, form) for form in plan.formats}
         self.form = _current_format(plan, contents)
-        self._others = [other for source in plan.others() for other in _stored_requests(source, contents)]
+        self._others = [other for source in plan.equivalent_plans() for other in _stored_requests(source, contents)]
         self._answered_in = {form for form, step in self._steps.items() if contents.answered.get(step.identity)}
         self._evidence: dict[AnswerFormat, int] = {}
 
@@ -361,34 +361,38 @@ class FormatLadder:
             *((step, self.form) for form, step in self._steps.items() if form != self.form),
         ]
         keys = [(step.key(question.id, seed, encoded), step.form, reached) for step, reached in (*own, *self._others)]
-        every = [key for key, _, _ in keys]
+        all_keys = [key for key, _, _ in keys]
         for key, form, reached in keys:
             is_below = ANSWER_FORMATS.index(form) > ANSWER_FORMATS.index(reached)
             if key in contents.answers and (not is_below or key in contents.lowered):
-                return StoredQuestion(every, form, key, contents.answers[key])
-        return StoredQuestion(every)
+                return StoredQuestion(all_keys, form, key, contents.answers[key])
+        return StoredQuestion(all_keys)
 
-    def below(self, form: AnswerFormat) -> AnswerFormat | None:
+    def next_lower_format(self, form: AnswerFormat) -> AnswerFormat | None:
         """The format to try instead of one that was refused; None if there is none."""
         forms = list(self._steps)
         place = max(forms.index(form) + 1, forms.index(self.form))
         return forms[place] if place < len(forms) else None
 
-    def settled(self, form: AnswerFormat) -> bool:
-        """Whether the endpoint has answered in this format: then a refusal is about the one request."""
+    def has_answer_in(self, form: AnswerFormat) -> bool:
+        """Whether the endpoint has answered in `form`; if so, a refusal concerns only the request that it refuses."""
         return form in self._answered_in
 
-    def answered(self, form: AnswerFormat) -> None:
+    def record_answer(self, form: AnswerFormat) -> None:
+        """Record that the endpoint has answered in `form`."""
         self._answered_in.add(form)
 
     def is_higher(self, form: AnswerFormat) -> bool:
         """Whether new questions are asked in a format above this one."""
         return ANSWER_FORMATS.index(self.form) < ANSWER_FORMATS.index(form)
 
-    def answered_below(self, form: AnswerFormat) -> bool:
-        """Record that a question was refused above and answered in `form`; True once that is evidence enough."""
+    def record_lower_answer(self, form: AnswerFormat) -> bool:
+        """Record an answer in `form` to a question that the current format was refused for.
+
+        True once there are enough of them to lower the current format.
+        """
         self._evidence[form] = self._evidence.get(form, 0) + 1
-        return self._evidence[form] >= REFUSALS_NEEDED and not self.settled(self.form)
+        return self._evidence[form] >= REFUSALS_NEEDED and not self.has_answer_in(self.form)
 
 
 def _current_format(plan: RequestPlan, contents: JournalContents) -> AnswerFormat:

@@ -228,7 +228,8 @@ def summary_json(
     if len(contents.files) > 1:
         answers = sum((summary.journals for summary in seeds), Counter[int]())
         report["journals"] = {
-            path.relative_to(options.whole).as_posix(): answers[number] for number, path in enumerate(contents.files)
+            path.relative_to(options.root_folder).as_posix(): answers[number]
+            for number, path in enumerate(contents.files)
         }
     return report
 

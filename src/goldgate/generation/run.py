@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from goldgate.core.task import ScoredTask, Task
 from goldgate.errors import ConfigError, Place
-from goldgate.generation.answerer import Answerer, Assignment, EarlyStopping, Ending, Listener, ProgressCounts, StopRule
+from goldgate.generation.answerer import (
+    Answerer,
+    Assignment,
+    EarlyStopping,
+    Ending,
+    ProgressCounts,
+    RunCallbacks,
+    StopRule,
+)
 from goldgate.generation.journal import (
     JOURNAL_FILE,
     Journal,
@@ -87,7 +95,7 @@ class GenerationOptions:
         return self.seeds or (None,)
 
     @property
-    def whole(self) -> Path:
+    def root_folder(self) -> Path:
         """The folder of all shards; the same as `out` where there are none."""
         return self.out if self.shard is None else self.out.parents[1]
 
@@ -192,9 +200,9 @@ class PreparedRun:
         """Every document with every seed."""
         return ((position, seed) for seed in self.plan.seeds for position in self.documents)
 
-    def beside(self) -> list[Path]:
+    def other_journals(self) -> list[Path]:
         """The other journals that may hold answers to these questions."""
-        return other_journals(self.options.whole, self.options.shard)
+        return other_journals(self.options.root_folder, self.options.shard)
 
     def budget(self) -> RequestBudget:
         """The caps. Each shard has a part of them, by the number of its documents: together they keep to the whole."""
@@ -241,8 +249,8 @@ def prepare(
     task = load_task()
     try:
         formats = answer_formats(task, options.response_format, takes_formats=answerer.takes_formats)
-        also = tuple(answerer.also())
-        plan = RequestPlan(task, source, options.model, options.parameters, options.all_seeds, formats, also)
+        equivalent = tuple(answerer.equivalent_sources())
+        plan = RequestPlan(task, source, options.model, options.parameters, options.all_seeds, formats, equivalent)
         shard, everything = options.shard, range(len(task))
         documents = everything if shard is None else [place for place in everything if shard.holds(task.id(place))]
         stop_rule = watch(task)
@@ -254,7 +262,7 @@ def prepare(
 
 def dry_run(prepared: PreparedRun) -> DryRun:
     """Count what would be asked, without a journal, a key or a network."""
-    contents = read_contents(prepared.journal, prepared.beside())
+    contents = read_contents(prepared.journal, prepared.other_journals())
     ladder = FormatLadder(prepared.plan, contents)
     first: ModelRequest | None = None
     number, usage = 0, Usage()
@@ -273,7 +281,7 @@ def open_journal(prepared: PreparedRun) -> Journal:
 
     A folder with results of the same names and no journal that they could come from is left alone.
     """
-    journal = Journal(prepared.journal, lambda: require_idle(prepared.beside()))
+    journal = Journal(prepared.journal, lambda: require_idle(prepared.other_journals()))
     try:
         if not journal.contents.size:
             require_own_predictions(prepared.options)
@@ -296,22 +304,22 @@ def require_own_predictions(options: GenerationOptions) -> None:
         )
 
 
-def generate(prepared: PreparedRun, journal: Journal, listener: Listener) -> GenerationResult:
+def generate(prepared: PreparedRun, journal: Journal, callbacks: RunCallbacks) -> GenerationResult:
     """Ask for every answer that the journal does not have, then write the predictions and the summary from it.
 
     It may end early (`ending.reason`); what was answered until then is in the journal in any case.
     """
-    assignment = assign(prepared, journal, listener)
+    assignment = assign(prepared, journal, callbacks)
     counts = assignment.counts
     for line in opening_notices(assignment.ladder, prepared.journal, journal.contents, counts):
-        listener.say(line)
+        callbacks.on_message(line)
     began = time.perf_counter()
     ending = prepared.answerer.answer(assignment) if assignment.pending else Ending("done")
     stopping = assignment.stopping
     if stopping is not None and stopping.is_decided and ending.reason == "done":
         ending = Ending("decided")
     for line in closing_notices(counts, time.perf_counter() - began):
-        listener.say(line)
+        callbacks.on_message(line)
     journal.sync()
     if ending.reason == "full":
         raise disk_full_error(journal.path, ending.message)
@@ -321,7 +329,7 @@ def generate(prepared: PreparedRun, journal: Journal, listener: Listener) -> Gen
     remove_artifact(prepared.options.out / ASKED_GOLD)  # an earlier run's
     outcome = GenerationResult(ending, ladder, *write_artifacts(prepared, journal.contents, ladder))
     for line in model_notices(outcome.summaries):
-        listener.say(line)
+        callbacks.on_message(line)
     return outcome
 
 
@@ -339,7 +347,7 @@ def given_up_error(ending: Ending, answerer: Answerer) -> ConfigError:
     return ConfigError("generation.stopped", ending.message, expected="an endpoint that answers", advice=advice)
 
 
-def assign(prepared: PreparedRun, journal: Journal, listener: Listener) -> Assignment:
+def assign(prepared: PreparedRun, journal: Journal, callbacks: RunCallbacks) -> Assignment:
     """The questions without an answer, and the budget with what earlier runs have spent."""
     contents = journal.contents
     ladder = FormatLadder(prepared.plan, contents)
@@ -348,7 +356,7 @@ def assign(prepared: PreparedRun, journal: Journal, listener: Listener) -> Assig
     budget = prepared.budget()
     counts = ProgressCounts()
     ids: list[str] = []
-    heard: dict[int, LineRef] = {}
+    answer_lines: dict[int, LineRef] = {}
     for asked, question, stored in ladder.find_all(contents, prepared.positions()):
         ids.append(question.id)
         answers += stored.unused(contents)
@@ -358,7 +366,7 @@ def assign(prepared: PreparedRun, journal: Journal, listener: Listener) -> Assig
             counts.cut_off += any(key in contents.in_flight for key in stored.keys)
         else:
             answers.append(stored.place)
-            heard[asked[0]] = stored.place
+            answer_lines[asked[0]] = stored.place
             counts.before += 1
     budget.spent = sum(map(line_usage, read_lines(contents.files, answers)), budget.spent)
     counts.total = len(pending) + counts.before
@@ -366,10 +374,10 @@ def assign(prepared: PreparedRun, journal: Journal, listener: Listener) -> Assig
     stopping = None
     if prepared.stop_rule is not None:
         stopping = EarlyStopping(prepared.stop_rule, ids)
-        for position, record in zip(heard, read_lines(contents.files, list(heard.values())), strict=True):
-            stopping.hear(position, record["response"])
+        for position, record in zip(answer_lines, read_lines(contents.files, list(answer_lines.values())), strict=True):
+            stopping.record_answer(position, record["response"])
         pending = [] if stopping.is_decided else sorted(pending, key=lambda each: stopping.place(each[0]))
-    return Assignment(ladder, pending, journal, budget, counts, listener, stopping)
+    return Assignment(ladder, pending, journal, budget, counts, callbacks, stopping)
 
 
 def _write_decided(
@@ -407,7 +415,7 @@ def write_artifacts(
     return summaries, report
 
 
-def merge(prepared: PreparedRun, listener: Listener) -> GenerationResult:
+def merge(prepared: PreparedRun, callbacks: RunCallbacks) -> GenerationResult:
     """The predictions and the summary of all shards together, as one process would have written them."""
     out = prepared.options.out
     journals = shard_journals(out)
@@ -429,10 +437,10 @@ def merge(prepared: PreparedRun, listener: Listener) -> GenerationResult:
     _require_one_run(contents, ladder)
     for path in journals:
         if journal_in_use(path):
-            listener.say(f"{path.parent} is still being asked: what comes later is not in this report")
+            callbacks.on_message(f"{path.parent} is still being asked: what comes later is not in this report")
     summaries, report = write_artifacts(prepared, contents, ladder)
     for line in (*_missing_notices(prepared, journals, contents, summaries), *model_notices(summaries)):
-        listener.say(line)
+        callbacks.on_message(line)
     return GenerationResult(Ending("done"), ladder, summaries, report)
 
 
@@ -440,8 +448,9 @@ def _plan_for_all_endpoints(plan: RequestPlan, contents: JournalContents) -> Req
     """The plan of a fleet, with each endpoint that the journals name as another source; any other plan as it is."""
     if plan.source:
         return plan
-    urls = (record["settings"].get("endpoint") for record in contents.plans.values())
-    return replace(plan, also=tuple({"endpoint": name} for name in sorted({x for x in urls if isinstance(x, str)})))
+    endpoints = (record["settings"].get("endpoint") for record in contents.plans.values())
+    names = sorted({name for name in endpoints if isinstance(name, str)})
+    return replace(plan, equivalent_sources=tuple({"endpoint": name} for name in names))
 
 
 def _require_each_answered_once(contents: JournalContents) -> None:

@@ -28,7 +28,7 @@ from goldgate.files.writing import escape_surrogates
 from goldgate.readers.dialects import find_dialect, recognize_dialect_of
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.guess import bad_id_error, is_other_file
-from goldgate.readers.join import open_store
+from goldgate.readers.id_index import open_store
 from goldgate.readers.layouts import tables
 from goldgate.readers.layouts.layout import has_path, value_at
 from goldgate.readers.nested_records import extract_records

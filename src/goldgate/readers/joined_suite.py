@@ -1,4 +1,4 @@
-"""Gold and predictions joined by id, in any order, and the base of suites that compare such pairs.
+"""The base class of suites that compare gold with predictions, which are joined by id, in any order.
 
 The pairs are cut into shards. A shard names records by location, so a worker process reads only what it scores. A suite
 defines how a pair is compared.
@@ -35,7 +35,7 @@ from goldgate.core.suite import (
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import InputError, InternalError, Place
 from goldgate.files.reading import RandomAccess
-from goldgate.readers.join import (
+from goldgate.readers.id_index import (
     NO_PREDICTION,
     IdIndex,
     Opener,

@@ -14,7 +14,7 @@ from goldgate.errors import ConfigError, InputError, Place, as_yaml, describe_va
 from goldgate.files.parsing import decode_strictly
 from goldgate.readers.draw import ItemKey, is_draw_header, label_key
 from goldgate.readers.guess import describe_keys, field_error, likely_id_key, unread_layout_advice
-from goldgate.readers.join import open_store
+from goldgate.readers.id_index import open_store
 from goldgate.readers.layouts.tables import TABLE, cell_value, label_rows
 from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, decode_record, open_records, record_group
 

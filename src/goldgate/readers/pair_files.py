@@ -20,7 +20,7 @@ from goldgate.readers.dialects import recognize_dialect
 from goldgate.readers.dialects.dialect import Dialect, JsonObject, TokenText, align_or_join, token_part
 from goldgate.readers.gold_files import GoldOpener, decode_published, first_record, rewrite_records, with_id
 from goldgate.readers.guess import EXPECTED_ID, bad_id_error, likely_id_key, list_keys
-from goldgate.readers.join import IdIndex, index_stores
+from goldgate.readers.id_index import IdIndex, index_stores
 from goldgate.readers.layouts import recognize_file_layout, recognize_record_layout
 from goldgate.readers.layouts.layout import (
     OWN_FIELDS,

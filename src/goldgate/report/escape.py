@@ -106,9 +106,9 @@ def distinct_names(names: Iterable[str], columns: int | None = None, *, commands
     """Names made visible and cut to `columns`, such that no two look alike."""
     forms = {text: visible_name(text, commands=commands) for text in names}
     if not all(map(str.isascii, forms.values())):
-        looks = Counter(map(look, forms.values()))
+        keys = Counter(map(lookalike_key, forms.values()))
         for text, form in forms.items():
-            if looks[look(form)] > 1:
+            if keys[lookalike_key(form)] > 1:
                 forms[text] = "".join(c if c.isascii() else escape_character(c) for c in form)
     if columns is None:
         return forms
@@ -232,8 +232,8 @@ def _lookalikes(word: re.Match[str]) -> Iterator[int]:
         yield from (word.start() + at for at, character in enumerate(text) if ord(character) in _LATIN)
 
 
-def look(text: str) -> str:
-    """What two names have in common that look alike."""
+def lookalike_key(text: str) -> str:
+    """A key that names share if they look alike, such as one with a Latin A and one with a Cyrillic A."""
     if text.isascii():
         return text
     text = normalize("NFKC", text)

@@ -38,7 +38,7 @@ from goldgate.response.repair import scan_exact
 from goldgate.response.selection import (
     Selection,
     content_weight,
-    next_turn,
+    next_turn_mark,
     select_answer,
 )
 from goldgate.response.strings import lazy_pattern
@@ -121,11 +121,11 @@ def slow_parse(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> Pa
 def _answer_before_turn(cut: ResponseWithoutThoughts, tail: int, text: str, form: AnswerForm) -> Parsed | None:
     """The answer before the turn in which a thought is never closed; None if that thought is of the answer's turn."""
     visible = cut.visible[:tail] + text[tail:]
-    if next_turn(visible, 0, tail) < 0:
+    if next_turn_mark(visible, 0, tail) < 0:
         return None
     choice = _select(visible, form)
     answer = choice.answer
-    if answer is None or not (answer.complete and answer.reads) or next_turn(visible, answer.end, tail) < 0:
+    if answer is None or not (answer.complete and answer.reads) or next_turn_mark(visible, answer.end, tail) < 0:
         return None
     return _make_parsed(choice, visible, cut.thought, ThoughtState.CLOSED if cut.spans else ThoughtState.NONE)
 

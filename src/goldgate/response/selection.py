@@ -71,8 +71,8 @@ _REPLACES = lazy_pattern("|".join(map(_pattern, REPLACING_WORDS)), re.IGNORECASE
 _COMMENT_ON_THE_ANSWER = lazy_pattern(r"[^\S\n]*(?://|#)[^\n]*")
 
 
-def next_turn(text: str, start: int, end: int) -> int:
-    """Where the first mark of another turn stands between two places, or -1."""
+def next_turn_mark(text: str, start: int, end: int) -> int:
+    """The index of the first mark between `start` and `end` that ends a turn of the chat or begins one; -1 if none."""
     for part in _IN_EVERY_TURN:
         if text.find(part, start, end) >= 0:
             turn = _TURN.search(text, start, end)
@@ -192,7 +192,7 @@ def _before_next_turn(
     complete = {*answers}
     starts = [*(c.start for c in candidates[1:]), len(text)]
     for candidate, following in zip(candidates, starts, strict=True):
-        turn = next_turn(text, candidate.end, following) if candidate in complete else -1
+        turn = next_turn_mark(text, candidate.end, following) if candidate in complete else -1
         if turn >= 0:
             _leave_out(choice, [c for c in candidates if c.start >= turn], Reason.ANOTHER_TURN)
             return [c for c in answers if c.start < turn], turn

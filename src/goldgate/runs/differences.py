@@ -23,7 +23,7 @@ from goldgate.core.metric import Mean, Metric, Rate, exact_mean
 from goldgate.core.suite import Suite
 from goldgate.core.sums import MeanSums, Products, RatioForm, RatioSums
 from goldgate.core.tally import TableKey, Tally
-from goldgate.runs.join import NO_ENTRY, JointUnits
+from goldgate.runs.paired_units import NO_ENTRY, JointUnits
 from goldgate.runs.units import ratio_measures
 from goldgate.stats.distributions import t_quantile, t_tail
 from goldgate.stats.interval import (

@@ -30,7 +30,7 @@ from goldgate.runs.differences import (
     undefined_difference,
     why_not_compared,
 )
-from goldgate.runs.join import Joint, JointUnits
+from goldgate.runs.paired_units import Joint, JointUnits
 from goldgate.runs.sources import short_digests
 from goldgate.stats.interval import NoInterval, interval_entry, metric_with_interval, ratio_interval, share_interval
 from goldgate.stats.multiple_testing import Runs, summarize_runs

@@ -45,7 +45,7 @@ from goldgate.runs.baseline import (
 )
 from goldgate.runs.contracts import BaselineFolderRecord
 from goldgate.runs.differences import ComparedEstimates, sum_runs_by_system, why_not_compared
-from goldgate.runs.join import JointUnits, UnitJoin
+from goldgate.runs.paired_units import JointUnits, UnitJoin
 from goldgate.runs.sources import short_digests
 from goldgate.runs.units import NO_IDENTITY, UnitPacker, UnitsFile, ratio_measures, sum_records, unit_id, unpack_units
 from goldgate.stats.gates import PairedEstimates, PairedRun

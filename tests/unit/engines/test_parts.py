@@ -64,14 +64,14 @@ def test_parts_are_joined_into_what_has_no_name() -> None:
         assert stream.read() == WHOLE
 
 
-def test_a_part_that_was_taken_makes_room_for_another(tmp_path: Path) -> None:
+def test_a_part_that_was_appended_makes_room_for_another(tmp_path: Path) -> None:
     with open(tmp_path / "samples.jsonl", "wb") as stream:
         parts = SpooledParts(stream)
         files = set()
         for content in PARTS:
-            place = parts.place()
-            files.add(place.file.fileno())
-            parts.take(_elsewhere(place, content))
+            writer = parts.new_writer()
+            files.add(writer.file.fileno())
+            parts.append_part(_elsewhere(writer, content))
         assert len(files) == 1
         parts.close()
 
@@ -87,31 +87,31 @@ def test_a_system_without_nameless_files_leaves_nothing_either(tmp_path: Path, m
 
 def test_no_room_for_a_part_is_an_error_that_names_the_result() -> None:
     with pytest.raises(ConfigError) as caught:
-        Spool(io.FileIO("/dev/full", "r+"), "out/samples.jsonl").put(b"{}\n")
+        Spool(io.FileIO("/dev/full", "r+"), "out/samples.jsonl").write(b"{}\n")
     assert caught.value.code == "out.unwritable"
     assert caught.value.place.file == "out/samples.jsonl"
     with pytest.raises(MachineError, match="TMPDIR"):
-        Spool(io.FileIO("/dev/full", "r+"), None).put(b"{}\n")
+        Spool(io.FileIO("/dev/full", "r+"), None).write(b"{}\n")
 
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_every_engine_joins_the_parts_of_its_work(workers: int, tmp_path: Path) -> None:
     with open(tmp_path / "joined", "wb") as stream, start_engine(workers, "json") as engine:
         parts = engine.parts(stream)
-        places = (parts.place() for _ in range(40))
-        for where in engine.map(_PutName(), places):
-            parts.take(where)
+        writers = (parts.new_writer() for _ in range(40))
+        for location in engine.map(_WriteNull(), writers):
+            parts.append_part(location)
     assert (tmp_path / "joined").read_bytes() == b"null" * 40
 
 
-class _PutName:
+class _WriteNull:
     """Work that another process can do without this file: it becomes a function from elsewhere."""
 
-    def __call__(self, place: RecordWriter) -> Any:
-        return place.put(b"null")
+    def __call__(self, writer: RecordWriter) -> Any:
+        return writer.write(b"null")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (eval, ("lambda place: place.put(b'null')",))
+        return (eval, ("lambda writer: writer.write(b'null')",))
 
 
 def _join(stream: IO[bytes]) -> None:
@@ -120,15 +120,15 @@ def _join(stream: IO[bytes]) -> None:
     stream.write(b"head")
     under_way: list[Any] = []
     for content in [*PARTS, LARGE]:
-        under_way.append(_elsewhere(parts.place(), content))
+        under_way.append(_elsewhere(parts.new_writer(), content))
         if len(under_way) == 5:
-            parts.take(under_way.pop(0))
-    for where in under_way:
-        parts.take(where)
+            parts.append_part(under_way.pop(0))
+    for location in under_way:
+        parts.append_part(location)
     stream.write(b"tail")
     parts.close()
 
 
-def _elsewhere(place: Spool, content: bytes) -> int:
-    """Put it as another process does: with a descriptor of its own."""
-    return Spool(io.FileIO(os.dup(place.file.fileno()), "r+"), None).put(content)
+def _elsewhere(writer: Spool, content: bytes) -> int:
+    """Write it as another process does: with a descriptor of its own."""
+    return Spool(io.FileIO(os.dup(writer.file.fileno()), "r+"), None).write(content)

@@ -17,7 +17,7 @@ import pytest
 from goldgate.engines import start_engine
 from goldgate.errors import InputError, InternalError, MachineError, Place
 from goldgate.files.reading import read_text_file
-from goldgate.readers.join import open_store
+from goldgate.readers.id_index import open_store
 from goldgate.readers.records import OFFSET_BITS
 from tests.cases import cases
 

@@ -21,15 +21,15 @@ def test_parts_become_the_file_in_the_order_in_which_they_are_taken(tmp_path: Pa
     folder = tmp_path / f"samples.jsonl{FOLDER}"
     with open(target, "xb") as stream:
         parts = SharedParts(stream)
-        places = [parts.place() for _ in range(3)]
-        last = places[2].put(b"three\n")
+        writers = [parts.new_writer() for _ in range(3)]
+        last = writers[2].write(b"three\n")
         part_file.finish()  # another task
-        first, second = sent(places[0]).put(b"one\n"), places[1].put(b"two\n")  # type: ignore[attr-defined]
+        first, second = sent(writers[0]).write(b"one\n"), writers[1].write(b"two\n")  # type: ignore[attr-defined]
         part_file.finish()
         assert isinstance(last, PartLocation)
         assert len(list(folder.iterdir())) == 3  # two parts, and what the folder is known by
-        for where in (first, second, last):
-            parts.take(where)
+        for location in (first, second, last):
+            parts.append_part(location)
         assert len(list(folder.iterdir())) == 2  # one is taken whole, and gone
         parts.close()
     assert target.read_bytes() == b"one\ntwo\nthree\n"
@@ -39,10 +39,10 @@ def test_parts_become_the_file_in_the_order_in_which_they_are_taken(tmp_path: Pa
 def test_records_travel_where_the_folder_is_not_seen(tmp_path: Path) -> None:
     with open(tmp_path / "samples.jsonl.unfinished", "xb") as stream:
         parts = SharedParts(stream)
-        place = parts.place()
+        writer = parts.new_writer()
         (tmp_path / f"samples.jsonl{FOLDER}" / "token").write_text("that of another folder")
-        assert place.put(b"one\n") == b"one\n"
-        parts.take(b"one\n")
+        assert writer.write(b"one\n") == b"one\n"
+        parts.append_part(b"one\n")
         parts.close()
     assert (tmp_path / "samples.jsonl.unfinished").read_bytes() == b"one\n"
 
@@ -50,7 +50,7 @@ def test_records_travel_where_the_folder_is_not_seen(tmp_path: Path) -> None:
 def test_records_for_what_is_in_memory_travel() -> None:
     stream = io.BytesIO()
     parts = SharedParts(stream)
-    parts.take(parts.place().put(b"one\n"))
+    parts.append_part(parts.new_writer().write(b"one\n"))
     parts.close()
     assert stream.getvalue() == b"one\n"
 
@@ -58,11 +58,11 @@ def test_records_for_what_is_in_memory_travel() -> None:
 def test_part_that_is_lost_is_an_error(tmp_path: Path) -> None:
     with open(tmp_path / "samples.jsonl.unfinished", "xb") as stream:
         parts = SharedParts(stream)
-        where = parts.place().put(b"one\n")
+        location = parts.new_writer().write(b"one\n")
         part_file.finish()
-        assert isinstance(where, PartLocation)
-        for lost in (where._replace(length=5), where._replace(name="gone")):
+        assert isinstance(location, PartLocation)
+        for lost in (location._replace(length=5), location._replace(name="gone")):
             with pytest.raises(MachineError) as caught:
-                parts.take(lost)
+                parts.append_part(lost)
             assert caught.value.code == "ray.part_lost"
         parts.close()

@@ -10,7 +10,7 @@ import pytest
 
 from goldgate.engines.ray_task import PIECE, build_difference, pack_work, this_build, unpack_work
 from goldgate.errors import InputError
-from goldgate.readers.join import open_store
+from goldgate.readers.id_index import open_store
 from goldgate.readers.records import RecordStore
 
 LINES = b"".join(b'{"id": "%d"}\n' % number for number in range(1_000_000))  # more than a piece

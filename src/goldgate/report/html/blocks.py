@@ -38,7 +38,7 @@ from goldgate.report.escape import (
     distinct_names,
     escape_character,
     hidden_characters,
-    look,
+    lookalike_key,
     shorten_middle,
     shorten_with_digest,
     visible,
@@ -147,12 +147,12 @@ _OTHER = "other"
 
 def html_name(text: str) -> str:
     """An identifier, as text: blanks at its ends and what cannot be seen are written out; a long one is cut."""
-    return _name_and_look(text)[0]
+    return _name_and_key(text)[0]
 
 
 def html_names(texts: Iterable[str]) -> dict[str, str]:
     """Identifiers that stand together, each as text: no two of them look alike."""
-    names = {text: _name_and_look(text) for text in texts}
+    names = {text: _name_and_key(text) for text in texts}
     if all(len({*part}) == len(names) for part in zip(*names.values(), strict=True)):
         return {text: name for text, (name, _) in names.items()}
     cut = {text: _cut_name(text) for text in names}
@@ -161,10 +161,10 @@ def html_names(texts: Iterable[str]) -> dict[str, str]:
 
 
 @lru_cache(maxsize=4096, typed=True)  # a page has the same few names again and again; markup is not its text
-def _name_and_look(text: str) -> tuple[str, str]:
-    """The name as it is shown, and what the whole of it looks like: cutting can hide that two look alike."""
+def _name_and_key(text: str) -> tuple[str, str]:
+    """The name as it is shown, and the lookalike key of all of it: cutting can hide that two names look alike."""
     whole = visible_name(_cut_name(text), commands=False)
-    return shorten_middle(whole, MAX_NAME_LENGTH), look(whole)
+    return shorten_middle(whole, MAX_NAME_LENGTH), lookalike_key(whole)
 
 
 def _cut_name(text: str) -> str:

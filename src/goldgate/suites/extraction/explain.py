@@ -18,12 +18,12 @@ from goldgate.core.page import confusion_label, count_text
 from goldgate.core.suite import Options, Plan
 from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import InputError, Place
+from goldgate.report.answers_text import SHOWN_ITEMS, AnswerReader, ShownAnswer, short_name, value_lines
 from goldgate.report.escape import display_width, shorten, visible
-from goldgate.report.responses import SHOWN_ITEMS, AnswerReader, ShownAnswer, short_name, value_lines
 from goldgate.report.text import DEFAULT_COLUMNS, INDENT, more_line
 from goldgate.response import Parsed
 from goldgate.response.parsed import Method, ThoughtState
-from goldgate.response.report import AnswerView, answer_facets, describe_unread, thought_spans
+from goldgate.response.reading_report import AnswerView, answer_facets, describe_unread, thought_spans
 from goldgate.suites.extraction.events import Events, Span, Unit, Violation, empty_events, event_list
 from goldgate.suites.extraction.events.answer_form import NO_EVENT
 from goldgate.suites.extraction.events.event_schema import EventSchema

@@ -29,7 +29,7 @@ from goldgate.readers.gold_files import (
     offset_flaws,
     record_flaws,
 )
-from goldgate.readers.join import open_store
+from goldgate.readers.id_index import open_store
 from goldgate.readers.records import LocatedRecord, RecordStore, require_unchanged_files
 from goldgate.report.escape import losses_text
 from goldgate.suites.extraction.events import Span, is_span, stated_offsets, value_as_written

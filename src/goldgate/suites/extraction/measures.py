@@ -30,7 +30,7 @@ from goldgate.core.tally import Tally, UnitCounts
 from goldgate.core.value_text import Haystack, contained_values, normalize
 from goldgate.errors import as_yaml
 from goldgate.response import Status
-from goldgate.response.report import ParseRates
+from goldgate.response.reading_report import ParseRates
 from goldgate.suites.extraction.chain_of_thought import ThoughtRates
 from goldgate.suites.extraction.events import Events, Span, Unit, Value, Violation, ViolationPlace
 from goldgate.suites.extraction.events.answer_form import Form, form_of, is_plain_value

@@ -47,7 +47,7 @@ from goldgate.core.report_page import (
     suite_report_page,
 )
 from goldgate.response.parsed import Status
-from goldgate.response.report import MISSING_ANSWER, PARSED
+from goldgate.response.reading_report import MISSING_ANSWER, PARSED
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:

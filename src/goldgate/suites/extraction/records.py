@@ -88,7 +88,7 @@ def make_sample(response: ResponseInput, gold: Gold) -> Sample:
 
 @dataclass(slots=True)
 class Facts:
-    """Computed once a sample, read by every measure and by the sample's record."""
+    """What one sample's answer says, and how it compares with its gold: what every measure counts."""
 
     sample: Sample
     parsed: Parsed | None  # None where there is no prediction

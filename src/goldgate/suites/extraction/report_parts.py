@@ -13,7 +13,7 @@ from goldgate.core.metric import Mean, Metrics, Rate, format_number, mean
 from goldgate.core.page import count_text
 from goldgate.core.tally import Tally
 from goldgate.readers.pair_files import PairOutcome
-from goldgate.response.report import parse_section
+from goldgate.response.reading_report import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
 from goldgate.suites.extraction.chain_of_thought import THOUGHT_VERSION
 from goldgate.suites.extraction.events import Violation

@@ -30,7 +30,7 @@ from goldgate.core.unit_page import (
 )
 from goldgate.core.value_text import NormalizedText, normalize
 from goldgate.response.parsed import Status
-from goldgate.response.report import answer_blocks
+from goldgate.response.reading_report import answer_blocks
 from goldgate.suites.extraction.events import Unit
 from goldgate.suites.extraction.explain import SampleView, SideUnits, sample_summary, stored_unit, view_sample
 

@@ -16,7 +16,7 @@ from goldgate.errors import ConfigError, as_yaml
 from goldgate.readers.dialects import recognize_dialect
 from goldgate.readers.unit_records import whole_record
 from goldgate.response import Method, Parsed, Status, read_answer
-from goldgate.response.report import answer_finding, answer_findings
+from goldgate.response.reading_report import answer_finding, answer_findings
 from goldgate.suites.extraction.chain_of_thought import ThoughtChecker
 from goldgate.suites.extraction.events import (
     EventList,

@@ -24,8 +24,8 @@ from goldgate.core.unit_page import (
 )
 from goldgate.core.value_text import NormalizedText, Span, normalize
 from goldgate.errors import InputError, Place
-from goldgate.report.responses import AnswerReader, ShownAnswer, value_lines
-from goldgate.response.report import AnswerView, answer_blocks, answer_facets, describe_unread, thought_spans
+from goldgate.report.answers_text import AnswerReader, ShownAnswer, value_lines
+from goldgate.response.reading_report import AnswerView, answer_blocks, answer_facets, describe_unread, thought_spans
 from goldgate.suites.fields.alignment import CONFUSED_LENGTH
 from goldgate.suites.fields.comparators import (
     DateReading,

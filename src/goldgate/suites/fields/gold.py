@@ -21,7 +21,7 @@ from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_text_file
 from goldgate.readers.dialects import OWN_FORM
 from goldgate.readers.gold_files import GoldOpener, GoldProblem, RecordCheck, check_gold_files
-from goldgate.readers.join import open_store
+from goldgate.readers.id_index import open_store
 from goldgate.readers.layouts.tables import parquet_rows
 from goldgate.readers.records import open_records, require_unchanged_files
 from goldgate.report.escape import losses_text

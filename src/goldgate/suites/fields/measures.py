@@ -16,7 +16,7 @@ from goldgate.core.metric import Metrics, Rate
 from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts, RatioSums
 from goldgate.core.tally import Tally, UnitCounts
-from goldgate.response.report import ParseRates
+from goldgate.response.reading_report import ParseRates
 from goldgate.stats.interval import Interval, one_sided, share_interval
 from goldgate.suites.fields.alignment import confused_values, other_comparators
 from goldgate.suites.fields.leaves import HIT, WRONG

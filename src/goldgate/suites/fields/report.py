@@ -18,7 +18,7 @@ from goldgate.core.metric import Metrics, Rate
 from goldgate.core.page import count_text
 from goldgate.core.tally import Tally
 from goldgate.readers.pair_files import PairOutcome
-from goldgate.response.report import parse_section
+from goldgate.response.reading_report import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
 from goldgate.suites.fields.alignment import GOLD_STATES, PREDICTED_STATES, WrongKind
 from goldgate.suites.fields.contracts import FieldsReport

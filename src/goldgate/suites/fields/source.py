@@ -20,13 +20,13 @@ from goldgate.files.reading import read_text_file
 from goldgate.readers.dialects import OWN_FORM
 from goldgate.readers.gold_files import GoldOpener
 from goldgate.readers.guess import describe_keys, no_answer_error
-from goldgate.readers.join import open_store
+from goldgate.readers.id_index import open_store
 from goldgate.readers.joined_suite import JoinedSource, JoinedWork, PairReader, open_joined_inputs, open_pairs
 from goldgate.readers.layouts.chat import read_response
 from goldgate.readers.layouts.layout import value_at
 from goldgate.readers.pair_files import pair_opener
 from goldgate.readers.records import LocatedRecord, RecordStore, record_group
-from goldgate.response.report import answer_findings
+from goldgate.response.reading_report import answer_findings
 from goldgate.suites.fields.leaves import depth_of
 from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.report import FieldsOutcome

@@ -25,7 +25,7 @@ from goldgate.readers.draw import (
     load_draw,
     questions_by_id,
 )
-from goldgate.readers.join import open_store
+from goldgate.readers.id_index import open_store
 from goldgate.readers.label_checks import (
     find_sampling,
     require_drawn,

@@ -68,7 +68,7 @@ class ImportedRun:
 
 
 def build_run(trace: Trace, mapping: Mapping) -> ImportedRun:
-    """The run that a trace shows."""
+    """Build the files of a run from a trace, and note what the trace lacks."""
     run = ImportedRun(trace.id, {"run_id": trace.id})
     objective = first_match(trace, mapping.objective, is_text)
     if not _add_match(run, "objective", objective):

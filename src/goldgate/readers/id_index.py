@@ -1,4 +1,4 @@
-"""Record files indexed by id, and the indexes of gold and predictions joined.
+"""Index record files by id, and join the indexes of gold and predictions.
 
 The index has the id, location and length of each record, in 24 bytes. Workers read the files once. An id is kept as a
 64-bit hash with a secret of the run in it: two ids with the same hash are an accident that the next run does not have
@@ -121,7 +121,7 @@ class IdIndex:
         return len(self.locations)
 
     def add(self, file: RecordFile, piece: PieceIndex) -> None:
-        """The next piece of a file."""
+        """Append the records and ids of the next piece of a file."""
         file.records += len(piece.locations)
         self.pieces.append((len(self), piece.ids))
         self.locations.extend(piece.locations)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from goldgate.engines import Engine, start_engine
 from goldgate.errors import InputError
-from goldgate.readers.join import (
+from goldgate.readers.id_index import (
     BUCKETS,
     FilePiece,
     IndexPiece,
@@ -81,7 +81,7 @@ def refused(gold: list[str], predictions: list[str], tmp_path: Path, workers: in
     paths = [write(tmp_path / "gold.jsonl", gold), write(tmp_path / "predictions.jsonl", predictions)]
     stores = [open_store([path], kind) for path, kind in zip(paths, ("gold", "predictions"), strict=True)]
     try:
-        with start_engine(workers, "goldgate.readers.join") as engine, pytest.raises(InputError) as caught:
+        with start_engine(workers, "goldgate.readers.id_index") as engine, pytest.raises(InputError) as caught:
             _joined(stores, engine)
         return caught.value.code, str(caught.value)
     finally:
@@ -124,7 +124,7 @@ def test_records_are_joined_and_found_over_pieces(tmp_path: Path) -> None:
     lines = gold_lines()
     gold, predictions = write(tmp_path / "gold.jsonl", lines), write(tmp_path / "predictions.jsonl", lines[:0:-1])
     stores = [open_store([gold], "gold"), open_store([predictions], "predictions")]
-    with start_engine(2, "goldgate.readers.join") as engine:
+    with start_engine(2, "goldgate.readers.id_index") as engine:
         indexes = index_stores(stores, engine)
         assert len(indexes[0].pieces) > 1
         assert [*join_indexes(indexes[0], indexes[1], engine)] == [-1, *range(len(lines) - 2, -1, -1)]

@@ -1,4 +1,4 @@
-"""Units of several runs joined by identity: how often each combination of counts occurred, in every table and part.
+"""Join the units of several runs by id, and count how often each combination of counts occurs in each table and part.
 
 Everything in a comparison is a function of these multisets, so order and sharding cannot matter. Files in the same
 order are joined as they are read, and only the multisets and the ids of changed units are kept; units in another

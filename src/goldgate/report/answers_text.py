@@ -1,4 +1,4 @@
-"""Answers as they were parsed, for `goldgate read`: each as lines of text or as JSON, and a summary of all."""
+"""What `goldgate read` prints: each parsed answer as lines of text or as JSON, and a summary of all."""
 
 from __future__ import annotations
 

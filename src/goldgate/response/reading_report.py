@@ -1,4 +1,4 @@
-"""How answers were read, for reports: rates and findings of all, and the page of one with its repairs marked.
+"""What a report says about reading answers: rates and findings of all, and one answer with its repairs marked.
 
 The rates say how many answers were read as they stand, after repairs, or not at all.
 """
