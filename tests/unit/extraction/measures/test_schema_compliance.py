@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -178,3 +179,15 @@ def test_a_violation_is_where_the_prediction_has_it(answer: Json, place: str, fo
     protocol = {"metrics": {"response": form}}
     evaluation = goldgate.evaluate([gold()], [{"id": "1", **answer}], SCHEMA, protocol, records=True)
     assert [each["path"] for each in (evaluation.samples or [{}])[0]["violations"]] == [place]
+
+
+@pytest.mark.parametrize("form", [{}, {"arguments": "mapping"}, {"flat": {"event_type": {"from": "gold"}}}], ids=str)
+def test_numbers_of_decoded_answers_are_as_they_were_written(tmp_path: Path, form: Json) -> None:
+    (tmp_path / "gold.jsonl").write_text(json.dumps({**gold(GOOD), "id": "1"}))
+    arguments = '[{"role": "数量", "argument": 1.10}, {"role": "质押方"}]'
+    for key in ("response", "events", "event_list"):
+        answer = f'{{"id": "1", "{key}": [{{"event_type": "质押", "arguments": {arguments}}}]}}'
+        (tmp_path / "answers.jsonl").write_text(answer)
+        paths = tmp_path / "gold.jsonl", tmp_path / "answers.jsonl"
+        evaluation = goldgate.evaluate_files(*paths, SCHEMA, {"metrics": {"response": form}}, records=True)
+        assert (evaluation.samples or [{}])[0]["predicted"] == {"质押": [["数量", "1.10"]]}, key
