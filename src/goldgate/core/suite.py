@@ -331,7 +331,7 @@ class Source(ABC, Generic[Shard, Facts]):
 
 
 class Suite(ABC):
-    """One kind of task whose stored outputs are scored, such as event extraction."""
+    """One kind of task whose stored outputs are scored: its inputs, work, measures, report and pages."""
 
     name: ClassVar[str]
     about: ClassVar[str]  # a line for the help
