@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from goldgate.core.gate import Verdict
 from goldgate.core.page import (
     NOT_AVAILABLE,
     Block,
@@ -20,6 +19,7 @@ from goldgate.core.page import (
     FindingList,
     InputLine,
     LabelList,
+    LabelRow,
     Matrix,
     MeasuredValue,
     MetricValues,
@@ -287,13 +287,24 @@ def render_text(page: Page, columns: int = DEFAULT_COLUMNS, colour: bool = False
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-ERROR_HEADLINE = "ERROR  the command failed"  # the status of a report, SYSTEM_ERROR, reads as a crash of goldgate
+_ERROR = "ERROR  "  # the status of a report, SYSTEM_ERROR, reads as a crash of goldgate
+_ERROR_LABELS = ("where", "expected", "found", "do", "code")
 
 
 def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS) -> str:
-    """An error as it is printed where there is no report, with its file as it was named."""
+    """An error as it is printed where there is no report: its message first, and its file as it was named."""
     entry = cast("ErrorValue", {**error.as_json(), "file": error.place.file})
-    return ERROR_HEADLINE + render_text(error_page("", entry), columns).removeprefix(Verdict.SYSTEM_ERROR)
+    renderer = _TextRenderer(max(columns, MIN_COLUMNS), colour=False)
+    rows: dict[str, LabelRow] = {}
+    others: list[str] = []
+    for block in (block for section in error_page("", entry).sections for block in section.blocks):
+        if isinstance(block, LabelList):
+            rows |= {str(row.label): row for row in block.rows}
+        elif isinstance(block, Notes):
+            others = renderer.notes(block._replace(items=block.items[1:]))  # the first is the error itself
+    details = LabelList(tuple(rows[label] for label in _ERROR_LABELS if label in rows))
+    lines = [*renderer.words(error.message, " " * len(_ERROR), _ERROR), *renderer.labels(details)]
+    return "\n".join([*lines, *([""] if others else []), *renderer.titled("Other problems", others)]) + "\n"
 
 
 class _TextRenderer(NamedTuple):
