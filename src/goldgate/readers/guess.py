@@ -63,6 +63,9 @@ _MAGIC = (
 )
 _PRETTY = re.compile(rb'\s*+\{[ \t\r]*+\n\s*+"')  # the head of a pretty-printed object
 _TOP_KEY = re.compile(rb'^[ \t]{1,4}"(\w+)"\s*:', re.MULTILINE)
+_TEXTS = re.compile(rb'\[\s*+"')  # the head of an array of texts
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # bytes that no text has
+_HEAD = 1_024  # bytes, in which they are looked for
 _YAML = re.compile(rb"(?:- )?[\w-]+:(?:\s|\Z)|---\s*\Z")
 
 
@@ -183,7 +186,7 @@ def binary_advice(name: str, head: bytes) -> str | None:
     for ending, form in ((".gz", "packed with gzip"), (".parquet", "a Parquet file")):
         if plain.endswith(ending):
             return f"its name ends in {ending}, but it is not {form}: is it damaged, or named wrongly?"
-    return "this is a binary file: name a file of records" if b"\0" in head else None
+    return "this is a binary file: name a file of records" if _CONTROL.search(head) else None
 
 
 def is_other_file(name: str, head: bytes) -> bool:
@@ -194,7 +197,12 @@ def is_other_file(name: str, head: bytes) -> bool:
 
 def guess_format(name: str, head: bytes) -> tuple[str, str] | None:
     """What a file seems to be whose first line is not a JSON record, and advice; None if it may well be damaged."""
-    line = head.lstrip().split(b"\n", 1)[0].rstrip(b"\r")
+    head = head.lstrip()
+    line = head.split(b"\n", 1)[0].rstrip(b"\r")
+    if _CONTROL.search(head[:_HEAD]) and line[:1] not in b'{["':
+        return "this is not text", "name a file of records"
+    if _TEXTS.match(head) and line.rstrip()[-1:] in (b"[", b","):
+        return "item 1 of this array is a string, and a record is an object", "write one object for each item"
     if line[:1] == b"{":
         layout = unread_layout_advice([key.decode() for key in _TOP_KEY.findall(head)]) if line == b"{" else None
         return None if layout is None else ("this is not a file of records", layout)

@@ -52,17 +52,25 @@ _GAP = 16  # bytes between two records that lie side by side: an end of line, a 
 
 
 _ORJSON_INFINITY = "number is infinity"  # orjson's words
-_PROBLEM = re.compile(r"(.*): line (\d+) column (\d+) \(char \d+\)", re.DOTALL)
+_PROBLEM = re.compile(r"(.*): line (\d+) column (\d+) \(char (\d+)\)", re.DOTALL)
+_NOT_JSON = {  # what other languages write
+    "'": "single quotes are not JSON: write it with json.dumps",
+    **{word: f"{word} is not JSON: write null" for word in ("NaN", "Infinity", "None")},
+}
 
 
-def json_problem(data: bytes) -> tuple[str, int, int]:
-    """Why `decode_json` refuses these bytes, and the line and column in them, from 1."""
+def json_problem(data: bytes) -> tuple[str, int, int, str | None]:
+    """Why `decode_json` refuses these bytes, the line and column in them, from 1, and advice."""
     try:
         decode_json(data.rstrip())
     except ValueError as problem:
         parts = _PROBLEM.fullmatch(str(problem))
-        return (parts[1], int(parts[2]), int(parts[3])) if parts else (str(problem), 1, 1)
-    return "not JSON", 1, 1
+        if parts is not None:
+            rest = data.decode(errors="replace")[int(parts[4]) :]
+            advice = next((text for start, text in _NOT_JSON.items() if rest.startswith(start)), None)
+            return parts[1], int(parts[2]), int(parts[3]), advice
+        return str(problem), 1, 1, None
+    return "not JSON", 1, 1, None
 
 
 # A backslash and what it escapes; the group is half of a surrogate pair that has lost the other.
@@ -124,8 +132,9 @@ class RecordFile:
         return self.stored.kind
 
     def place(self, offset: int, fieldname: str | None = None) -> Place:
-        """The file and line of an offset: counted now, because only an error asks."""
-        return Place(self.name, 1 + self.newlines(0, offset), fieldname)
+        """The file and line of an offset, and the record of an array: counted now, because only an error asks."""
+        record = _array_position(self, offset) if self.is_array else None
+        return Place(self.name, 1 + self.newlines(0, offset), fieldname, record)
 
     def close(self) -> None:
         self.stored.close()
@@ -231,23 +240,24 @@ def _not_json_error(file: RecordFile, offset: int, data: bytes) -> InputError:
             advice=advice if foreign is None else "save it as JSON Lines in UTF-8",
         )
     guess = guess_format(file.name, head) if is_first and not file.is_array else None
-    problem, line, column = json_problem(data)
+    problem, line, column, literal = json_problem(data)
     column += _column(file, offset) - 1 if line == 1 else 0
+    found: str | None = f"{problem} at column {column}"
     message, advice = "this record is not JSON", "each line must hold one whole JSON object"
     if guess is not None:
-        message, advice = guess
+        (message, advice), found = guess, None
     elif _ORJSON_INFINITY in problem:
         message, advice = "a number in this record is too large", "write it as a string, or leave it out"
+    elif literal is not None:
+        advice = literal
     elif file.is_array:
         advice = "each element of the array must be a JSON object, with a comma between two"
     elif data.strip() == b"{":
         advice += ", or the file one array: is it pretty-printed?"
     elif data.lstrip()[:1] == b"{" and data.rstrip()[-1:] != b"}":
         advice += "; this one seems cut off"
-    place = Place(file.name, file.newlines(0, offset) + line)
-    return InputError(
-        f"{file.kind}.not_json", message, place=place, found=f"{problem} at column {column}", advice=advice
-    )
+    place = file.place(offset)._replace(line=file.newlines(0, offset) + line)
+    return InputError(f"{file.kind}.not_json", message, place=place, found=found, advice=advice)
 
 
 def _column(file: RecordFile, offset: int) -> int:
@@ -537,13 +547,25 @@ def _iterate_array(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     raise _bad_array_error(file, end, "the array is never closed", "it seems cut off: write the file again")
 
 
+def _array_position(file: RecordFile, offset: int) -> int:
+    """The position in its array, from 1, of the record that begins at an offset."""
+    depth, position = 0, 1
+    for at, mark in scan_tokens(file, _ELEMENT_TOKEN):
+        if at >= offset:
+            break
+        depth += (mark in (b"[", b"{")) - (mark in (b"]", b"}"))
+        position += depth == 1 and mark == b","
+    return position
+
+
 def _large_element_error(file: RecordFile, offset: int, size: int) -> InputError:
     return too_large_error(file.kind, file.place(offset), f"an element of at least {size:,} bytes", file.limit)
 
 
 def _bad_array_error(file: RecordFile, offset: int, message: str, advice: str | None = None) -> InputError:
     expected = "one JSON array and nothing else"
-    return InputError(f"{file.kind}.not_json", message, place=file.place(offset), expected=expected, advice=advice)
+    place = file.place(offset)._replace(record=None)
+    return InputError(f"{file.kind}.not_json", message, place=place, expected=expected, advice=advice)
 
 
 def records_with_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:

@@ -302,6 +302,7 @@ def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS) -> str:
             rows |= {str(row.label): row for row in block.rows}
         elif isinstance(block, Notes):
             others = renderer.notes(block._replace(items=block.items[1:]))  # the first is the error itself
+    rows |= {"where": LabelRow("where", (str(error.place),))} if "where" in rows else {}
     details = LabelList(tuple(rows[label] for label in _ERROR_LABELS if label in rows))
     lines = [*renderer.words(error.message, " " * len(_ERROR), _ERROR), *renderer.labels(details)]
     return "\n".join([*lines, *([""] if others else []), *renderer.titled("Other problems", others)]) + "\n"

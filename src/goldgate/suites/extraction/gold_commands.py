@@ -304,7 +304,7 @@ def convert_gold(
             # A record in our own form, on one line, is written as it is stored.
             is_kept = not gold.shapes and b"\n" not in data.strip()
             if form is None and not is_kept:
-                line = record.place().line or 1
+                line = 1 + record.file.newlines(0, record.offset)
                 conversion.lost += [_loss(record.file.name, line, flaw) for flaw in record_flaws(data)]
             out.write((data.strip() if is_kept else _rewritten(data, schema)) + b"\n")
     conversion.dialects = sorted(names)
