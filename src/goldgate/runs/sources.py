@@ -260,8 +260,8 @@ class RunOrigin:
 
 
 def origin_of(result: StoredResult) -> RunOrigin:
-    """The origin of a result; empty for a report that is not in a result folder."""
-    return load_origin(result.folder) if result.is_folder else RunOrigin(result.folder, None)
+    """The origin of a result; empty for a report under another name, which need not belong to its folder."""
+    return load_origin(result.folder) if result.file.name == REPORT else RunOrigin(result.folder, None)
 
 
 def load_origin(folder: Path) -> RunOrigin:

@@ -117,7 +117,7 @@ def parse_document(record: Mapping[str, Any], identity: str, value_field: str | 
 
 def _gold_value(record: Mapping[str, Any], value_field: str | None) -> tuple[str, Any]:
     if value_field is not None:
-        return value_field, value_at(record, value_field, kind="gold")
+        return value_field, value_at(record, value_field, kind="gold", option="--value-field")
     for name in VALUE_NAMES:
         if name in record:
             return name, record[name]
