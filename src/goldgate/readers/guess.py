@@ -175,6 +175,11 @@ def endpoint_id_advice(identity: str) -> str | None:
     return "this id is the endpoint's own: store the id of the document beside the reply, and name it with --id-field"
 
 
+def describe_id(identity: str) -> str:
+    """An id for a message: a number as it is written, since it may be one in the file."""
+    return f"id {identity}" if re.fullmatch("-?[0-9]{1,40}", identity) else describe_value(identity)
+
+
 def binary_format(head: bytes) -> str | None:
     """What a file is that does not hold text in UTF-8, by its first bytes."""
     return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
