@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from goldgate.cli.main import goldgate
 from goldgate.cli.prepare import check_command
 from goldgate.cli.read import read_command
 from goldgate.cli.suite_command import suite_command
@@ -184,6 +185,36 @@ def test_tables_and_yaml_are_recognized(files: Path, content: str, message: str,
 )
 def test_what_other_languages_write_is_named(files: Path, record: str, advice: str) -> None:
     assert refused("gold.jsonl", record)["advice"] == advice
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("check predictions.jsonl", "check reads gold; for answers: goldgate read FILE"),
+        ("check out", "goldgate verify out"),
+        ("compare predictions.jsonl other.jsonl", "are these predictions? add --gold FILE"),
+        ("compare predictions.jsonl --gold gold.jsonl", "name a second file to compare with"),
+        ("power out other", "a second system: --against other"),
+        ("extraction --gold values.jsonl --predictions predictions.jsonl", "gold of the fields suite? goldgate fields"),
+        (
+            "fields --gold flat.jsonl --predictions predictions.jsonl",
+            'wrap the fields: {"id": …, "value": {"total": …}}',
+        ),
+        (
+            "fields --gold values.jsonl --predictions predictions.jsonl --value-field v",
+            "field that --value-field names",
+        ),
+    ],
+)
+def test_a_wrong_command_or_form_is_told_the_right_one(files: Path, command: str, words: str) -> None:
+    Path("other.jsonl").write_text(PREDICTION)
+    Path("values.jsonl").write_text('{"id": "a", "value": {"total": 3}}\n')
+    Path("flat.jsonl").write_text('{"id": "a", "total": 3}\n')
+    Path("out").mkdir()
+    Path("out/report.json").write_text("{}")
+    result = CliRunner().invoke(goldgate, command.split())
+    assert result.exit_code in (1, 2)
+    assert words in " ".join(result.output.split())
 
 
 def test_a_broken_line_further_down_is_not_taken_for_a_table(files: Path) -> None:

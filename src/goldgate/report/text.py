@@ -288,24 +288,20 @@ def render_text(page: Page, columns: int = DEFAULT_COLUMNS, colour: bool = False
 
 
 _ERROR = "ERROR  "  # the status of a report, SYSTEM_ERROR, reads as a crash of goldgate
-_ERROR_LABELS = ("where", "expected", "found", "do", "code")
 
 
 def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS) -> str:
     """An error as it is printed where there is no report: its message first, and its file as it was named."""
-    entry = cast("ErrorValue", {**error.as_json(), "file": error.place.file})
     renderer = _TextRenderer(max(columns, MIN_COLUMNS), colour=False)
-    rows: dict[str, LabelRow] = {}
-    others: list[str] = []
-    for block in (block for section in error_page("", entry).sections for block in section.blocks):
-        if isinstance(block, LabelList):
-            rows |= {str(row.label): row for row in block.rows}
-        elif isinstance(block, Notes):
-            others = renderer.notes(block._replace(items=block.items[1:]))  # the first is the error itself
-    rows |= {"where": LabelRow("where", (str(error.place),))} if "where" in rows else {}
-    details = LabelList(tuple(rows[label] for label in _ERROR_LABELS if label in rows))
-    lines = [*renderer.words(error.message, " " * len(_ERROR), _ERROR), *renderer.labels(details)]
-    return "\n".join([*lines, *([""] if others else []), *renderer.titled("Other problems", others)]) + "\n"
+    details = (str(error.place), error.expected, error.found, error.advice, error.code)
+    labels = zip(("where", "expected", "found", "do", "code"), details, strict=True)
+    rows = LabelList(tuple(LabelRow(label, (text,)) for label, text in labels if text))
+    lines = [*renderer.words(error.message, " " * len(_ERROR), _ERROR), *renderer.labels(rows)]
+    page = error_page("", cast("ErrorValue", error.as_json()))
+    for block in (block for section in page.sections for block in section.blocks):
+        if isinstance(block, Notes):  # of all problems; the first is the error itself
+            lines += ["", "Other problems", *renderer.notes(block._replace(items=block.items[1:]))]
+    return "\n".join(lines) + "\n"
 
 
 class _TextRenderer(NamedTuple):
