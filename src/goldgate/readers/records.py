@@ -242,10 +242,10 @@ def _not_json_error(file: RecordFile, offset: int, data: bytes) -> InputError:
     guess = guess_format(file.name, head) if is_first and not file.is_array else None
     problem, line, column, literal = json_problem(data)
     column += _column(file, offset) - 1 if line == 1 else 0
-    found: str | None = f"{problem} at column {column}"
+    actual: str | None = f"{problem} at column {column}"
     message, advice = "this record is not JSON", "each line must hold one whole JSON object"
     if guess is not None:
-        (message, advice), found = guess, None
+        (message, advice), actual = guess, None
     elif _ORJSON_INFINITY in problem:
         message, advice = "a number in this record is too large", "write it as a string, or leave it out"
     elif literal is not None:
@@ -257,7 +257,7 @@ def _not_json_error(file: RecordFile, offset: int, data: bytes) -> InputError:
     elif data.lstrip()[:1] == b"{" and data.rstrip()[-1:] != b"}":
         advice += "; this one seems cut off"
     place = file.place(offset)._replace(line=file.newlines(0, offset) + line)
-    return InputError(f"{file.kind}.not_json", message, place=place, found=found, advice=advice)
+    return InputError(f"{file.kind}.not_json", message, place=place, found=actual, advice=advice)
 
 
 def _column(file: RecordFile, offset: int) -> int:

@@ -54,7 +54,8 @@ INDENT = "  "
 _GAP = "  "
 _NAME_COLUMNS = 12  # a name is not shortened further than this
 _TEXT_COLUMNS = 20  # a text is not wrapped in less than this
-_BETWEEN_WORDS = re.compile(" (?!%)")
+_BRACES = r"\{[^{}]*+(?:\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}[^{}]*+)*+\}"
+_UNBROKEN = re.compile(f"`[^`]*+`|{_BRACES}| (?=%)")  # code, YAML in braces, a number and its %
 _WORDS = re.compile("[^ ]+ *| +")
 _COLOURS = {"PASS": 32, "FAIL": 31, "INCONCLUSIVE": 33, "SYSTEM_ERROR": 31, "NO_GATES": 33, NOT_AVAILABLE: 33}
 
@@ -109,8 +110,8 @@ def wrap_parts(
 def word_parts(
     text: str, columns: int, indent: str = "", begin: str | None = None, most: int | None = None
 ) -> list[str]:
-    """A text, broken between words; a number and its % are one."""
-    return wrap_parts(_BETWEEN_WORDS.split(text), columns, indent if begin is None else begin, indent, most=most)
+    """A text, broken between words."""
+    return wrap_parts(_words(text), columns, indent if begin is None else begin, indent, most=most)
 
 
 def labelled_lines(
@@ -118,11 +119,17 @@ def labelled_lines(
 ) -> list[str]:
     """A label, and beside it the parts; a single part is broken between its words."""
     if len(parts) == 1:
-        parts, separator = parts[0].split(" "), " "
+        parts, separator = _words(parts[0]), " "
     label_width = min(label_width, columns // 2)
     label = shorten_middle(label, label_width)
     begin = INDENT + label + " " * (label_width - display_width(label)) + _GAP
     return wrap_parts(parts, columns, begin, " " * display_width(begin), separator)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text; what no line should break is one of them."""
+    joined = _UNBROKEN.sub(lambda match: match[0].replace(" ", "\0"), text)
+    return [word.replace("\0", " ") for word in joined.split(" ")]
 
 
 def paint(text: str, verdict: str, *, colour: bool) -> str:
