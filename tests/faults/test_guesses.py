@@ -180,7 +180,7 @@ def test_tables_and_yaml_are_recognized(files: Path, content: str, message: str,
     [
         ("{'id': 'a', 'events': []}", "single quotes are not JSON: write it with json.dumps"),
         ('{"id": "é", "events": NaN}', "NaN is not JSON: write null"),
-        ('[{"id": "a", "events":\n -Infinity}]', "Infinity is not JSON: write null"),
+        ('[{"id": "a", "events":\n [NaN]}]', "NaN is not JSON: write null"),
     ],
 )
 def test_what_other_languages_write_is_named(files: Path, record: str, advice: str) -> None:

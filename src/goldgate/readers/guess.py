@@ -63,9 +63,7 @@ _MAGIC = (
 )
 _PRETTY = re.compile(rb'\s*+\{[ \t\r]*+\n\s*+"')  # the head of a pretty-printed object
 _TOP_KEY = re.compile(rb'^[ \t]{1,4}"(\w+)"\s*:', re.MULTILINE)
-_TEXTS = re.compile(rb'\[\s*+"')  # the head of an array of texts
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # bytes that no text has
-_HEAD = 1_024  # bytes, in which they are looked for
 _YAML = re.compile(rb"(?:- )?[\w-]+:(?:\s|\Z)|---\s*\Z")
 
 
@@ -204,13 +202,13 @@ def guess_format(name: str, head: bytes) -> tuple[str, str] | None:
     """What a file seems to be whose first line is not a JSON record, and advice; None if it may well be damaged."""
     head = head.lstrip()
     line = head.split(b"\n", 1)[0].rstrip(b"\r")
-    if _CONTROL.search(head[:_HEAD]) and line[:1] not in b'{["':
-        return "this is not text", "name a file of records"
-    if _TEXTS.match(head) and line.rstrip()[-1:] in (b"[", b","):
-        return "item 1 of this array is a string, and a record is an object", "write one object for each item"
     if line[:1] == b"{":
         layout = unread_layout_advice([key.decode() for key in _TOP_KEY.findall(head)]) if line == b"{" else None
         return None if layout is None else ("this is not a file of records", layout)
+    if _CONTROL.search(line) and line[:1] not in b'["':
+        return "this is not text", "name a file of records"
+    if line[:1] == b"[" and line.rstrip()[-1:] in (b"[", b",") and head[1:].lstrip()[:1] == b'"':
+        return "item 1 of this array is a string, and a record is an object", "write one object for each item"
     plain = name.lower().removesuffix(".gz")
     if plain.endswith((".csv", ".tsv")) or (line[:1] not in b'["' and (b"\t" in line or line.count(b",") > 0)):
         form = "TSV" if b"\t" in line else "CSV"

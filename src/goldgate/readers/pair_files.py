@@ -274,10 +274,9 @@ class PairOpener:
         """The answers as predictions, each on its line, with the id that it is joined by."""
 
         def records() -> Iterator[tuple[int, bytes]]:
-            is_plain_array = file.is_array and form is None
             for number, (line, answer) in enumerate(answers, 1):
                 if answer is not None:  # what failed is a missing answer
-                    place = Place(file.name, line, record=number if is_plain_array else None)
+                    place = Place(file.name, line, record=number if file.is_array and form is None else None)
                     record = {"id": self._identity(answer, place, in_order=in_order), **answer.content}
                     yield line, orjson.dumps(record, option=orjson.OPT_NON_STR_KEYS, default=str)
 

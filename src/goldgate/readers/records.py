@@ -53,10 +53,7 @@ _GAP = 16  # bytes between two records that lie side by side: an end of line, a 
 
 _ORJSON_INFINITY = "number is infinity"  # orjson's words
 _PROBLEM = re.compile(r"(.*): line (\d+) column (\d+) \(char (\d+)\)", re.DOTALL)
-_NOT_JSON = {  # what other languages write
-    "'": "single quotes are not JSON: write it with json.dumps",
-    **{word: f"{word} is not JSON: write null" for word in ("NaN", "Infinity", "None")},
-}
+_NOT_JSON = {"'": "single quotes are not JSON: write it with json.dumps", "NaN": "NaN is not JSON: write null"}
 
 
 def json_problem(data: bytes) -> tuple[str, int, int, str | None]:
@@ -112,6 +109,7 @@ class RecordFile:
     form: str | None = None  # how the records are written on disk, where `plain` has them in another form
     limit: int = _UNLIMITED  # bytes of a record; copies that goldgate made have none, because their originals had
     end: int | None = None  # of an array that is part of a larger value
+    counted: tuple[int, int, int] = (0, 1, 0)  # a token of an array, its record's position and its depth
     flaws: list[tuple[int, GoldProblem]] = field(default_factory=list)  # what a copy does not have as stored, by line
     unconverted: list[tuple[int, InputError]] = field(default_factory=list)  # records that a copy lacks, by line
 
@@ -494,13 +492,13 @@ _TOKEN = re.compile(_STRING.pattern + rb'|[\[\]{},"]', re.DOTALL)
 _ELEMENT_TOKEN = re.compile(rb'\{[^"{}\[\]]*+(?:%b[^"{}\[\]]*+)*+\}|' % _STRING.pattern + _TOKEN.pattern, re.DOTALL)
 
 
-def scan_tokens(file: RecordFile, pattern: re.Pattern[bytes] = _TOKEN) -> Iterator[tuple[int, bytes]]:
-    """Offset and bytes of each string and piece of structure in JSON.
+def scan_tokens(file: RecordFile, pattern: re.Pattern[bytes] = _TOKEN, begin: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Offset and bytes of each string and piece of structure in JSON, from the start of the file or a token on.
 
     The last is a single quotation mark where a string has no end, or is longer than a record may be.
     """
-    with file.plain.stream(file.start) as stream:
-        buffer, base = b"", file.start
+    buffer, base = b"", max(begin, file.start)
+    with file.plain.stream(base) as stream:
         # A giant string is read in growing steps: linear.
         while more := stream.read(max(BLOCK, min(len(buffer), file.limit - len(buffer)))):
             buffer += more
@@ -524,7 +522,7 @@ def _iterate_array(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     for offset, mark in tokens:
         size = offset - element
         if size > limit and (not depth or size > limit + BLOCK):  # its size is measured to its end, if that is near
-            raise _large_element_error(file, element, size)
+            raise too_large_error(file.kind, file.place(element), f"an element of at least {size:,} bytes", limit)
         if mark in (b"[", b"{"):
             depth += 1
         elif depth == 0 and mark in (b",", b"]"):
@@ -542,30 +540,27 @@ def _iterate_array(file: RecordFile) -> Iterator[tuple[int, bytes]]:
         elif mark in (b"]", b"}"):
             depth -= 1
     end = file.plain.size()
-    if end - element > limit:
-        raise _large_element_error(file, element, end - element)
+    size = end - element
+    if size > limit:
+        raise too_large_error(file.kind, file.place(element), f"an element of at least {size:,} bytes", limit)
     raise _bad_array_error(file, end, "the array is never closed", "it seems cut off: write the file again")
 
 
 def _array_position(file: RecordFile, offset: int) -> int:
     """The position in its array, from 1, of the record that begins at an offset."""
-    depth, position = 0, 1
-    for at, mark in scan_tokens(file, _ELEMENT_TOKEN):
+    begin, position, depth = file.counted if file.counted[0] <= offset else (0, 1, 0)
+    for at, mark in scan_tokens(file, _ELEMENT_TOKEN, begin):  # from where the last one was: errors come in order
         if at >= offset:
             break
+        file.counted = at, position, depth
         depth += (mark in (b"[", b"{")) - (mark in (b"]", b"}"))
         position += depth == 1 and mark == b","
     return position
 
 
-def _large_element_error(file: RecordFile, offset: int, size: int) -> InputError:
-    return too_large_error(file.kind, file.place(offset), f"an element of at least {size:,} bytes", file.limit)
-
-
 def _bad_array_error(file: RecordFile, offset: int, message: str, advice: str | None = None) -> InputError:
     expected = "one JSON array and nothing else"
-    place = file.place(offset)._replace(record=None)
-    return InputError(f"{file.kind}.not_json", message, place=place, expected=expected, advice=advice)
+    return InputError(f"{file.kind}.not_json", message, place=file.place(offset), expected=expected, advice=advice)
 
 
 def records_with_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:

@@ -304,10 +304,9 @@ def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS) -> str:
     labels = zip(("where", "expected", "found", "do", "code"), details, strict=True)
     rows = LabelList(tuple(LabelRow(label, (text,)) for label, text in labels if text))
     lines = [*renderer.words(error.message, " " * len(_ERROR), _ERROR), *renderer.labels(rows)]
-    page = error_page("", cast("ErrorValue", error.as_json()))
-    for block in (block for section in page.sections for block in section.blocks):
-        if isinstance(block, Notes):  # of all problems; the first is the error itself
-            lines += ["", "Other problems", *renderer.notes(block._replace(items=block.items[1:]))]
+    sections = error_page("", cast("ErrorValue", error.as_json())).sections
+    for problems in (block for section in sections for block in section.blocks if isinstance(block, Notes)):
+        lines += ["", "Other problems", *renderer.notes(problems._replace(items=problems.items[1:]))]  # not this one
     return "\n".join(lines) + "\n"
 
 
