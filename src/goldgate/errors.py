@@ -29,16 +29,19 @@ NEAR_WORDS = 3  # that half a name, such as f1, may be part of
 
 
 class Place(NamedTuple):
-    """Where in an artifact: the file as the user named it, its line, the field inside it."""
+    """Where in an artifact: the file as the user named it, its line, the field inside it, the record of an array."""
 
     file: str | None = None
     line: int | None = None
     field: str | None = None
+    record: int | None = None  # its position in a JSON array, from 1: the array may stand on one line
 
     def __str__(self) -> str:
         where = self.file or ""
         if self.line is not None:
             where += f":{self.line}"
+        if self.record is not None:
+            where += f", record {self.record}"
         return ": ".join(part for part in (where, self.field) if part)
 
 

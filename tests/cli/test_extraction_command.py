@@ -114,7 +114,7 @@ def test_brief_is_about_text_that_is_printed() -> None:
         refused = run("--brief", *option)
         assert refused.exit_code == 2
         assert "--brief shortens the printed text" in refused.stderr
-    assert "ERROR  the command failed" in run("--brief", "--gold", EXAMPLES / "none.jsonl").stderr
+    assert "ERROR  " in run("--brief", "--gold", EXAMPLES / "none.jsonl").stderr
 
 
 def test_files_may_be_given_after_one_option_or_with_several(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_out_that_is_a_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("in the way")
     result = run("--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "ERROR  the command failed" in result.stderr
+    assert "ERROR  " in result.stderr
     assert (tmp_path / "out").read_text() == "in the way"
 
 

@@ -47,7 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("reader", [*READERS])
 def test_who_reads_results_says_that_a_folder_is_not_there(folder: Path, reader: str) -> None:
     missing = said(reader, "nowhere", *READERS[reader])
-    assert "where nowhere message there is no such folder or file" in missing
+    assert "ERROR there is no such folder or file where nowhere" in missing
     assert "expected a folder that --out wrote, with report.json found nothing" in missing
     assert "did you mean empty?" in said(reader, "emty", *READERS[reader])
 
@@ -113,7 +113,7 @@ def test_outputs_that_are_not_there(folder: Path) -> None:
     golden = Path(__file__).parents[2] / "eval" / "golden_queries.json"
     found = said("research", "--golden", str(golden), "--outputs", "rums", "--report", "new.json")
     assert "outputs.missing" in found
-    assert found.endswith("did you mean runs?")
+    assert "do did you mean runs? code" in found
 
 
 def test_a_word_that_is_nearly_right_is_guessed() -> None:
@@ -188,7 +188,7 @@ def test_answers_in_order_that_are_too_many_are_counted_not_named(tmp_path: Path
 def test_a_mapping_that_is_nearly_right(folder: Path) -> None:
     for text, words in (
         ("extends: otl", "did you mean otel?"),
-        ("claims: []", "message it needs the setting format"),
+        ("claims: []", "ERROR it needs the setting format"),
     ):
         (folder / "mapping.yaml").write_text(text)
         found = said("import-runs", str(TRACES / "otel.jsonl"), "--mapping", "mapping.yaml", "--out", "new")
@@ -200,11 +200,12 @@ def test_every_command_is_told_in_a_line_that_is_not_cut() -> None:
     assert "..." not in shown.split("Judge:")[1]
 
 
-def test_a_misspelt_gate_is_answered_with_the_nearest_name_first(tmp_path: Path) -> None:
+def test_a_misspelt_gate_is_answered_with_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "gates.yaml").write_text("gates: {strict_f: {min: 0.5}}\n")
     found = said("extraction", "--gold", str(EXTRACTION / "gold.jsonl"), "--predictions",
                  str(EXTRACTION / "model-a.jsonl"), "--protocol", str(tmp_path / "gates.yaml"))  # fmt: skip
-    assert "message there is no metric strict_f do did you mean strict_f1? expected a metric of" in found
+    assert found.startswith("ERROR there is no metric strict_f where")
+    assert found.endswith("found strict_f do did you mean strict_f1? code protocol.unknown_metric")
 
 
 def test_a_protocol_without_gates_is_told_where_they_go(tmp_path: Path) -> None:
@@ -230,7 +231,7 @@ def test_a_binary_file_is_not_to_be_saved_as_text(name: str, tmp_path: Path) -> 
 def test_check_and_extraction_say_the_same_of_an_array_that_is_never_closed(tmp_path: Path) -> None:
     path = tmp_path / "gold.json"
     path.write_text("[[[[[")
-    assert "message the array is never closed" in said("check", str(path))
+    assert "ERROR the array is never closed" in said("check", str(path))
     assert "it seems cut off: write the file again" in said("check", str(path))
 
 

@@ -82,7 +82,7 @@ def test_what_cannot_be_is_refused(
     ("given", "what", "advice"),
     [
         ("a/report.json", "a file", "name its folder: a"),
-        ("model.jsonl.gz", "a file", "predictions are compared with --gold"),
+        ("model.jsonl.gz", "a file", "are these predictions? add --gold FILE"),
         ("aa/run", "nothing", "check the path"),
         ("x/rum", "nothing", "did you mean run?"),
         ("empty", "an empty folder", "run a suite's command with --out first"),

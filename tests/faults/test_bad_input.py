@@ -237,7 +237,7 @@ def test_mistake_is_named_with_its_place(mistake: Mistake, tmp_path: Path) -> No
     write(tmp_path, **{mistake.file: mistake.content})
     result = run(tmp_path)
     assert result.exit_code == 2
-    assert "ERROR  the command failed" in result.stderr
+    assert "ERROR  " in result.stderr
     assert "Traceback" not in result.output
     error = error_of(tmp_path)
     assert error["code"] == mistake.code

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from goldgate.cli.main import goldgate
 from goldgate.cli.prepare import check_command
 from goldgate.cli.read import read_command
 from goldgate.cli.suite_command import suite_command
@@ -51,6 +52,32 @@ def refused(name: str, content: str | bytes | dict[str, Any]) -> dict[str, Any]:
     content = json.dumps(content) if isinstance(content, dict) else content
     Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return error_of(run())
+
+
+@pytest.mark.parametrize(
+    ("second", "message", "also"),
+    [
+        ({"id": "b", "response": 5}, "a response is the raw text", ""),
+        ({"id": "a", "response": ""}, "duplicate id", "already at predictions.jsonl:1, record 1"),
+        ({"id": "c", "response": ""}, "no gold record has the id", ""),
+        ({"response": ""}, "a predictions record needs an id", ""),
+        (4, "a predictions record is an object", ""),
+    ],
+)
+def test_a_record_of_an_array_on_one_line_is_named(files: Path, second: object, message: str, also: str) -> None:
+    Path("predictions.jsonl").write_text(json.dumps([{"id": "a", "response": "[1, 2]"}, second]))
+    Path("gold.jsonl").write_text(GOLD + GOLD.replace('"a"', '"b"'))
+    printed = " ".join(run().stderr.split())
+    assert printed.startswith(f"ERROR {message}")
+    assert "where predictions.jsonl:1, record 2" in printed
+    assert also in printed
+    assert error_of(run())["line"] == 1
+
+
+def test_the_printed_error_begins_with_its_message_and_ends_with_its_code(files: Path) -> None:
+    lines = run("--protocol", "none.yaml").stderr.splitlines()
+    assert lines[0] == "ERROR  the protocol file does not exist"
+    assert [line.split()[0] for line in lines[1:]] == ["where", "found", "do", "code"]
 
 
 def test_good_files_are_fine(files: Path) -> None:
@@ -132,17 +159,62 @@ def test_files_of_other_tools_are_recognized(files: Path, content: str | dict[st
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "message", "advice"),
     [
-        ("id,text,events\na,x,[]\n", "this is CSV, not JSON"),
-        ("id\ttext\na\tx\n", "this is TSV, not JSON"),
-        ("- id: a\n  events: []\n", "this is YAML, not JSON"),
+        ("id,text,events\na,x,[]\n", "this is CSV, not JSON", "rename it"),
+        ("id\ttext\na\tx\n", "this is TSV, not JSON", "rename it"),
+        ("- id: a\n  events: []\n", "this is YAML, not JSON", "one JSON object per line"),
+        ("\x01\x02a\tb\n\x03", "this is not text", "name a file of records"),
+        ('[\n "a",\n "b"\n]', "item 1 of this array is a string, and a record is an object", "one object for each"),
+        ('["a",\n "b"]', "item 1 of this array is a string, and a record is an object", "one object for each"),
     ],
 )
-def test_tables_and_yaml_are_recognized(files: Path, content: str, message: str) -> None:
+def test_tables_and_yaml_are_recognized(files: Path, content: str, message: str, advice: str) -> None:
     error = refused("gold.jsonl", content)
     assert (error["code"], error["message"], error["line"]) == ("gold.not_json", message, 1)
-    assert ("one JSON object per line" if "YAML" in message else "rename it") in error["advice"]
+    assert advice in error["advice"]
+
+
+@pytest.mark.parametrize(
+    ("record", "advice"),
+    [
+        ("{'id': 'a', 'events': []}", "single quotes are not JSON: write it with json.dumps"),
+        ('{"id": "é", "events": NaN}', "NaN is not JSON: write null"),
+        ('[{"id": "a", "events":\n [NaN]}]', "NaN is not JSON: write null"),
+    ],
+)
+def test_what_other_languages_write_is_named(files: Path, record: str, advice: str) -> None:
+    assert refused("gold.jsonl", record)["advice"] == advice
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("check predictions.jsonl", "check reads gold; for answers: goldgate read FILE"),
+        ("check out", "goldgate verify out"),
+        ("compare predictions.jsonl other.jsonl", "are these predictions? add --gold FILE"),
+        ("compare predictions.jsonl --gold gold.jsonl", "name a second file to compare with"),
+        ("power out other", "a second system: --against other"),
+        ("extraction --gold values.jsonl --predictions predictions.jsonl", "gold of the fields suite? goldgate fields"),
+        (
+            "fields --gold flat.jsonl --predictions predictions.jsonl",
+            'wrap the fields: {"id": …, "value": {"total": …}}',
+        ),
+        (
+            "fields --gold values.jsonl --predictions predictions.jsonl --value-field v",
+            "field that --value-field names",
+        ),
+    ],
+)
+def test_a_wrong_command_or_form_is_told_the_right_one(files: Path, command: str, words: str) -> None:
+    Path("other.jsonl").write_text(PREDICTION)
+    Path("values.jsonl").write_text('{"id": "a", "value": {"total": 3}}\n')
+    Path("flat.jsonl").write_text('{"id": "a", "total": 3}\n')
+    Path("out").mkdir()
+    Path("out/report.json").write_text("{}")
+    result = CliRunner().invoke(goldgate, command.split())
+    assert result.exit_code in (1, 2)
+    assert words in " ".join(result.output.split())
 
 
 def test_a_broken_line_further_down_is_not_taken_for_a_table(files: Path) -> None:

@@ -57,6 +57,11 @@ def test_a_lone_report_is_verified_where_the_inputs_are_named(at: Callable[[str]
     assert (status, found["compared"]) == (0, ["alone.json"])
 
 
+def test_a_report_beside_its_run_record_is_verified_like_its_folder(at: Callable[[str], Path]) -> None:
+    at("qa")
+    assert verified("out/report.json") == verified("out")
+
+
 def test_inputs_that_moved_are_found_under_their_new_root(
     at: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -238,7 +238,7 @@ def _are_folders(paths: Sequence[str]) -> bool:
 @command(
     "power",
     "Plan how many documents a difference or a gate needs.",
-    click.argument("folder", metavar="DIR"),
+    click.argument("folders", nargs=-1, required=True, metavar="DIR"),
     option("--detect", "Difference to detect.", "DIFFERENCE", default="0.01"),
     option("--metric metrics", "Rates to plan for. Default: the suite's main ones.", "NAME...", multiple=True),
     option("--threshold", "Threshold to plan for. Default: those of the report's gates.", "SHARE"),
@@ -259,7 +259,7 @@ def _are_folders(paths: Sequence[str]) -> bool:
     format_option(RESULT_FORMATS),
     cls=MultiValueCommand,
 )
-def power_command(suite: str | None, **options: Any) -> Result:
+def power_command(suite: str | None, folders: Sequence[str], **options: Any) -> Result:
     """Plan how many documents it takes to detect a difference, or to decide a gate; or how many labels of people.
 
     \b
@@ -271,7 +271,9 @@ def power_command(suite: str | None, **options: Any) -> Result:
 
     Exit status: 0 done, 2 the command failed.
     """
-    return _plan_power(**options)
+    if len(folders) > 1:
+        raise click.UsageError(f"a second system: --against {folders[1]}")
+    return _plan_power(folders[0], **options)
 
 
 def _plan_power(

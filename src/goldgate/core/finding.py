@@ -6,8 +6,6 @@
   has no code and no file: whoever checks the value makes an error or a finding of it.
 - A remark (`RemarkValue`) is about the whole result: a sign that a number is not what it seems, with a stable code, a
   message and the counts behind it. It is listed under `stands_out` in the report, and changes no number.
-
-The hints of the extraction suite (`extraction.contracts.Hint`) are settings that would read more answers.
 """
 
 from __future__ import annotations

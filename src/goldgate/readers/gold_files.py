@@ -418,8 +418,8 @@ def _decoded(data: bytes) -> tuple[dict[str, Any] | None, list[GoldProblem]]:
             data.decode()
         except UnicodeDecodeError as not_text:
             return None, [GoldProblem("not_utf8", f"this is not UTF-8 text; {utf8_advice(not_text)}")]
-        problem, line, column = json_problem(data)
-        where = f"column {column}" + (f" of its line {line}" if line > 1 else "")
+        problem, line, column, advice = json_problem(data)
+        where = f"column {column}" + (f" of its line {line}" if line > 1 else "") + (f"; {advice}" if advice else "")
         return None, [GoldProblem("not_json", f"this record is not JSON: {problem} at {where}")]
     if type(value) is not dict:
         return None, [GoldProblem("not_an_object", f"expected an object with an id, found {describe_value(value)}")]

@@ -63,6 +63,7 @@ _MAGIC = (
 )
 _PRETTY = re.compile(rb'\s*+\{[ \t\r]*+\n\s*+"')  # the head of a pretty-printed object
 _TOP_KEY = re.compile(rb'^[ \t]{1,4}"(\w+)"\s*:', re.MULTILINE)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # bytes that no text has
 _YAML = re.compile(rb"(?:- )?[\w-]+:(?:\s|\Z)|---\s*\Z")
 
 
@@ -172,6 +173,11 @@ def endpoint_id_advice(identity: str) -> str | None:
     return "this id is the endpoint's own: store the id of the document beside the reply, and name it with --id-field"
 
 
+def describe_id(identity: str) -> str:
+    """An id for a message: a number as it is written, since it may be one in the file."""
+    return f"id {identity}" if re.fullmatch("-?[0-9]{1,40}", identity) else describe_value(identity)
+
+
 def binary_format(head: bytes) -> str | None:
     """What a file is that does not hold text in UTF-8, by its first bytes."""
     return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
@@ -183,7 +189,7 @@ def binary_advice(name: str, head: bytes) -> str | None:
     for ending, form in ((".gz", "packed with gzip"), (".parquet", "a Parquet file")):
         if plain.endswith(ending):
             return f"its name ends in {ending}, but it is not {form}: is it damaged, or named wrongly?"
-    return "this is a binary file: name a file of records" if b"\0" in head else None
+    return "this is a binary file: name a file of records" if _CONTROL.search(head) else None
 
 
 def is_other_file(name: str, head: bytes) -> bool:
@@ -194,10 +200,15 @@ def is_other_file(name: str, head: bytes) -> bool:
 
 def guess_format(name: str, head: bytes) -> tuple[str, str] | None:
     """What a file seems to be whose first line is not a JSON record, and advice; None if it may well be damaged."""
-    line = head.lstrip().split(b"\n", 1)[0].rstrip(b"\r")
+    head = head.lstrip()
+    line = head.split(b"\n", 1)[0].rstrip(b"\r")
     if line[:1] == b"{":
         layout = unread_layout_advice([key.decode() for key in _TOP_KEY.findall(head)]) if line == b"{" else None
         return None if layout is None else ("this is not a file of records", layout)
+    if _CONTROL.search(line) and line[:1] not in b'["':
+        return "this is not text", "name a file of records"
+    if line[:1] == b"[" and line.rstrip()[-1:] in (b"[", b",") and head[1:].lstrip()[:1] == b'"':
+        return "item 1 of this array is a string, and a record is an object", "write one object for each item"
     plain = name.lower().removesuffix(".gz")
     if plain.endswith((".csv", ".tsv")) or (line[:1] not in b'["' and (b"\t" in line or line.count(b",") > 0)):
         form = "TSV" if b"\t" in line else "CSV"

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from goldgate.core.finding import record_id
 from goldgate.core.suite import Mapper
 from goldgate.engines import SerialEngine
-from goldgate.errors import InputError, Place, describe_value
-from goldgate.readers.guess import endpoint_id_advice, swapped_advice, unread_layout_advice
+from goldgate.errors import InputError, Place
+from goldgate.readers.guess import describe_id, endpoint_id_advice, swapped_advice, unread_layout_advice
 from goldgate.readers.records import (
     OFFSET_BITS,
     LocatedRecord,
@@ -317,7 +317,7 @@ def _unknown_id_error(gold: IdIndex, prediction: LocatedRecord) -> InputError:
         "no gold record has the id of this prediction",
         place=prediction.place("id"),
         expected="an id of the gold",
-        found=describe_value(identity),
+        found=describe_id(identity),
         advice=guess or "are these predictions for another data set, or another split?",
     )
 
@@ -333,5 +333,5 @@ def _duplicate_id_error(kind: str, index: IdIndex, second: int) -> InputError:
         "duplicate id",
         place=record.place("id"),
         expected="every id once",
-        found=f"{describe_value(identity)}, already at {earlier}",
+        found=f"{describe_id(identity)}, already at {earlier}",
     )

@@ -187,7 +187,7 @@ class PairOpener:
         except BaseException as error:
             file.close()
             if isinstance(error, InputError) and error.place.file is None:
-                error.place = Place(file.name, error.place.line, error.place.field)
+                error.place = error.place._replace(file=file.name)
             raise
 
     def require_joined(self, gold: int) -> None:
@@ -274,21 +274,22 @@ class PairOpener:
         """The answers as predictions, each on its line, with the id that it is joined by."""
 
         def records() -> Iterator[tuple[int, bytes]]:
-            for line, answer in answers:
+            for number, (line, answer) in enumerate(answers, 1):
                 if answer is not None:  # what failed is a missing answer
-                    record = {"id": self._identity(answer, file, line, in_order=in_order), **answer.content}
+                    place = Place(file.name, line, record=number if file.is_array and form is None else None)
+                    record = {"id": self._identity(answer, place, in_order=in_order), **answer.content}
                     yield line, orjson.dumps(record, option=orjson.OPT_NON_STR_KEYS, default=str)
 
         return copy_records(file, records(), form)
 
-    def _identity(self, answer: LayoutAnswer, file: RecordFile, line: int, *, in_order: bool) -> str:
+    def _identity(self, answer: LayoutAnswer, place: Place, *, in_order: bool) -> str:
         if answer.id is not None:
             return answer.id
         if not self._gold_has_no_ids and not in_order:
             raise InputError(
                 "predictions.bad_id",
                 "a predictions record needs an id",
-                place=Place(file.name, line, self.fields.id or "id"),
+                place=place._replace(field=self.fields.id or "id"),
                 expected=EXPECTED_ID,
                 found="no id",
                 advice="--id-field names the field or the column with the id",
@@ -297,13 +298,13 @@ class PairOpener:
             self._taken += 1
             return str(self._taken)
         if not self.by_order:
-            self._require_no_common_id(answer.record or {}, Place(file.name, line, "id"))
+            self._require_no_common_id(answer.record or {}, place._replace(field="id"))
         self.by_order = True
         position, gold = answer.position, self._gold_index
         if position is None:
             position, self._taken = self._taken, self._taken + 1
             if position == len(gold):
-                raise _count_error(Place(file.name, line), len(gold), "more")
+                raise _count_error(place, len(gold), "more")
         if position < len(gold):
             return gold.record(position).require_id()
         return str(position + 1)  # which no gold record has: an error later
@@ -343,7 +344,7 @@ def _read_answers(
         try:
             yield line, read(record)
         except InputError as error:
-            error.place = Place(file.name, line, error.place.field)
+            error.place = file.place(offset, error.place.field)
             raise
 
 

@@ -52,17 +52,22 @@ _GAP = 16  # bytes between two records that lie side by side: an end of line, a 
 
 
 _ORJSON_INFINITY = "number is infinity"  # orjson's words
-_PROBLEM = re.compile(r"(.*): line (\d+) column (\d+) \(char \d+\)", re.DOTALL)
+_PROBLEM = re.compile(r"(.*): line (\d+) column (\d+) \(char (\d+)\)", re.DOTALL)
+_NOT_JSON = {"'": "single quotes are not JSON: write it with json.dumps", "NaN": "NaN is not JSON: write null"}
 
 
-def json_problem(data: bytes) -> tuple[str, int, int]:
-    """Why `decode_json` refuses these bytes, and the line and column in them, from 1."""
+def json_problem(data: bytes) -> tuple[str, int, int, str | None]:
+    """Why `decode_json` refuses these bytes, the line and column in them, from 1, and advice."""
     try:
         decode_json(data.rstrip())
     except ValueError as problem:
         parts = _PROBLEM.fullmatch(str(problem))
-        return (parts[1], int(parts[2]), int(parts[3])) if parts else (str(problem), 1, 1)
-    return "not JSON", 1, 1
+        if parts is not None:
+            rest = data.decode(errors="replace")[int(parts[4]) :]
+            advice = next((text for start, text in _NOT_JSON.items() if rest.startswith(start)), None)
+            return parts[1], int(parts[2]), int(parts[3]), advice
+        return str(problem), 1, 1, None
+    return "not JSON", 1, 1, None
 
 
 # A backslash and what it escapes; the group is half of a surrogate pair that has lost the other.
@@ -104,6 +109,7 @@ class RecordFile:
     form: str | None = None  # how the records are written on disk, where `plain` has them in another form
     limit: int = _UNLIMITED  # bytes of a record; copies that goldgate made have none, because their originals had
     end: int | None = None  # of an array that is part of a larger value
+    counted: tuple[int, int, int] = (0, 1, 0)  # a token of an array, its record's position and its depth
     flaws: list[tuple[int, GoldProblem]] = field(default_factory=list)  # what a copy does not have as stored, by line
     unconverted: list[tuple[int, InputError]] = field(default_factory=list)  # records that a copy lacks, by line
 
@@ -124,8 +130,9 @@ class RecordFile:
         return self.stored.kind
 
     def place(self, offset: int, fieldname: str | None = None) -> Place:
-        """The file and line of an offset: counted now, because only an error asks."""
-        return Place(self.name, 1 + self.newlines(0, offset), fieldname)
+        """The file and line of an offset, and the record of an array: counted now, because only an error asks."""
+        record = _array_position(self, offset) if self.is_array else None
+        return Place(self.name, 1 + self.newlines(0, offset), fieldname, record)
 
     def close(self) -> None:
         self.stored.close()
@@ -231,23 +238,24 @@ def _not_json_error(file: RecordFile, offset: int, data: bytes) -> InputError:
             advice=advice if foreign is None else "save it as JSON Lines in UTF-8",
         )
     guess = guess_format(file.name, head) if is_first and not file.is_array else None
-    problem, line, column = json_problem(data)
+    problem, line, column, literal = json_problem(data)
     column += _column(file, offset) - 1 if line == 1 else 0
+    actual: str | None = f"{problem} at column {column}"
     message, advice = "this record is not JSON", "each line must hold one whole JSON object"
     if guess is not None:
-        message, advice = guess
+        (message, advice), actual = guess, None
     elif _ORJSON_INFINITY in problem:
         message, advice = "a number in this record is too large", "write it as a string, or leave it out"
+    elif literal is not None:
+        advice = literal
     elif file.is_array:
         advice = "each element of the array must be a JSON object, with a comma between two"
     elif data.strip() == b"{":
         advice += ", or the file one array: is it pretty-printed?"
     elif data.lstrip()[:1] == b"{" and data.rstrip()[-1:] != b"}":
         advice += "; this one seems cut off"
-    place = Place(file.name, file.newlines(0, offset) + line)
-    return InputError(
-        f"{file.kind}.not_json", message, place=place, found=f"{problem} at column {column}", advice=advice
-    )
+    place = file.place(offset)._replace(line=file.newlines(0, offset) + line)
+    return InputError(f"{file.kind}.not_json", message, place=place, found=actual, advice=advice)
 
 
 def _column(file: RecordFile, offset: int) -> int:
@@ -484,13 +492,13 @@ _TOKEN = re.compile(_STRING.pattern + rb'|[\[\]{},"]', re.DOTALL)
 _ELEMENT_TOKEN = re.compile(rb'\{[^"{}\[\]]*+(?:%b[^"{}\[\]]*+)*+\}|' % _STRING.pattern + _TOKEN.pattern, re.DOTALL)
 
 
-def scan_tokens(file: RecordFile, pattern: re.Pattern[bytes] = _TOKEN) -> Iterator[tuple[int, bytes]]:
-    """Offset and bytes of each string and piece of structure in JSON.
+def scan_tokens(file: RecordFile, pattern: re.Pattern[bytes] = _TOKEN, begin: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Offset and bytes of each string and piece of structure in JSON, from the start of the file or a token on.
 
     The last is a single quotation mark where a string has no end, or is longer than a record may be.
     """
-    with file.plain.stream(file.start) as stream:
-        buffer, base = b"", file.start
+    buffer, base = b"", max(begin, file.start)
+    with file.plain.stream(base) as stream:
         # A giant string is read in growing steps: linear.
         while more := stream.read(max(BLOCK, min(len(buffer), file.limit - len(buffer)))):
             buffer += more
@@ -514,7 +522,7 @@ def _iterate_array(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     for offset, mark in tokens:
         size = offset - element
         if size > limit and (not depth or size > limit + BLOCK):  # its size is measured to its end, if that is near
-            raise _large_element_error(file, element, size)
+            raise too_large_error(file.kind, file.place(element), f"an element of at least {size:,} bytes", limit)
         if mark in (b"[", b"{"):
             depth += 1
         elif depth == 0 and mark in (b",", b"]"):
@@ -532,13 +540,22 @@ def _iterate_array(file: RecordFile) -> Iterator[tuple[int, bytes]]:
         elif mark in (b"]", b"}"):
             depth -= 1
     end = file.plain.size()
-    if end - element > limit:
-        raise _large_element_error(file, element, end - element)
+    size = end - element
+    if size > limit:
+        raise too_large_error(file.kind, file.place(element), f"an element of at least {size:,} bytes", limit)
     raise _bad_array_error(file, end, "the array is never closed", "it seems cut off: write the file again")
 
 
-def _large_element_error(file: RecordFile, offset: int, size: int) -> InputError:
-    return too_large_error(file.kind, file.place(offset), f"an element of at least {size:,} bytes", file.limit)
+def _array_position(file: RecordFile, offset: int) -> int:
+    """The position in its array, from 1, of the record that begins at an offset."""
+    begin, position, depth = file.counted if file.counted[0] <= offset else (0, 1, 0)
+    for at, mark in scan_tokens(file, _ELEMENT_TOKEN, begin):  # from where the last one was: errors come in order
+        if at >= offset:
+            break
+        file.counted = at, position, depth
+        depth += (mark in (b"[", b"{")) - (mark in (b"]", b"}"))
+        position += depth == 1 and mark == b","
+    return position
 
 
 def _bad_array_error(file: RecordFile, offset: int, message: str, advice: str | None = None) -> InputError:

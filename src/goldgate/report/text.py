@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from goldgate.core.gate import Verdict
 from goldgate.core.page import (
     NOT_AVAILABLE,
     Block,
@@ -20,6 +19,7 @@ from goldgate.core.page import (
     FindingList,
     InputLine,
     LabelList,
+    LabelRow,
     Matrix,
     MeasuredValue,
     MetricValues,
@@ -54,7 +54,8 @@ INDENT = "  "
 _GAP = "  "
 _NAME_COLUMNS = 12  # a name is not shortened further than this
 _TEXT_COLUMNS = 20  # a text is not wrapped in less than this
-_BETWEEN_WORDS = re.compile(" (?!%)")
+_BRACES = r"\{[^{}]*+(?:\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}[^{}]*+)*+\}"
+_UNBROKEN = re.compile(f"`[^`]*+`|{_BRACES}| (?=%)")  # code, YAML in braces, a number and its %
 _WORDS = re.compile("[^ ]+ *| +")
 _COLOURS = {"PASS": 32, "FAIL": 31, "INCONCLUSIVE": 33, "SYSTEM_ERROR": 31, "NO_GATES": 33, NOT_AVAILABLE: 33}
 
@@ -109,8 +110,8 @@ def wrap_parts(
 def word_parts(
     text: str, columns: int, indent: str = "", begin: str | None = None, most: int | None = None
 ) -> list[str]:
-    """A text, broken between words; a number and its % are one."""
-    return wrap_parts(_BETWEEN_WORDS.split(text), columns, indent if begin is None else begin, indent, most=most)
+    """A text, broken between words."""
+    return wrap_parts(_words(text), columns, indent if begin is None else begin, indent, most=most)
 
 
 def labelled_lines(
@@ -118,11 +119,17 @@ def labelled_lines(
 ) -> list[str]:
     """A label, and beside it the parts; a single part is broken between its words."""
     if len(parts) == 1:
-        parts, separator = parts[0].split(" "), " "
+        parts, separator = _words(parts[0]), " "
     label_width = min(label_width, columns // 2)
     label = shorten_middle(label, label_width)
     begin = INDENT + label + " " * (label_width - display_width(label)) + _GAP
     return wrap_parts(parts, columns, begin, " " * display_width(begin), separator)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text; what no line should break is one of them."""
+    joined = _UNBROKEN.sub(lambda match: match[0].replace(" ", "\0"), text)
+    return [word.replace("\0", " ") for word in joined.split(" ")]
 
 
 def paint(text: str, verdict: str, *, colour: bool) -> str:
@@ -287,13 +294,20 @@ def render_text(page: Page, columns: int = DEFAULT_COLUMNS, colour: bool = False
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-ERROR_HEADLINE = "ERROR  the command failed"  # the status of a report, SYSTEM_ERROR, reads as a crash of goldgate
+_ERROR = "ERROR  "  # the status of a report, SYSTEM_ERROR, reads as a crash of goldgate
 
 
 def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS) -> str:
-    """An error as it is printed where there is no report, with its file as it was named."""
-    entry = cast("ErrorValue", {**error.as_json(), "file": error.place.file})
-    return ERROR_HEADLINE + render_text(error_page("", entry), columns).removeprefix(Verdict.SYSTEM_ERROR)
+    """An error as it is printed where there is no report: its message first, and its file as it was named."""
+    renderer = _TextRenderer(max(columns, MIN_COLUMNS), colour=False)
+    details = (str(error.place), error.expected, error.found, error.advice, error.code)
+    labels = zip(("where", "expected", "found", "do", "code"), details, strict=True)
+    rows = LabelList(tuple(LabelRow(label, (text,)) for label, text in labels if text))
+    lines = [*renderer.words(error.message, " " * len(_ERROR), _ERROR), *renderer.labels(rows)]
+    sections = error_page("", cast("ErrorValue", error.as_json())).sections
+    for problems in (block for section in sections for block in section.blocks if isinstance(block, Notes)):
+        lines += ["", "Other problems", *renderer.notes(problems._replace(items=problems.items[1:]))]  # not this one
+    return "\n".join(lines) + "\n"
 
 
 class _TextRenderer(NamedTuple):

@@ -70,7 +70,9 @@ def find_systems(arguments: Sequence[str], names: Sequence[str] = (), *, alone: 
             "a comparison needs two systems or more",
             expected="two result folders, or two predictions files with --gold",
             found=f"{len(systems)}",
-            advice="several runs of one system are compared with another: B=out/b-1,out/b-2",
+            advice=f"name a second {'file' if os.path.isfile(arguments[0]) else 'system'} to compare with"
+            if len(arguments) == 1
+            else "several runs of one system are compared with another: B=out/b-1,out/b-2",
         )
     return [
         SystemSource(escape_surrogates(name), tuple(paths))
@@ -115,7 +117,7 @@ def _what_is_there(path: str) -> PathContent:
     if os.path.isfile(path):
         if os.path.basename(path) == REPORT:
             return PathContent("a file", f"name its folder: {os.path.dirname(path) or '.'}")
-        return PathContent("a file", "predictions are compared with --gold")
+        return PathContent("a file", "are these predictions? add --gold FILE")
     return describe_path(path)
 
 
@@ -260,8 +262,8 @@ class RunOrigin:
 
 
 def origin_of(result: StoredResult) -> RunOrigin:
-    """The origin of a result; empty for a report that is not in a result folder."""
-    return load_origin(result.folder) if result.is_folder else RunOrigin(result.folder, None)
+    """The origin of a result; empty for a report under another name, which need not belong to its folder."""
+    return load_origin(result.folder) if result.file.name == REPORT else RunOrigin(result.folder, None)
 
 
 def load_origin(folder: Path) -> RunOrigin:

@@ -128,6 +128,7 @@ def test_prediction_that_no_gold_record_asks_for_is_an_error(tmp_path: Path) -> 
     error = refused(tmp_path, [g('"a"')], [p('"a"'), p('"y"'), p('"x"')])
     assert error.code == "predictions.unknown_id"
     assert (error.place.line, error.place.field, error.found) == (2, "id", 'the string "y"')
+    assert refused(tmp_path, [g('"a"')], [p("7")]).found == "id 7"
 
 
 def test_duplicates_are_reported_before_unknown_ids(tmp_path: Path) -> None:

@@ -273,6 +273,13 @@ def test_a_number_and_its_percent_sign_stay_together() -> None:
     assert word_parts("at least 0.5 with 95 % confidence", 20) == ["at least 0.5 with", "95 % confidence"]
 
 
+def test_code_and_yaml_are_not_broken() -> None:
+    assert word_parts("set metrics: {a: {b: c}} here", 23) == ["set metrics:", "{a: {b: c}} here"]
+    assert word_parts("run `goldgate read` now", 15) == ["run", "`goldgate read`", "now"]
+    assert word_parts("run `goldgate read FILE` now", 12) == ["run", "`goldgate", "read FILE`", "now"]
+    assert word_parts("{{{{ a  b", 6) == ["{{{{ a", " b"]
+
+
 @cases("format", ["text", "markdown", "latex"])
 def test_undefined_names_with_commas_stand_between_semicolons(format: str) -> None:
     def undefined(*labels: str) -> str:

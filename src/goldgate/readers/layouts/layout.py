@@ -72,7 +72,7 @@ def answer_of(record: Mapping[str, Any], fields: FieldPaths) -> LayoutAnswer:
     identity = record_id(record) if fields.id is None else id_at(record, fields.id)
     rest = record if identity is None else None
     if fields.response is not None:
-        response = value_at(record, fields.response, through_null=True)
+        response = value_at(record, fields.response, through_null=True, option="--response-field")
         return LayoutAnswer(identity, {"response": response}, record=rest)
     answer = {name: record[name] for name in ANSWER_NAMES if name in record}
     if not answer:
@@ -94,7 +94,9 @@ def id_at(record: Mapping[str, Any], path: str) -> str:
 _LIST_POSITION = re.compile(r"-?[0-9]{1,9}")
 
 
-def value_at(record: Any, path: str, *, through_null: bool = False, kind: str = "predictions") -> Any:
+def value_at(
+    record: Any, path: str, *, through_null: bool = False, kind: str = "predictions", option: str = "--id-field"
+) -> Any:
     """What is at a dotted path; a number is a place in a list, -1 the last one. InputError if there is nothing.
 
     With `through_null` there is null at every path that leads through a null.
@@ -115,7 +117,7 @@ def value_at(record: Any, path: str, *, through_null: bool = False, kind: str = 
                 f"{kind}.no_field",
                 f"there is no {part} here",
                 place=Place(field=path),
-                expected="the field that --id-field or --response-field names",
+                expected=f"the field that {option} names",
                 found=actual,
                 advice=did_you_mean(part, value) if isinstance(value, Mapping) else None,
             )

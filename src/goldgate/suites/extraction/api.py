@@ -16,7 +16,7 @@ from goldgate.errors import InputError, Place, describe_value
 from goldgate.pipeline import Progress, judge
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.dialects import recognize_dialect_of
-from goldgate.readers.guess import bad_id_error
+from goldgate.readers.guess import bad_id_error, describe_id
 from goldgate.readers.layouts import chat
 from goldgate.readers.layouts.layout import has_path, value_at
 from goldgate.readers.unit_records import whole_record
@@ -116,7 +116,7 @@ def evaluate(
             "predictions.unknown_id",
             "no gold record has the id of this prediction",
             place=_place("predictions", number, "id"),
-            found=describe_value(identity),
+            found=describe_id(identity),
         )
     outcome.findings += findings.to_list()
     evaluation = judge(SUITE, plan, tally, outcome, stored)
@@ -172,7 +172,7 @@ def _by_id(records: Iterable[Any], kind: str, id_field: str | None) -> dict[str,
             raise bad_id_error(record, kind, _place(kind, number, "id"))
         if value in records_by_id:
             raise InputError(
-                f"{kind}.duplicate_id", "duplicate id", place=_place(kind, number, "id"), found=describe_value(value)
+                f"{kind}.duplicate_id", "duplicate id", place=_place(kind, number, "id"), found=describe_id(value)
             )
         records_by_id[value] = number, record
     return records_by_id

@@ -29,6 +29,7 @@ from goldgate.readers.gold_files import (
     offset_flaws,
     record_flaws,
 )
+from goldgate.readers.guess import SWAPPED_ADVICE
 from goldgate.readers.id_index import open_store
 from goldgate.readers.records import LocatedRecord, RecordStore, require_unchanged_files
 from goldgate.report.escape import losses_text
@@ -105,7 +106,8 @@ def _check_record(record: dict[str, Any], data: bytes, schema: EventSchema | Non
     read = read_gold(record, data, schema)
     for what, path in gold_problems(record, read.events):
         error = gold_error(what, path, record, schema)
-        advice = f"; {error.advice}" if error.advice else ""
+        words = "check reads gold; for answers: goldgate read FILE" if error.advice == SWAPPED_ADVICE else error.advice
+        advice = f"; {words}" if words else ""
         yield GoldProblem(what, f"expected {error.expected}, found {error.found}{advice}", error.place.field)
     text = source_text(record)
     if type(text) is not str and text is not None:
@@ -304,7 +306,7 @@ def convert_gold(
             # A record in our own form, on one line, is written as it is stored.
             is_kept = not gold.shapes and b"\n" not in data.strip()
             if form is None and not is_kept:
-                line = record.place().line or 1
+                line = 1 + record.file.newlines(0, record.offset)
                 conversion.lost += [_loss(record.file.name, line, flaw) for flaw in record_flaws(data)]
             out.write((data.strip() if is_kept else _rewritten(data, schema)) + b"\n")
     conversion.dialects = sorted(names)

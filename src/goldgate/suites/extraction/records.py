@@ -311,6 +311,8 @@ def gold_error(what: str, path: str, record: Mapping[str, Any], schema: EventSch
     """The error for a gold record whose events are not what they must be."""
     is_answer = what == "events_not_list" and "response" in record
     advice = nearest_dialect_advice(record) if what == "events_not_list" else None
+    if advice is None and what == "events_not_list" and "value" in record and "events" not in record:
+        advice = "gold of the fields suite? goldgate fields"
     if what == Violation.ARGUMENTS_NOT_LIST:
         advice = _advice_on_arguments(_value_at(record, path.rpartition(".")[0]), schema)
     return InputError(

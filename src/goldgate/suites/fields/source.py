@@ -122,17 +122,18 @@ def parse_document(record: Mapping[str, Any], identity: str, value_field: str | 
 
 def _gold_value(record: Mapping[str, Any], value_field: str | None) -> tuple[str, Any]:
     if value_field is not None:
-        return value_field, value_at(record, value_field, kind="gold")
+        return value_field, value_at(record, value_field, kind="gold", option="--value-field")
     for name in VALUE_NAMES:
         if name in record:
             return name, record[name]
+    first = next((name for name in record if name not in ("id", "text", "group")), "total")
     raise InputError(
         "gold.no_value",
         "this gold record has no value",
         place=Place(field="value"),
         expected='"value": the JSON that an answer should have',
         found=describe_keys(record),
-        advice="--value-field names the field that has it",
+        advice=f'wrap the fields: {{"id": …, "value": {{"{first}": …}}}}; or --value-field names where they are',
     )
 
 

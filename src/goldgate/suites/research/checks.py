@@ -178,7 +178,9 @@ def validate_run(path: str, settings: RunSettings) -> RunValidation:
             "this directory has none of a run's files",
             place=Place(path),
             expected="research_output.json, events.jsonl, manifests/ or manifests.jsonl, chunks.jsonl, artifacts/",
-            advice="name the directory of one run, not the folder that holds them all",
+            advice=f"is this a stored result? goldgate verify {path}"
+            if os.path.isfile(os.path.join(path, "report.json"))
+            else "name the directory of one run, not the folder that holds them all",
         )
     return RunValidation(result.name, result.facts, result.findings, result.ignored)
 
