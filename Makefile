@@ -67,7 +67,7 @@ test-tools: $(VENV)/.tools ## install notebooks, data frames, MLflow, wandb and 
 test-cluster: $(VENV)/.ray $(VENV)/.remote ## install Ray (300 MB) and fsspec, run the tests on a cluster of two nodes on this machine
 	$(BIN)/python -m tests.cluster
 
-test-remote: $(VENV)/.remote ## install fsspec, s3fs and moto, run the tests of inputs and results by URL
+test-remote: $(VENV)/.remote ## install fsspec, s3fs and moto, run the tests of inputs by URL
 	$(BIN)/pytest -n 2 -o filterwarnings=default tests/remote  # warnings of packages that are not ours
 
 # Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.

@@ -13,7 +13,6 @@ QUICK_WAYS = (
     "goldgate.response.fast_parse",
     f"{_EXTRACTION}.events.fast_events",
     "goldgate.core.value_text.fast_normalize",
-    f"{_EXTRACTION}.measures.fast_count_distinct",
 )
 
 

@@ -25,14 +25,15 @@ from goldgate import evaluate_files
 from goldgate.core.sums import RatioForm, RatioSums, UnitSums, pair_sums
 from goldgate.runs.differences import paired_difference
 from goldgate.stats.distributions import t_quantile
-from goldgate.stats.early_stopping import Decision, GateSequence
 from goldgate.stats.interval import Interval, share_interval
 from goldgate.stats.multiple_testing import Runs, RunsSummary, summarize_runs
 from goldgate.stats.paired import UnitPair, paired_sums, swap_test, t_test
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the reference implementation lies among the tests
 
-from tests.unit.stats.macro import MacroSums, macro_interval  # after the line above
+from tests.unit.stats.changes import all_changes  # after the line above
+from tests.unit.stats.changes import coverage as change_coverage
+from tests.unit.stats.macro import MacroSums, macro_interval
 
 Document = tuple[int, int]
 Bounds = tuple[float, float]
@@ -51,8 +52,8 @@ def main() -> None:
         coverage_of_others,
         macro_coverage,
         runs_coverage,
+        difference_coverage,
         paired_errors,
-        sequence_errors,
         examples,
         costs,
         *judges.PARTS,
@@ -160,6 +161,20 @@ def runs_coverage(full: bool) -> None:
         print(f"| {runs} | {spread} | {size} | {held / data_sets:.3f} | {width / data_sets:.3f} |", flush=True)
 
 
+def difference_coverage(full: bool) -> None:
+    data_sets = 1_000 if full else 50
+    settings = [*all_changes()]
+    print(
+        f"Coverage of a difference where 2 to 30 % of the documents differ; {len(settings)} settings, {data_sets} each"
+    )
+    print("| n | documents of | least | most |\n| --- | --- | --- | --- |")
+    shares = {setting: change_coverage(setting, data_sets) for setting in settings}
+    for size, decisions in product((20, 50, 200), (1, 3, 10)):
+        own = [share for each, share in shares.items() if (each.documents, each.decisions) == (size, decisions)]
+        print(f"| {size} | {decisions} | {min(own):.3f} | {max(own):.3f} |", flush=True)
+    _verdict({str(each): share for each, share in shares.items()}, 0.925, 1.0)
+
+
 def paired_errors(full: bool) -> None:
     data_sets = 1_000 if full else 100
     print(f"Differences found at 5 % between equal systems (wanted: 0.03 to 0.07); {data_sets} data sets each")
@@ -179,37 +194,6 @@ def paired_errors(full: bool) -> None:
             print(f"| {size} | {rate} | {found['swap'] / data_sets:.3f} | {found['t'] / data_sets:.3f} |", flush=True)
             shares |= {f"{name}, n = {size}, {rate}": times / data_sets for name, times in found.items()}
     _verdict(shares, 0.03, 0.07)
-
-
-def sequence_errors(full: bool) -> None:
-    data_sets = 1_000 if full else 100
-    print("Wrong decisions of a gate that is looked at after each answer (wanted: at most 0.05), and the share asked;")
-    print(f"  1,000 documents, recall; {data_sets} orders each")
-    print("| true recall | threshold | wrong | asked |\n| --- | --- | --- | --- |")
-    shares: dict[str, float] = {}
-    offsets = [Fraction(per_mille, 1000) for per_mille in (20, 1, 0, -1, -50, -100)]
-    for rate in (0.5, 0.9, 0.98):
-        rng = random.Random(f"sequence {rate}")
-        documents = [(hits // 2, gold) for (hits, _), gold in _documents(rate, 1_000, rng)]
-        true = Fraction(sum(a for a, _ in documents), sum(b for _, b in documents))
-        for off in offsets:
-            threshold = true + off
-            if threshold > 1:
-                continue
-            right = Decision.REACHED if off <= 0 else Decision.MISSED
-            wrong = asked = 0
-            for _ in range(data_sets):
-                rng.shuffle(documents)
-                gate = GateSequence(threshold, len(documents), largest=20)
-                for a, b in documents:
-                    asked += 1
-                    if gate.add(a, b) is not Decision.OPEN:
-                        break
-                wrong += gate.decision is not right
-            share = asked / data_sets / len(documents)
-            print(f"| {float(true):.3f} | {float(threshold):.3f} | {wrong / data_sets:.3f} | {share:.2f} |", flush=True)
-            shares[f"{float(true):.3f} against {float(threshold):.3f}"] = wrong / data_sets
-    _verdict(shares, 0.0, 0.05)
 
 
 def examples(full: bool) -> None:

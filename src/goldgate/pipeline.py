@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -15,11 +15,13 @@ from goldgate.core.finding import (
     common_remarks,
     explain_zero,
     finding_entries,
+    first_causes,
     gates_that_cannot_fail_remarks,
     lowered_gates_remarks,
+    wrong_direction_remarks,
 )
-from goldgate.core.gate import overall_verdict
-from goldgate.core.measure import table_forms
+from goldgate.core.gate import GateResult, Verdict, overall_verdict
+from goldgate.core.measure import SampledMeasure, table_forms
 from goldgate.core.metric import Metrics
 from goldgate.core.process import infrequent_gc
 from goldgate.core.suite import BATCH_SIZE, Inputs, Measure, Outcome, Plan, Source, Suite, Work, signature
@@ -27,15 +29,16 @@ from goldgate.core.tally import Tally, UnitCounts
 from goldgate.core.unit_page import InputLookup
 from goldgate.engines import Engine, EngineName, start_engine
 from goldgate.engines.parts import RecordWriter
+from goldgate.errors import Place
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.unit_records import record_line
 from goldgate.stats.gates import family_note, judge_gates, support
 from goldgate.stats.interval import GROUP, LEVEL, METHOD, metric_with_interval
 from goldgate.suites.plan import gate_metrics, load_plan
-from goldgate.suites.worst_units import UnitWeigher, WorstUnits
+from goldgate.suites.worst_units import CostliestUnits, UnitWeigher, WorstUnits
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import SuiteReport
+    from goldgate.core.contracts import GateCauses, SuiteReport
     from goldgate.runs.reference import ReferenceRuns, SelectedUnit, UnitSelector
 
 Progress = Callable[[int, int], None]  # units done, units in all
@@ -75,11 +78,12 @@ def evaluate_suite(
         plan = load_plan(suite, protocol)
         stored = _stored_runs(suite, plan, written)
         source = stack.enter_context(suite.open(inputs, plan, written, mapper))
-        weigh = UnitWeigher(suite, plan) if finished is not None else None
+        weigh = UnitWeigher(suite, plan, lines=finished is not None)
         total = _count_all(source, mapper, records, progress, stored, weigh)
         outcome = source.finish()
         outcome.findings += total.findings.to_list()
-        evaluation = judge(suite, plan, total.tally, outcome, stored)
+        evaluation = judge(suite, plan, total.tally, outcome, stored, total.costliest)
+        evaluation = replace(evaluation, places=_unit_places(evaluation.report, source))
         if finished is not None:
             finished(evaluation, plan, source.lookup(), total.worst)
         return evaluation
@@ -93,7 +97,20 @@ def _stored_runs(suite: Suite, plan: Plan, written: Sequence[str]) -> ReferenceR
     return load_reference_runs(suite, plan, written)
 
 
-def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: ReferenceRuns | None = None) -> Evaluation:
+def _unit_places(report: SuiteReport, source: Source[Any, Any]) -> dict[str, Place]:
+    """Where the units are that gates name. A report does not say: the order of lines changes nothing in it."""
+    units = {cause["id"] for causes in report["causes"] for cause in causes["first"] if "id" in cause}
+    return {unit: source.place(unit) for unit in units}
+
+
+def judge(
+    suite: Suite,
+    plan: Plan,
+    tally: Tally,
+    outcome: Outcome,
+    stored: ReferenceRuns | None = None,
+    costliest: CostliestUnits | None = None,
+) -> Evaluation:
     """Divide the sum, check the gates, and put the report together."""
     sections = divide(suite.measures(plan.settings), tally)
     metrics = {name: metric for section in sections.values() for name, metric in section.items()}
@@ -104,6 +121,7 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: Refe
     gated = gate_metrics(suite, plan, metrics, tally, outcome)
     gates = outcome.overrule(judge_gates(plan.gates, gated, paired, unit), tally)
     together = family_note(plan.gates)
+    causes = [*_gate_causes(gates, suite.unit, outcome, costliest or CostliestUnits())]
     details = outcome.details(tally, metrics, gates)
     entries = {
         "format_version": FORMAT_VERSION,
@@ -116,6 +134,7 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: Refe
             gate.as_json(metric_with_interval(gate.measured, unit), support(gate.gate, gate.measured)) for gate in gates
         ],
         **({} if together is None else {"gates_together": together}),
+        "causes": causes,
         "metrics": {
             "version": suite.metrics_version,
             **{
@@ -132,10 +151,24 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: Refe
     report["stands_out"] = explain_zero([
         *common_remarks(report, suite.headline),
         *gates_that_cannot_fail_remarks(gates),
+        *wrong_direction_remarks(plan.gates),
         *lowered_gates_remarks(plan.gates, suite.gates(plan)),
         *outcome.remarks(report),
     ])  # fmt: skip
     return Evaluation(report, metrics, gates)
+
+
+def _gate_causes(
+    gates: Iterable[GateResult], unit: str, outcome: Outcome, costliest: CostliestUnits
+) -> Iterator[GateCauses]:
+    """What keeps each gate from passing."""
+    for gate in gates:
+        if gate.verdict is Verdict.PASS:
+            continue
+        findings = outcome.causes(gate)
+        first, more = costliest.causes(gate.metric, unit) if findings is None else first_causes(findings)
+        if first:
+            yield {"metric": gate.metric, "first": [finding.as_json() for finding in first], "more": more}
 
 
 def divide(measures: Sequence[Measure[Any]], tally: Tally) -> dict[str, Metrics]:
@@ -178,6 +211,9 @@ class UnitCounter:
                     unit.update(measure.count(facts))
                 for totals in filter(None, map(measure.totals, all_facts)):
                     total.tally.add_totals(totals)
+                if isinstance(measure, SampledMeasure):
+                    for facts in all_facts:
+                        measure.add_to(total.tally, facts)
             for (facts, group), unit in zip(batch, counts, strict=True):
                 self._add(facts, unit, group)
             total.units += len(batch)
@@ -186,14 +222,17 @@ class UnitCounter:
         work, total, times = self._work, self.total, self._work.multiplicity(facts)
         total.tally.add(unit, group, times)
         total.tally.add_fingerprint(work.fingerprint(facts))
+        total.tally.add_answer(work.answer(facts))
         total.findings.add(work.findings(facts))
+        if self._weigh is not None:
+            self._weigh.add_cost(total.costliest, work, facts, unit, group)
         if self._write is None and self._select is None:
             return
         record = work.record(facts)
         if self._write is not None:
             line = record_line(record, unit, group, times)
             self._write(line)
-            if self._weigh is not None:
+            if self._weigh is not None and self._weigh.lines:
                 self._weigh.add(total.worst, line, work.weight(facts), unit.get)
         if self._select is not None and self._take is not None:
             self._take(self._select(record, unit, group, times))
@@ -207,12 +246,14 @@ class Total:
         self.tally = tally
         self.findings = LimitedFindings()
         self.worst = WorstUnits() if weigh is None else weigh.nothing()
+        self.costliest = CostliestUnits()
 
     def __iadd__(self, other: Total) -> Total:
         self.units += other.units
         self.tally += other.tally
         self.findings.add(other.findings.to_list())
         self.worst += other.worst
+        self.costliest += other.costliest
         return self
 
 

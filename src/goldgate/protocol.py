@@ -5,6 +5,7 @@ Every suite adds a section with its own settings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, make_dataclass
 from decimal import Decimal
@@ -178,7 +179,11 @@ def _build(tree: YamlTree, sections: Sections, other_sections: Callable[[], Sect
     """Any mistake is a ConfigError with file, line and setting."""
     if isinstance(tree.value, Mapping) and not tree.value.keys() <= {*_SHARED, *sections}:
         sections = {**other_sections(), **sections}
-    values: Any = build_dataclass(protocol_file_type(sections), tree, "protocol")
+    try:
+        values: Any = build_dataclass(protocol_file_type(sections), tree, "protocol")
+    except ConfigError as error:
+        error.advice = _decimal_comma_advice(error) or error.advice
+        raise
     protocol = Protocol(
         values.protocol,
         {name: getattr(values, name) for name in (*sections, GENERATION)},
@@ -188,6 +193,16 @@ def _build(tree: YamlTree, sections: Sections, other_sections: Callable[[], Sect
     for name, gate in protocol.gates.items():
         _check_gate(tree, name, gate)
     return protocol
+
+
+def _decimal_comma_advice(error: ConfigError) -> str | None:
+    """Advice for `min: 0,8`, which is a string in YAML, and in braces the two settings min and 8."""
+    number = re.fullmatch(r'the string "([+-]?\d+),(\d+)"', error.found or "")
+    if number is not None:
+        return f"decimals have a point: write {number[1]}.{number[2]}"
+    in_gate = (error.place.field or "").startswith("gates.") and error.code.endswith("unknown_key")
+    is_rest = in_gate and (error.found or "").isdecimal()
+    return f"decimals have a point, not a comma: such as 0.{error.found}" if is_rest else None
 
 
 def exact_numbers(value: Any) -> Any:

@@ -70,7 +70,7 @@ class GateFile(pytest.File):
             from goldgate.report.verdicts import gate_outcomes
 
             try:
-                report = self.judged.evaluate().report
+                report = self.judged.evaluate().located_report()
             except Exception as problem:
                 self._fault = problem
                 raise

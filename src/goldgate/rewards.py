@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from goldgate.core.evaluation import MORE_IS_BETTER
 from goldgate.core.measure import RatioMeasure
+from goldgate.core.metric import MORE_IS_BETTER
 from goldgate.core.suite import Measure
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
@@ -27,7 +27,8 @@ from goldgate.suites.extraction.chain_of_thought import ThoughtRates
 from goldgate.suites.extraction.events import Violation
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import SchemaSource
-from goldgate.suites.extraction.measures import Hallucination, answer_hints, hint_section
+from goldgate.suites.extraction.hints import RENAME, answer_hints, counted_hints, joint_setting
+from goldgate.suites.extraction.measures import Hallucination
 from goldgate.suites.extraction.records import Facts, Gold, Sample, parse_gold
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.fields.api import AnswerScorer, load_fields_scorer
@@ -194,14 +195,15 @@ class EventReward(GoldReward[Gold, Facts]):
         form = form_of(self.scorer.settings.response)
         tally = Tally()
         tally.add_totals({"total_samples": 1, **dict.fromkeys(answer_hints(facts, form), 1)})
-        for hint in hint_section(tally, form):
-            if "null_words" not in hint["setting"]:
+        for hint in counted_hints(tally, form):
+            if hint.kind != "null_words":
+                setting = joint_setting([hint])
                 self._warned_of_form = True
                 _LOG.warning(
-                    "%s: a completion has %s, and its reward is 0; to read such answers, set in the protocol: %s",
+                    "%s: a completion has %s, and its reward is 0; %s",
                     self.__name__,
-                    hint["have"],
-                    hint["setting"],
+                    hint.have,
+                    f"to read such answers, set in the protocol: {setting}" if setting else RENAME,
                 )
                 return
 
@@ -228,7 +230,7 @@ class FieldReward(GoldReward[GoldDocument, FieldFacts]):
         return not facts.is_read
 
     def is_empty(self, facts: FieldFacts) -> bool:
-        return not facts.predicted.leaves and not facts.gold.leaves
+        return not facts.predicted_count and not facts.gold.leaves
 
 
 def _require_reward(measures: Sequence[Measure[Any]], metric: str) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ Reports = dict[str, Path]
 
 
 class WatchedSite(Watched):
-    """Opens pages of a viewer or an export; requests that stay there are its own."""
+    """Opens pages of a viewer; requests that stay there are its own."""
 
     def visit(self, address: str, allowed: str, **options: Any) -> Page:
         options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
@@ -198,24 +196,6 @@ def test_hostile_samples_stay_text(hostile: Path, watching: WatchedSite, tmp_pat
             assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     finally:
         viewer.close()
-
-
-def test_an_export_works_from_disk(reports: Reports, tmp_path: Path, watching: WatchedSite) -> None:
-    folders = reports["model-a"].parent, reports["model-b"].parent
-    command = [sys.executable, "-m", "goldgate", "view", *map(str, folders), "--export", str(tmp_path / "out")]
-    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
-    page = watching.visit((tmp_path / "out" / "index.html").as_uri(), (tmp_path / "out").as_uri())
-    page.get_by_role("link", name="56 lost").click()
-    page.locator("table.units-list a").first.click()
-    expect(page.locator("article.side")).to_have_count(2)
-    page.keyboard.press("j")
-    expect(page.locator(".pages .said")).to_have_text("2 of 67 changed")
-    page.goto((tmp_path / "out" / "1.html").as_uri())
-    page.locator("table.findings a", has_text="(zh-033)").click()
-    expect(page.locator("h1")).to_have_text("zh-033")
-    page.go_back()
-    page.locator("td.heat a", has_text="6").first.click()
-    expect(page.locator("table.units-list td.word").first).to_contain_text("wrong_type")
 
 
 def test_another_site_gets_nothing(two: Viewer, browser: Browser, tmp_path: Path) -> None:

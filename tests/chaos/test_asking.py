@@ -1,4 +1,4 @@
-"""Shards that are killed while they ask two endpoints, one of which comes and goes: nothing is lost or asked twice."""
+"""A run that is killed while it asks two endpoints, one of which comes and goes: nothing is lost or asked twice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.generation.server import Running
 
 from .runs import PATIENCE, rounds
 
-DOCUMENTS, SHARDS, CONCURRENCY, KILLS = 150, 3, 4, 2
+DOCUMENTS, CONCURRENCY, KILLS = 150, 4, 4
 SCRIPT = Path(__file__).parents[2] / "evaluate_api.py"
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
 ENVIRONMENT.pop("OPENAI_API_KEY", None)
@@ -50,23 +50,21 @@ class Fickle(threading.Thread):
         self.server.behaviour.reset = 0.0
 
 
-def test_killed_shards_lose_nothing(tmp_path: Path) -> None:
+def test_killed_runs_lose_nothing(tmp_path: Path) -> None:
     for turn, chance in enumerate(rounds("asking")):
         data = Asked(_made(tmp_path / str(turn)), DOCUMENTS)
         with Running(data.behaviour(latency=0.02)) as steady, Running(data.behaviour(latency=0.02)) as sick:
             out, urls = data.folder / "out", ("--base-url", steady.url, sick.url)
             fickle = Fickle(sick, chance)
             fickle.start()
-            for number in range(1, SHARDS + 1):
-                shard = line(data, out, *urls, "--shard", f"{number}/{SHARDS}", "--attempts", "20")
-                for _ in range(KILLS):
-                    process = subprocess.Popen(shard, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
-                    time.sleep(chance.uniform(0.3, 1.5))
-                    process.send_signal(signal.SIGKILL)
-                    process.wait()
-                finished(shard)
+            command = line(data, out, *urls, "--attempts", "20")
+            for _ in range(KILLS):
+                process = subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+                time.sleep(chance.uniform(0.3, 1.5))
+                process.send_signal(signal.SIGKILL)
+                process.wait()
             fickle.end()
-            finished(line(data, out, "--merge"))
+            finished(command)
             _require_all_once(out, steady, sick)
             finished(line(data, data.folder / "one", "--base-url", steady.url))
         for name in ("report.json", "predictions.jsonl", "samples.jsonl"):
@@ -80,8 +78,8 @@ def _made(folder: Path) -> Path:
 
 def _require_all_once(out: Path, *servers: Running) -> None:
     """Every question has one answer, and only what was in flight when a process was killed was answered twice."""
-    lines = [json.loads(line) for path in out.glob("shards/*/journal.jsonl") for line in path.read_bytes().splitlines()]
+    lines = [json.loads(line) for line in (out / "journal.jsonl").read_bytes().splitlines()]
     keys = [line["key"] for line in lines if line["kind"] == "answer"]
     assert len(keys) == len(set(keys)) == DOCUMENTS
     answered = sum(server.seen.answered.total() for server in servers)
-    assert answered - DOCUMENTS <= SHARDS * KILLS * CONCURRENCY * len(servers)
+    assert answered - DOCUMENTS <= KILLS * CONCURRENCY * len(servers)

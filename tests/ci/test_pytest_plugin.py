@@ -143,7 +143,7 @@ def test_a_failed_assertion_says_what_was_measured(pytester: pytest.Pytester) ->
     result.assert_outcomes(passed=1, failed=1)
     wanted = (
         "*assert FAIL: strict_f1 0.5718 = 430/752 [[]0.501, 0.639[]] is not ≥ 0.97; "
-        "parse_errors 6 [[]2, 13[]] is not ≤ 0; 1 other held"
+        "parse_errors 6 (2 of them missing) [[]2, 13[]] is not ≤ 0; 1 other held"
     )
     result.stdout.fnmatch_lines([wanted])
 

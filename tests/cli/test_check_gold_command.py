@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from goldgate.cli.main import goldgate
 from goldgate.cli.prepare import check_command
 from goldgate.readers.gold_files import GoldCheck, GoldOpener, check_gold_files
 from goldgate.suites.extraction.events.event_schema import EventSchema
@@ -133,23 +132,42 @@ def _line(record: object) -> str:
     return json.dumps(record) + "\n"
 
 
-def test_old_names_work_and_name_the_new_one(tmp_path: Path) -> None:
-    root = EXAMPLES.parents[1]
-    for name, words, new in (
-        ("check-gold", ["--gold", EXAMPLES / "gold.jsonl", "--schema", EXAMPLES / "schema.json"], "check"),
-        ("lint-golden", ["--golden", root / "eval" / "golden_queries.json"], "check"),
-        ("validate", [next((EXAMPLES.parent / "research" / "passing").iterdir())], "check"),
-        ("schemas", ["--out", tmp_path], "contracts"),
-    ):
-        result = CliRunner().invoke(goldgate, [name, *map(str, words)])
-        assert (result.exit_code, result.stderr) == (
-            0,
-            f"goldgate {name} is now goldgate {new}; the old name will be removed\n",
-        ), result.output
-    assert "check-gold" not in CliRunner().invoke(goldgate, ["--help"]).stdout
-
-
 def test_an_option_of_another_kind_of_file_is_refused() -> None:
     result = CliRunner().invoke(check_command, [str(EXAMPLES / "gold.jsonl"), "--outputs", "x"])
     assert result.exit_code == 2
     assert "--outputs does not apply here" in result.stderr
+
+
+@pytest.mark.parametrize("layout", ["[{0},{1},{0}]", '{{"data":[{0},{1},{0}]}}'])
+def test_duplicate_ids_are_found_where_all_records_share_a_line(tmp_path: Path, layout: str) -> None:
+    code, findings = check(tmp_path, layout.format(json.dumps(record(id="a")), json.dumps(record(id="b"))))
+    duplicates = [finding["message"] for finding in findings if finding["code"] == "gold.duplicate_id"]
+    assert (code, duplicates) == (1, [f"duplicate id, already at {tmp_path / 'gold.jsonl'}:1, record 1"])
+
+
+@pytest.mark.parametrize(
+    ("text", "suite", "message"),
+    [
+        ("gates: {strict_f1: {min: 0.8}}", "extraction", None),
+        ("gates: {strict_f1: {min: 0.8, confidence: 0.9}}", "extraction", None),
+        ("gates: {golden_recall: {min: 0.9}}", "research", None),
+        ("fields: {pair_share: 0.5}\ngates: {field_f1: {min: 0.9}}", "fields", None),
+        ("gates: {parse_errors: {max: 0.01}}", None, "parse_errors is a count; expected a whole number; found 0.01"),
+        ("gates: {strict_f1: {min: 0,8}}", None, "decimals have a point, not a comma: such as 0.8"),
+        ("gates:\n  strict_f1:\n    min: 0,8", None, "decimals have a point: write 0.8"),
+        ("gates: {strict_f: {min: 0.8}}", None, "there is no metric strict_f"),
+        ("gates: {strict_f1: {min: 0.8}, golden_recall: {min: 0.8}}", None, "is a metric of the research suite"),
+    ],
+)  # fmt: skip
+def test_a_protocol_is_checked_as_a_protocol(tmp_path: Path, text: str, suite: str | None, message: str | None) -> None:
+    path = tmp_path / "gates.yaml"
+    path.write_text(text)
+    result = CliRunner().invoke(check_command, [str(path), "--format", "json"])
+    findings = json.loads(result.stdout)["findings"]
+    if message is None:
+        assert (result.exit_code, findings) == (0, [])
+        assert f"protocol of the {suite} suite" in CliRunner().invoke(check_command, [str(path)]).stdout
+    else:
+        assert result.exit_code == 1
+        assert message in findings[0]["message"]
+        assert findings[0]["line"] == text.count("\n") + 1

@@ -90,7 +90,12 @@ def test_text_shows_main_metrics_first_and_thoughts_last_with_coverage() -> None
 def test_quiet_prints_failed_gates_and_nothing_else() -> None:
     result = run("--quiet", protocol="fail")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "FAIL  strict_f1: 740/835 is not ≥ 0.97\nFAIL  parse_errors: 1 is not ≤ 0\n"
+    f1, errors = result.stderr.splitlines()  # one line for each gate
+    assert f1.startswith("FAIL  strict_f1: 740/835 is not ≥ 0.97; ")
+    assert "model-a.jsonl:22 (zh-022): wrong_type 3, spurious 3, missing 3; " in f1
+    assert re.search(r"; and \d+ more$", f1)
+    assert errors.startswith("FAIL  parse_errors: 1 is not ≤ 0; ")
+    assert errors.count("jsonl:") == 1
     passed = run("--quiet", protocol="pass")
     assert (passed.exit_code, passed.output) == (0, "")
 
@@ -99,7 +104,7 @@ def test_brief_prints_what_decides_and_where_the_rest_is(tmp_path: Path) -> None
     brief, whole = (run(*options, "--out", tmp_path, model="b", protocol="fail") for options in (["--brief"], []))
     assert (brief.exit_code, whole.exit_code) == (1, 1)
     parts = whole.stdout.split("\n\n")
-    assert [part.splitlines()[0] for part in parts[1:4]] == ["Gates", "What stands out", "Scores"]
+    assert [part.splitlines()[0] for part in parts[1:4]] == ["Gates", "What stands out", "Where gates failed"]
     assert brief.stdout.split("\n\n") == [*parts[:3], parts[-1]]
 
 

@@ -7,12 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
 import goldgate
 from goldgate.cli.main import goldgate as command
 from goldgate.errors import ConfigError, GoldgateError
+from goldgate.suites import load_suite
 from tests.cases import cases
 
 EXTRACTION = Path(__file__).parents[2] / "examples" / "extraction"
@@ -101,7 +103,9 @@ def test_half_a_name_is_answered_with_whole_ones() -> None:
     precisions = "did you mean strict_precision or relaxed_precision or type_precision?"
     assert judged({"gates": {"precision": {"min": 0.5}}}).advice == precisions
     with pytest.raises(KeyError, match="did you mean strict_f1 or relaxed_f1 or type_f1"):
-        goldgate.evaluate([{"id": "1", "events": []}], [], EXTRACTION / "schema.json")["f1"]
+        goldgate.evaluate([{"id": "1", "events": []}], [{"id": "1", "response": "[]"}], EXTRACTION / "schema.json")[
+            "f1"
+        ]
     assert judged({"gates": {"x": {"min": 0.5}}}).advice is None
 
 
@@ -204,7 +208,7 @@ def test_a_misspelt_gate_is_answered_with_the_nearest_name(tmp_path: Path) -> No
     (tmp_path / "gates.yaml").write_text("gates: {strict_f: {min: 0.5}}\n")
     found = said("extraction", "--gold", str(EXTRACTION / "gold.jsonl"), "--predictions",
                  str(EXTRACTION / "model-a.jsonl"), "--protocol", str(tmp_path / "gates.yaml"))  # fmt: skip
-    assert found.startswith("ERROR there is no metric strict_f where")
+    assert found.startswith("SYSTEM_ERROR there is no metric strict_f where")
     assert found.endswith("found strict_f do did you mean strict_f1? code protocol.unknown_metric")
 
 
@@ -264,3 +268,27 @@ def test_what_separates_the_cells_of_a_table_is_seen_in_its_header(mark: str, tm
     cell = '{""a"": 1, ""b"": 2}'
     answers.write_text(f'id{mark}response\n1{mark}"{cell}"\n')
     assert goldgate.evaluate_fields(gold, answers)["field_f1"] == 1.0
+
+
+@cases("url", ["s3://name:password@bucket/results", "https://example.invalid/r?token=password", "file:///tmp/password"])
+def test_results_go_to_a_disk(url: str) -> None:
+    context = click.Context(command)
+    options = [
+        (name, option)
+        for name in command.list_commands(context)
+        for parameter in getattr(command.get_command(context, name), "params", ())
+        for option in {"--out", "--report"}.intersection(parameter.opts)
+    ]
+    assert len(options) >= 16
+    for name, option in (*options, ("sample", "--items")):
+        message = said(name, option, url)
+        assert f"'{option}': expected a path on this machine, not a URL: upload" in message, (name, message)
+        assert "password" not in message
+
+
+@pytest.mark.parametrize("suite", ["extraction", "fields", "research", "judged"])
+def test_a_missing_option_or_value_is_a_mistake_in_the_options(suite: str) -> None:
+    first = load_suite(suite).inputs[0].option
+    for words, message in (([], f"Missing option '{first}'"), ([first], f"Option '{first}' requires an argument")):
+        result = CliRunner().invoke(command, [suite, *words])
+        assert (result.exit_code, message in result.stderr) == (2, True), result.stderr

@@ -86,3 +86,20 @@ def test_asking_without_the_extra_leaves_nothing_behind(tmp_path: Path, program:
     assert done.returncode == 2
     assert "extra.missing" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_no_line_of_a_help_breaks_a_command(columns: int) -> None:
+    context, seen = click.Context(goldgate, info_name="goldgate"), 0
+    for name in (*SUITES, *COMMANDS):
+        command = goldgate.get_command(context, name)
+        assert command is not None
+        shown = CliRunner().invoke(goldgate, [name, "--help"], terminal_width=columns).output
+        assert "\xa0" not in shown
+        texts = [each.help or "" for each in command.params if isinstance(each, click.Option)]
+        for used in re.findall(r"goldgate [a-z-]+(?: --[a-z-]+)+", " ".join([*texts, command.help or ""])):
+            seen += 1
+            assert used in shown, (name, used)
+        for path in (word for text in texts for word in text.split() if "/" in word or "_" in word):
+            assert path in shown, (name, path)
+    assert seen > 3

@@ -86,18 +86,10 @@ SHAPES_OF_GOLD: dict[str, str] = {
     "id last": pretty([{"text": each["text"], "events": each["events"], "id": each["id"]} for each in GOLD]),
     "under documents": pretty({"documents": GOLD}),
     "under data, beside others": pretty({"version": "1", "id": "corpus", "data": GOLD, "authors": [{"name": "x"}]}),
-    "under a name of its own": json.dumps({"annotated": GOLD}),
-    "by id": pretty({each["id"]: {"text": each["text"], "events": each["events"]} for each in GOLD}),
-    "by id on one line": json.dumps({each["id"]: {"events": each["events"]} for each in GOLD}),
-    "by row": pretty({str(row): each for row, each in enumerate(GOLD)}),
-    "events by id": pretty({each["id"]: each["events"] for each in GOLD}),
-    "one pretty object after the other": "\n".join(map(pretty, GOLD)),
+    "under data, on one line": json.dumps({"data": GOLD}),
 }
 SHAPES_OF_PREDICTIONS: dict[str, str] = {
     "under predictions": pretty({"model": "m", "predictions": ANSWERS}),
-    "responses by id": pretty({each["id"]: each["response"] for each in ANSWERS}),
-    "records by id": json.dumps({each["id"]: {"response": each["response"]} for each in ANSWERS}),
-    "events by id": pretty({name: events(who) for name, who in NAMED}),
     "messages": lines([{"id": name, "messages": chat(who)} for name, who in NAMED]),
     "chat under response": lines([{"id": name, "response": chat(who)} for name, who in NAMED]),
     "a message under response": lines([{"id": name, "response": chat(who)[-1]} for name, who in NAMED]),
@@ -135,10 +127,10 @@ def test_every_natural_shape_of_predictions_is_read(tmp_path: Path) -> None:
 
 
 def test_workers_and_comparisons_read_the_same(tmp_path: Path) -> None:
-    gold = stored(tmp_path / "g.json.gz", SHAPES_OF_GOLD["by id"])
+    gold = stored(tmp_path / "g.json.gz", SHAPES_OF_GOLD["under documents"])
     schema = stored(tmp_path / "schema.json", json.dumps(SCHEMA))
     answers = stored(tmp_path / "p.json", SHAPES_OF_PREDICTIONS["under predictions"])
-    other = stored(tmp_path / "q.json", SHAPES_OF_PREDICTIONS["events by id"])
+    other = stored(tmp_path / "q.json", SHAPES_OF_PREDICTIONS["a list under response"])
     one, two = (goldgate.evaluate_files(gold, answers, SCHEMA, workers=workers) for workers in (1, 2))
     assert one.report == two.report
     assert run("compare", answers, other, "--gold", gold, "--schema", schema).exit_code == 0
@@ -177,7 +169,6 @@ def test_null_is_a_missing_answer(tmp_path: Path) -> None:
             ),
             "o.t",
         ),
-        (json.dumps({each["id"]: each["response"] for each in ANSWERS[:2]} | {"d2": None}), None),
         (lines([*(reply(name, who) for name, who in NAMED[:2]), reply("d2", "", choices=[])]), None),
     ):
         answers = stored(tmp_path / "p.jsonl", text)
@@ -232,9 +223,14 @@ def test_an_error_says_what_to_type(tmp_path: Path) -> None:
         (lines([reply("chatcmpl-1", "Ann")]), {}, "name it with --id-field"),
         (lines(texts), {}, 'write {"id": …, "response": …} for each answer'),
         (lines([events("Ann")]), {}, 'write {"id": …, "events": […]} for each document'),
-        (pretty({"id": {"0": "d0"}, "response": {"0": "[]"}}), {}, 'orient="records", lines=True'),
+        (json.dumps({"id": {"0": "d0"}, "response": {"0": "[]"}}), {}, 'orient="records", lines=True'),
         (pretty({"columns": ["id"], "index": [0], "data": [["d0"]]}), {}, 'orient="records", lines=True'),
-        (pretty({"dev": ANSWERS[:1], "test": ANSWERS[1:]}), {}, "jq -c '.dev[]' takes them out"),
+        (json.dumps({"dev": ANSWERS[:1], "test": ANSWERS[1:]}), {}, "jq -c '.dev[]' takes them out"),
+        (json.dumps({"d0": {"response": "[]"}}), {}, "jq -c 'to_entries[] | .value + {id: .key}'"),
+        (json.dumps({"d0": events("Ann"), "d1": None}), {}, "'to_entries[] | {id: .key, events: .value}'"),
+        (json.dumps({"d0": texts[0], "d1": texts[1]}), {}, "'to_entries[] | {id: .key, response: .value}'"),
+        (pretty({"d0": {"response": "[]"}}), {}, "pretty-printed? jq -c . FILE writes an object a line"),
+        ("\n".join(map(pretty, ANSWERS)), {}, "pretty-printed? jq -c . FILE writes an object a line"),
         ("id,response\nd0,[]\n", {}, "names end in .csv: rename it"),
     ):
         error = refusal(gold, stored(tmp_path / "p.txt", text), **options)
@@ -287,7 +283,6 @@ def test_long_lines_are_told_from_one_long_object(tmp_path: Path) -> None:
         "list": json.dumps({"documents": [{**each, "note": note} for each in GOLD]}) + "\n\n",
         "list behind a long note": json.dumps({"note": note, "documents": GOLD}),
         "list behind long blanks": json.dumps({"documents": GOLD}).replace("{", "{" + " " * len(note), 1),
-        "pretty": "\n".join(pretty({**each, "note": note}) for each in GOLD),
     }.items():
         gold = stored(tmp_path / "g.json", text)
         assert counts(goldgate.evaluate_files(gold, answers, SCHEMA).report) == (3, 3, 0), name
@@ -300,20 +295,15 @@ def test_a_broken_wrapped_file_has_the_place_of_the_mistake(tmp_path: Path) -> N
         ("raw line end", text.replace("Bo joined", "Bo\njoined"), "not_json", 20),
         ("wrong type", text.replace('"Bo joined."', "5"), "wrong_type", 18),
         ("after it", text + "\nand more", "not_json", 1),
-        (
-            "by id",
-            pretty({each["id"]: {"events": each["events"]} for each in GOLD}).replace('"Bo"', "B"),
-            "not_json",
-            22,
-        ),
-        ("null by id", json.dumps({"d0": GOLD[0], "d1": None, "d2": GOLD[2]}), "events_not_list", 2),
+        ("never closed", text[:-2], "not_json", 1),
+        ("another bracket", text[:-1] + "]", "not_json", 1),
     ):
         with pytest.raises(GoldgateError) as refused:
             goldgate.evaluate_files(stored(tmp_path / "g.json", broken), answers, SCHEMA)
         assert (refused.value.code, refused.value.place.line) == (f"gold.{code}", line), name
 
 
-def test_one_record_of_another_program_is_not_taken_for_answers_by_id(tmp_path: Path) -> None:
+def test_one_record_of_another_program_is_a_record(tmp_path: Path) -> None:
     gold = stored(tmp_path / "g.jsonl", lines(GOLD[:1]))
     for record in (
         {"prompt": "p [1]", "predict": ANSWERS[0]["response"], "label": "[]"},
@@ -334,25 +324,24 @@ def test_one_record_of_a_plugin_dialect_is_not_taken_apart(tmp_path: Path, monke
     monkeypatch.setattr(dialects, "load_plugins", lambda *_: iter([dialect]))
     dialects.all_dialects.cache_clear()
     try:
-        for text in (json.dumps(record), pretty(record), pretty([record])):
+        for text in (json.dumps(record), pretty([record])):
             gold = stored(tmp_path / "g.json", text)
             assert counts(goldgate.evaluate_files(gold, answers, SCHEMA).report) == (1, 1, 0), text
     finally:
         dialects.all_dialects.cache_clear()
 
 
-def test_ids_of_a_file_by_id_are_not_held_in_memory(tmp_path: Path) -> None:
+def test_keys_of_an_object_are_not_held_in_memory(tmp_path: Path) -> None:
     def peak(number: int) -> int:
         answers = ",".join(f'"k{place}":[{{"event_type":"A","arguments":[]}}]' for place in range(number))
-        path = stored(tmp_path / f"{number}.json", "{\n" + answers + "}")
+        file = open_records(stored(tmp_path / f"{number}.json", "{\n" + answers + "}"), "predictions")
         tracemalloc.start()
-        file = extract_records(open_records(path, "predictions"))
+        assert extract_records(file) is file
         size = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert file.plain.read_some(0, 11) == b'\n{"id":"k0"'
         return size
 
-    assert peak(4_000) - peak(1_000) < 3_000 * 150  # bytes; it was three hundred for each id
+    assert peak(4_000) - peak(1_000) < 3_000 * 150  # bytes
 
 
 def test_a_file_of_opening_brackets_is_not_looked_into_to_its_end(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_nothing_printed_steers_a_terminal(
 ) -> None:
     inputs = "--gold gold.jsonl --predictions predictions.jsonl --schema"
     commands = [
-        *(f"extraction {inputs} schema.json --format {name}" for name in ("text", "markdown", "latex", "csv", "html")),
+        *(f"extraction {inputs} schema.json --format {name}" for name in ("text", "markdown", "latex", "html")),
         f"extraction {inputs} schema.json --format json --out out",
         f"extraction {inputs} typo.json --format json",
         "check gold.jsonl --schema schema.json --format json",

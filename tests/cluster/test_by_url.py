@@ -1,4 +1,4 @@
-"""Inputs and results by URL on a cluster: every node reads with the credentials of its own environment."""
+"""Inputs by URL on a cluster: every node reads with the credentials of its own environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.cluster.nodes import ROOT, Cluster
 from tests.remote.samples import write_all
 from tests.remote.stores import BUCKET, s3_server
 
-INPUTS, OUT = f"s3://{BUCKET}/in", f"s3://{BUCKET}/out"
+INPUTS = f"s3://{BUCKET}/in"
 CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
 
@@ -60,16 +60,16 @@ def test_files_are_those_of_one_process(
     spoiled.add(known, inside=["unshare", "--mount", "sh", "-c", f'mount -t tmpfs none "{tmp_path}" && exec "$@"', "-"])
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     here = judge(str(local), str(tmp_path / "out"))
-    there = judge(INPUTS, OUT, "--engine", "ray", "--ray-address", spoiled.address)
+    there = judge(INPUTS, str(tmp_path / "there"), "--engine", "ray", "--ray-address", spoiled.address)
     assert (here.returncode, there.returncode) == (0, 0), there.stderr
     for path in (tmp_path / "out").iterdir():
         if path.name != "run.json":
-            assert s3.get_object(Bucket=BUCKET, Key=f"out/{path.name}")["Body"].read() == path.read_bytes(), path.name
+            assert (tmp_path / "there" / path.name).read_bytes() == path.read_bytes(), path.name
 
 
-def test_credentials_are_not_sent_to_a_node_that_has_none(spoiled: Cluster, s3: Any) -> None:
+def test_credentials_are_not_sent_to_a_node_that_has_none(spoiled: Cluster, s3: Any, tmp_path: Path) -> None:
     spoiled.add({"AWS_ENDPOINT_URL": os.environ["AWS_ENDPOINT_URL"], **dict.fromkeys(CREDENTIALS, "")})
-    done = judge(INPUTS, OUT, "--engine", "ray", "--ray-address", spoiled.address)
+    done = judge(INPUTS, str(tmp_path / "out"), "--engine", "ray", "--ray-address", spoiled.address)
     assert (done.returncode, done.stdout) == (2, "")
     assert "gold.denied" in done.stderr
     assert "the environment of every process" in " ".join(done.stderr.split())

@@ -77,7 +77,7 @@ def test_a_difference_agrees_with_the_plain_way(stored: Path, tmp_path: Path) ->
     store_parts(tmp_path / "two", stored / "a", theirs)
     entry = compare(tmp_path / "one", tmp_path / "two")["strict_f1_macro"]
     value, se = plainly(theirs, mine)
-    half = t_quantile(0.975, 199) * se
+    half = t_quantile(0.975, 199) * sqrt((200 * 199 * se**2 + 2) / (201 * 202))
     told = entry["difference"]
     assert told["value"] == pytest.approx(value)
     assert (told["low"], told["high"]) == (pytest.approx(value - half), pytest.approx(value + half))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -37,7 +35,7 @@ def compared(stored: Path, format: str = "text") -> Result:
 def test_the_text_has_the_table_and_the_differences(stored: Path) -> None:
     result = compared(stored)
     assert result.exit_code == 0
-    for words in ("Systems", "0.8862*", "b against a", "-0.3144", "[-0.384, -0.244]", "strict_f1 by part", "en-021"):
+    for words in ("Systems", "0.8862*", "b against a", "-0.3144", "[-0.392, -0.237]", "strict_f1 by part", "en-021"):
         assert words in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
     left_out = "without the samples that have nothing to count of the metric in either system"
@@ -49,7 +47,7 @@ def test_brief_is_the_systems_and_their_differences(stored: Path) -> None:
     parts = whole.split("\n\n")
     assert [part.splitlines()[0] for part in parts[1:4]] == ["Systems", "b against a", "How to read this"]
     assert brief.split("\n\n") == [*parts[:2], parts[2] + "\n"]
-    assert "--brief shortens" in run(stored / "a", stored / "b", "--brief", "--format", "csv").stderr
+    assert "--brief shortens" in run(stored / "a", stored / "b", "--brief", "--format", "latex").stderr
 
 
 def test_json_has_what_scripts_need(stored: Path) -> None:
@@ -114,25 +112,16 @@ def test_hash_seeds_and_workers_change_no_byte(tmp_path: Path) -> None:
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
 
 
-def test_csv_has_a_row_for_each_metric_and_system(a_and_b: Comparison) -> None:
-    rows = list(csv.DictReader(io.StringIO(render_page(describe_comparison(a_and_b.report), "csv"))))
-    (row,) = [row for row in rows if row["metric"] == "relaxed_f1" and row["section"] == "b against a"]
-    assert row["system"] == "b"
-    assert float(row["difference"]) == pytest.approx(-0.18945, abs=1e-5)
-    assert float(row["difference low"]) < float(row["difference"]) < float(row["difference high"])
-    assert float(row["p"]) < 1e-8  # every digit, not what people read
-
-
 def test_latex_can_be_pasted(a_and_b: Comparison) -> None:
     shown = render_page(describe_comparison(a_and_b.report), "latex")
     assert "% signature: goldgate:" in shown
     assert r"\textbf{0.8862}* [0.840, 0.921]" in shown
-    assert r"strict\_f1 & b & $-$0.3144 [$-$0.384, $-$0.244]" in shown
+    assert r"strict\_f1 & b & $-$0.3144 [$-$0.392, $-$0.237]" in shown
     for begin, end in ((r"\toprule", r"\bottomrule"), (r"\begin{table}", r"\end{table}"), ("{", "}")):
         assert shown.count(begin) == shown.count(end)
 
 
-@pytest.mark.parametrize("format", ["text", "json", "markdown", "latex", "csv"])
+@pytest.mark.parametrize("format", ["text", "json", "markdown", "latex"])
 def test_what_cannot_be_compared_ends_with_2(stored: Path, format: str) -> None:
     result = run(stored / "a", stored / "nothing", "--format", format)
     assert result.exit_code == 2

@@ -88,9 +88,13 @@ def _fields(folder: Path, word: str, samples: int) -> Paths:
     }
 
 
+_JUDGE = "judge.jsonl"  # beside people.jsonl: people and judges have files of their own
+
+
 def _judged(folder: Path, word: str, samples: int) -> Paths:
     items: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
+    judges: list[dict[str, Any]] = []
     for number in range(samples):
         identity, truth = f"i{number}{word}", number % 5 != 0
         claim = {
@@ -101,14 +105,15 @@ def _judged(folder: Path, word: str, samples: int) -> Paths:
         }
         items.append({**claim, "group": f"run {number // 4}{word}"})
         judge = {"id": identity, "by": f"model{word}", "kind": "judge"}
-        labels.append({**judge, "label": truth if number % 6 else not truth if number % 4 else None})
+        judges.append({**judge, "label": truth if number % 6 else not truth if number % 4 else None})
         if number % 3:
             label = f"unsure{word}"[:6] if number % 50 == 7 else truth
             labels.append({"id": identity, "by": f"ann{word}", "kind": "human", "label": label, "note": f"so{word}"})
         else:
             labels.append({"id": identity, "by": f"bob{word}", "kind": "human", "label": int(truth)})
+    write_lines(folder / _JUDGE, judges)
     return {
-        "labels": write_lines(folder / "labels.jsonl", labels),
+        "labels": write_lines(folder / "people.jsonl", labels),
         "items": write_lines(folder / "items.jsonl", items),
     }
 
@@ -131,9 +136,13 @@ def write_inputs(suite: str, folder: Path, word: str = "", samples: int = SAMPLE
 
 def given(paths: Paths) -> dict[str, list[str]]:
     """The same as `evaluate` takes them."""
-    return {name: [str(path)] for name, path in paths.items()}
+    return {name: [*map(str, _files(path))] for name, path in paths.items()}
 
 
 def options(paths: Paths) -> list[str]:
     """The same as options of a command."""
-    return [part for name, path in paths.items() for part in (f"--{name}", str(path))]
+    return [part for name, path in paths.items() for part in (f"--{name}", *map(str, _files(path)))]
+
+
+def _files(path: Path) -> list[Path]:
+    return [path, path.with_name(_JUDGE)] if path.name == "people.jsonl" else [path]

@@ -87,7 +87,6 @@ def test_a_suite_of_another_distribution_has_every_command(python: Path, tmp_pat
     for words, output in (
         (("compare", "a", "b", "--format", "json"), '"suite": "qa"'),
         (("compare", paths["predictions"], "fewer.jsonl", "--gold", paths["gold"], "--suite", "qa"), "exact_match"),
-        (("view", "a", "b", "--export", "site"), "site"),
         (("verify", "a"), "verified"),
         (("contracts",), "qa_gold.schema.json"),
         (("--help",), "Score stored answers with citations."),
@@ -95,7 +94,6 @@ def test_a_suite_of_another_distribution_has_every_command(python: Path, tmp_pat
         result = run(python, tmp_path, *words)
         assert (result.returncode, output in result.stdout) == (0, True), (words, result.stdout, result.stderr)
         assert "extraction of the distribution toyqa is left out" in result.stderr
-    assert (tmp_path / "site" / "index.html").exists()
 
 
 @slow

@@ -15,9 +15,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.main import goldgate
-from goldgate.suites import SUITES
+from goldgate.core.gate import MetricName
+from goldgate.core.measure import RatioMeasure, count_units
+from goldgate.core.suite import Suite
+from goldgate.core.tally import Tally
+from goldgate.engines import start_engine
+from goldgate.suites import SUITES, load_suite
+from goldgate.suites.plan import load_plan
 
-from .inputs import NAMES, ROOT, TOY, options, write_inputs
+from .inputs import NAMES, ROOT, TOY, given, options, write_inputs
 
 every_suite = pytest.mark.parametrize("name", NAMES)
 JOINED = ("extraction", "qa")  # their inputs are files of records
@@ -160,3 +166,48 @@ def test_schemas_of_all_suites_are_written(tmp_path: Path) -> None:
     assert run(tmp_path, "contracts", "--out", "schemas").exit_code == 0
     found = {path.name for path in (tmp_path / "schemas").iterdir()}
     assert {"qa_gold.schema.json", "qa_report.schema.json", "report.schema.json", "protocol.schema.json"} <= found
+
+
+def part_gates(suite: Suite, paths: dict[str, Path]) -> tuple[list[str], list[str]]:
+    """A gate on a part of each metric that is counted by part, at every level; the same on a part that is not there."""
+    tally, gates, unknown = tally_of(suite, paths), [], []
+    for measure in suite.measures(suite.settings()):
+        if isinstance(measure, RatioMeasure):
+            for level in range(1, len(measure.parts) + 1):
+                part, *_ = [*measure.part_names(tally, level), ("no part",) * level]
+                metrics = [*measure.ratios, *measure.estimates]
+                gates += [str(MetricName(metric, part)) for metric in metrics if part != ("no part",) * level]
+                unknown += [str(MetricName(metric, ("foo",) * level)) for metric in metrics]
+    return gates, unknown
+
+
+def tally_of(suite: Suite, paths: dict[str, Path]) -> Tally:
+    with start_engine(1, suite.preload) as engine, suite.open(given(paths), load_plan(suite, None)) as source:
+        work = source.work()
+        facts = (facts for shard in source.shards() for facts in work.score(shard))
+        return count_units(work.measures, [*source.finalize(facts, engine)])
+
+
+@every_suite
+def test_gates_on_parts_are_judged_with_a_folder_as_without(name: str, tmp_path: Path) -> None:
+    with patch.dict(SUITES, TOY):
+        suite = load_suite(name)
+        paths = write_inputs(name, tmp_path / "in")
+        gates, unknown = part_gates(suite, paths)
+    protocol, out = tmp_path / "protocol.yaml", tmp_path / "out"
+    command = (name, *options(paths), "--protocol", protocol)
+    protocol.write_text(json.dumps({"gates": {gate: {"min": 0, "on_not_evaluable": "pass"} for gate in gates}}))
+    for arguments in ((), ("--out", out)):
+        shown = run(tmp_path, *command, *arguments)
+        assert (shown.exit_code in (0, 1), shown.stderr) == (True, "")
+    assert {*gates} <= {gate["metric"] for gate in load(out / "report.json")["gates"]}
+    assert "a bug in goldgate" not in (out / "report.html").read_text(encoding="utf-8")
+    if gates:
+        protocol.write_text(json.dumps({"gates": {gates[0]: {"max_drop": 0.5, "against": str(out)}}}))
+        shown = run(tmp_path, *command, "--out", tmp_path / "new")
+        assert (shown.exit_code in (0, 1), shown.stderr) == (True, "")
+    for gate in unknown:
+        protocol.write_text(json.dumps({"gates": {gate: {"min": 0}}}))
+        for arguments in ((), ("--out", tmp_path / "refused")):
+            refused = run(tmp_path, *command, *arguments)
+            assert (refused.exit_code, "protocol.unknown_part" in refused.stderr) == (2, True), (gate, refused.stderr)

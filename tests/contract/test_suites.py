@@ -261,7 +261,7 @@ def test_hostile_ids_and_texts_reach_no_terminal_and_no_page(name: str, tmp_path
         if format == "markdown":
             assert "<" not in re.sub(r"(`+).*?\1", "", shown).replace("\\<", "")  # in code it is text
         commands = [line for line in shown.splitlines() if line.lstrip().startswith("::")]
-        pattern = rf"::(error|warning|notice) title=goldgate {name}%3A [^:]*::"
+        pattern = rf"::(error|warning|notice) (file=[^:]*,)?title=goldgate {name}%3A [^:]*::"
         ours = [line for line in commands if re.match(pattern, line)]
         assert commands == (ours if format == "github" else []), format
 

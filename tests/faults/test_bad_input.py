@@ -254,7 +254,7 @@ def test_first_mistake_in_file_order_is_reported_for_any_number_of_workers(worke
     lines[1100] = lines[1100].replace('"R"', "7")
     lines[700] = lines[700].replace('"R"', "8")
     write(tmp_path, **{"gold.jsonl": "\n".join(lines), "predictions.jsonl": ""})
-    assert run(tmp_path, "--workers", workers).exit_code == 2
+    assert run(tmp_path, "--workers", workers, "--allow-empty").exit_code == 2
     assert error_of(tmp_path)["line"] == 701
 
 
@@ -291,9 +291,9 @@ def test_damaged_gzip_is_an_error(tmp_path: Path) -> None:
     assert error_of(tmp_path)["code"] == "gold.bad_gzip"
 
 
-def test_empty_predictions_are_missing_not_an_error(tmp_path: Path) -> None:
+def test_empty_predictions_are_missing_where_that_is_allowed(tmp_path: Path) -> None:
     write(tmp_path, **{"predictions.jsonl": "\n"})
-    assert run(tmp_path).exit_code == 0
+    assert run(tmp_path, "--allow-empty").exit_code == 0
     report = json.loads((tmp_path / "out" / "report.json").read_bytes())
     assert report["metrics"]["main"]["missing_predictions"]["value"] == 1
     assert report["metrics"]["main"]["strict_precision"]["value"] is None

@@ -17,7 +17,9 @@ from goldgate.cli.main import goldgate
 from goldgate.cli.prepare import check_command
 from goldgate.cli.read import read_command
 from goldgate.cli.suite_command import suite_command
+from goldgate.errors import InputError
 from goldgate.files import reading
+from goldgate.suites.extraction.api import evaluate
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EVENTS = '[{"event_type": "T", "arguments": [{"role": "R", "argument": "x"}]}]'
@@ -68,7 +70,7 @@ def test_a_record_of_an_array_on_one_line_is_named(files: Path, second: object, 
     Path("predictions.jsonl").write_text(json.dumps([{"id": "a", "response": "[1, 2]"}, second]))
     Path("gold.jsonl").write_text(GOLD + GOLD.replace('"a"', '"b"'))
     printed = " ".join(run().stderr.split())
-    assert printed.startswith(f"ERROR {message}")
+    assert printed.startswith(f"SYSTEM_ERROR {message}")
     assert "where predictions.jsonl:1, record 2" in printed
     assert also in printed
     assert error_of(run())["line"] == 1
@@ -76,12 +78,24 @@ def test_a_record_of_an_array_on_one_line_is_named(files: Path, second: object, 
 
 def test_the_printed_error_begins_with_its_message_and_ends_with_its_code(files: Path) -> None:
     lines = run("--protocol", "none.yaml").stderr.splitlines()
-    assert lines[0] == "ERROR  the protocol file does not exist"
+    assert lines[0] == "SYSTEM_ERROR  the protocol file does not exist"
     assert [line.split()[0] for line in lines[1:]] == ["where", "found", "do", "code"]
 
 
 def test_good_files_are_fine(files: Path) -> None:
     assert run().exit_code == 0
+
+
+def test_gold_that_may_be_cut_off_is_asked_about_first(files: Path) -> None:
+    gold, predictions = ([GOLD.replace('"a"', f'"{n}"') for n in range(count)] for count in (12, 20))
+    Path("gold.jsonl").write_text("".join(gold), encoding="utf-8")
+    Path("predictions.jsonl").write_text("".join(predictions), encoding="utf-8")
+    error = error_of(run())
+    assert error["message"] == "12 of 20 ids match: is the gold file complete? 8 predictions are not in gold"
+    assert (error["code"], error["found"]) == ("predictions.unknown_id", "id 12")
+    golds, answers = ([json.loads(line) for line in lines] for lines in (gold, predictions[:13]))
+    with pytest.raises(InputError, match=r"12 of 13 ids match.* 1 prediction is not in gold"):
+        evaluate(golds, answers)
 
 
 def test_swapped_files_are_recognized(files: Path) -> None:
@@ -164,6 +178,7 @@ def test_files_of_other_tools_are_recognized(files: Path, content: str | dict[st
         ("id,text,events\na,x,[]\n", "this is CSV, not JSON", "rename it"),
         ("id\ttext\na\tx\n", "this is TSV, not JSON", "rename it"),
         ("- id: a\n  events: []\n", "this is YAML, not JSON", "one JSON object per line"),
+        ("gates: {strict_f1: {min: 0.8, max: 1}}\n", "this is YAML, not JSON", "pass a protocol with --protocol"),
         ("\x01\x02a\tb\n\x03", "this is not text", "name a file of records"),
         ('[\n "a",\n "b"\n]', "item 1 of this array is a string, and a record is an object", "one object for each"),
         ('["a",\n "b"]', "item 1 of this array is a string, and a record is an object", "one object for each"),
@@ -390,3 +405,17 @@ def test_directory_in_place_of_a_result_is_the_users(files: Path, name: str) -> 
 
 def test_a_missing_file_is_answered_with_the_one_that_may_be_meant(files: Path) -> None:
     assert error_of(run(gold="gol.jsonl"))["advice"] == "did you mean gold.jsonl?"
+
+
+@pytest.mark.parametrize("name", ["gold.csv", "predictions.csv"])
+def test_a_table_with_one_row_per_argument_points_to_the_lines_that_join_rows(files: Path, name: str) -> None:
+    Path(name).write_text("id,event_type,role,argument\na,T,R,x\na,T,R,y\n")
+    error = error_of(run(gold=name) if name == "gold.csv" else run(predictions=name))
+    heading = error["advice"].rpartition('"')[0].rpartition('"')[2]
+    assert f"**{heading}.**" in (EXAMPLES.parent / "docs" / "files.md").read_text(encoding="utf-8")
+
+
+def test_an_error_of_an_evaluation_is_printed_as_system_error(files: Path) -> None:
+    Path("gold.jsonl").unlink()
+    options = ["--gold", "gold.jsonl", "--predictions", "predictions.jsonl"]
+    assert CliRunner().invoke(suite_command("extraction"), options).stderr.startswith("SYSTEM_ERROR  ")

@@ -218,14 +218,6 @@ def test_what_a_gate_compares_with_stays_as_it_is(tmp_path: Path, option: str, k
     assert {name: data for name, data in contents(main).items() if name != LOCK_FILE} == before
 
 
-def test_a_baseline_folder_is_not_written_to_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(tmp_path / "main").exit_code == 0
-    monkeypatch.chdir(tmp_path)
-    refused = CliRunner().invoke(baseline_command, ["main", "--out", "s3://bucket/base"])
-    assert (refused.exit_code, "out.not_here" in refused.output) == (2, True)
-    assert not (tmp_path / "s3:").exists()
-
-
 def test_a_baseline_does_not_go_among_results(tmp_path: Path) -> None:
     assert run(tmp_path / "main").exit_code == run(tmp_path / "other").exit_code == 0
     before = contents(tmp_path / "main")

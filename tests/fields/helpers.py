@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from goldgate.core.measure import count_units
-from goldgate.core.metric import Metric
+from goldgate.core.metric import Metric, Rate
 from goldgate.protocol import obtain_protocol
 from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.schema import FieldSchema
@@ -56,7 +56,7 @@ def score(gold: Any, answer: Any, schema: Any = None, text: str | None = None, *
 
 def counts(facts: FieldFacts) -> tuple[int, int, int]:
     """H, P and G."""
-    return facts.hits, len(facts.predicted.leaves), len(facts.gold.leaves)
+    return facts.hits, facts.predicted_count, len(facts.gold.leaves)
 
 
 def verdicts(facts: FieldFacts) -> tuple[Counter[str], Counter[str]]:
@@ -70,3 +70,10 @@ def metrics_of(*documents: FieldFacts, **section: Any) -> dict[str, Metric]:
     measures = fields_measures(settings_of(section))
     tally = count_units(measures, documents)
     return {name: metric for measure in measures for name, metric in measure.metrics(tally).items()}
+
+
+def fraction(metrics: Any, name: str) -> tuple[int, int]:
+    """Numerator and denominator of a rate."""
+    rate = metrics[name]
+    assert isinstance(rate, Rate)
+    return rate.numerator, rate.denominator

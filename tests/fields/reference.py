@@ -103,8 +103,8 @@ class Object:
 class Items:
     items: list[Node | None]  # None: absent
     rules: dict[str, Any] = field(default_factory=dict)
-    is_declared: bool = True  # the schema has a list here
     is_single: bool = False  # one value without brackets
+    is_apart: bool = False  # it has items of lists in it, where the schema has objects
 
 
 Node = Leaf | Object | Items
@@ -112,6 +112,11 @@ Node = Leaf | Object | Items
 
 def is_absent(value: Any) -> bool:
     return value in (None, [], {}) or (isinstance(value, str) and not value.strip())
+
+
+def opened(value: list[Any]) -> list[Any]:
+    """The entries of a list, with those of the lists in it in their place."""
+    return [each for entry in value for each in (opened(entry) if isinstance(entry, list) else [entry])]
 
 
 def build(value: Any, schema: Schema, path: str, *, is_gold: bool, is_item: bool = False) -> Node | None:
@@ -123,8 +128,10 @@ def build(value: Any, schema: Schema, path: str, *, is_gold: bool, is_item: bool
     if isinstance(value, list):
         is_place = kind in ("array", None)
         below, inside = (schema["items"] if schema and is_place else schema), path + "[]" if is_place else path
-        items = [build(entry, below, inside, is_gold=is_gold, is_item=is_place) for entry in value]
-        return Items(items, rules if is_place else {}, is_place) if any(items) else None
+        is_apart = below is not None and below["type"] == "object" and any(isinstance(e, list) and e for e in value)
+        entries = opened(value) if is_apart else value
+        items = [build(entry, below, inside, is_gold=is_gold, is_item=is_place) for entry in entries]
+        return Items(items, rules if is_place else {}, is_apart=is_apart) if any(items) else None
     if schema is not None and kind == "array":
         single = build(value, schema["items"], path + "[]", is_gold=is_gold, is_item=True)
         return None if single is None else Items([single], rules, is_single=True)
@@ -199,31 +206,33 @@ class Aligner:
         if is_list(gold) and is_list(predicted):
             assert isinstance(gold, Items)
             assert isinstance(predicted, Items)
-            return self.align_items(gold.items, predicted.items, gold.rules, self._share)
+            mended = [Outcome(mended=int(gold.is_apart != predicted.is_apart))]
+            return combine(self.align_items(gold.items, predicted.items, gold.rules, self._share), mended)
         if isinstance(gold, Items) or isinstance(predicted, Items):
             return self.align_single(gold, predicted)
         return [Outcome()]
 
     def align_single(self, gold: Node, predicted: Node) -> list[Outcome]:
-        """A single value against a list or another: an object against a list of one, a scalar against any list.
+        """A single value against a list or another, as a list of one, by key and pair_share.
 
-        Where the schema has a list, key and pair_share hold as for items in brackets.
+        A list of several where gold has one value hits nothing.
         """
-        one, other = [
-            node.items if isinstance(node, Items) else list[Node | None]([node]) for node in (gold, predicted)
-        ]
-        place = next(node for node in (gold, predicted) if isinstance(node, Items))
-        mended = [Outcome(mended=int(is_list(gold) != is_list(predicted)))]
-        present = [[item for item in side if item] for side in (one, other)]
-        is_ordered = place.rules.get("list") == "ordered"
-        has_object = any(is_single_object(node) for node in (gold, predicted) if not is_list(node))
-        if has_object and max(map(len, present)) > 1:
+        one, other = [node.items if isinstance(node, Items) else [node] for node in (gold, predicted)]
+        present = [item for item in other if item]
+        if not isinstance(gold, Items) and (
+            len(present) > 1 or (isinstance(gold, Leaf) and len(leaves_of(predicted)) > 1)
+        ):
             return [Outcome()]
-        is_free = not place.is_declared if has_object else not is_list(gold) and not is_list(predicted)
-        if is_free and not is_ordered:
-            return combine(self.align(present[0][0], present[1][0]), mended)
-        share = self._share if place.is_declared else Fraction(0)
-        return combine(self.align_items(one, other, place.rules, share), mended)
+        place = gold if isinstance(gold, Items) else predicted
+        assert isinstance(place, Items)
+        is_apart = sum(isinstance(node, Items) and node.is_apart for node in (gold, predicted)) == 1
+        mended = [Outcome(mended=int(is_list(gold) != is_list(predicted) or is_apart))]
+        is_ordered = place.rules.get("list") == "ordered"
+        if not is_list(gold) and not is_list(predicted) and not is_ordered and not isinstance(one[0], Object):
+            assert one[0] is not None
+            assert other[0] is not None
+            return combine(self.align(one[0], other[0]), mended)
+        return combine(self.align_items(list(one), list(other), place.rules, self._share), mended)
 
     def align_items(
         self, gold: list[Node | None], predicted: list[Node | None], rules: dict[str, Any], share: Fraction | None
@@ -254,12 +263,6 @@ class Aligner:
 
 def is_list(node: Node) -> bool:
     return isinstance(node, Items) and not node.is_single
-
-
-def is_single_object(node: Node | None) -> bool:
-    while isinstance(node, Items):
-        node = node.items[0]
-    return isinstance(node, Object)
 
 
 def is_whole(gold: Node, predicted: Node, outcomes: list[Outcome]) -> bool:
@@ -323,16 +326,25 @@ def tells(leaf: Leaf) -> bool:
     return not leaf.is_choice and not (number is not None and number.denominator == 1 and abs(number) < 100)
 
 
-def absent_paths(schema: dict[str, Any], path: str, gold: set[str], predicted: set[str]) -> tuple[int, int]:
-    """Scalar paths outside lists that gold leaves absent: those that the prediction leaves absent too, and all."""
+def absent_paths(
+    schema: dict[str, Any], path: str, gold: set[str], predicted: set[str], *, is_replaced: bool = False
+) -> tuple[int, int]:
+    """Scalar paths outside lists that gold leaves absent: those that the prediction leaves absent too, and all.
+
+    With `is_replaced`, the prediction has a scalar in place of an object above.
+    """
     if schema.get("x-goldgate", {}).get("compare") == "ignore" or schema["type"] == "array":
         return 0, 0
     if schema["type"] == "object":
         below = schema["properties"].items()
-        counts = [absent_paths(s, key if path == "$" else f"{path}.{key}", gold, predicted) for key, s in below]
+        replaced = is_replaced or path in predicted
+        counts = [
+            absent_paths(s, key if path == "$" else f"{path}.{key}", gold, predicted, is_replaced=replaced)
+            for key, s in below
+        ]
         return sum(right for right, _ in counts), sum(of for _, of in counts)
     present = [any(re.match(re.escape(path) + r"(\Z|[.\[])", each) for each in side) for side in (gold, predicted)]
-    return int(not any(present)), int(not present[0])
+    return int(not any(present) and not is_replaced), int(not present[0])
 
 
 class Result(NamedTuple):

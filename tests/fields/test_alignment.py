@@ -137,12 +137,61 @@ MENDED = [  # schema, gold, predicted, hits, P, G, the path of the predicted lea
     (obj(v=obj(a=TEXT)), {"v": {"a": "x"}}, {"v": [{"a": "x"}]}, (1, 1, 1), "v.a"),
     (obj(v=array(obj(a=TEXT))), {"v": [{"a": "x"}]}, {"v": {"a": "x"}}, (1, 1, 1), "v[].a"),
     (obj(v=TEXT), {"v": "x"}, {"v": ["x"]}, (1, 1, 1), "v"),
-    (obj(v=TEXT), {"v": "x"}, {"v": ["y", "x"]}, (1, 2, 1), "v"),
+    (obj(v=TEXT), {"v": "x"}, {"v": [None, "x", [], " "]}, (1, 1, 1), "v"),
     (obj(v=array(TEXT)), {"v": ["x", "y"]}, {"v": "x"}, (1, 1, 2), "v[]"),
-    # without pair_share
+    (obj(v=array(obj(a=TEXT))), {"v": [{"a": "x"}, {"a": "y"}]}, {"v": {"a": "x"}}, (1, 1, 2), "v[].a"),
+    # by pair_share: one of three leaves is too few
     (obj(v=obj(a=TEXT, b=TEXT, c=TEXT)), {"v": {"a": "x", "b": "y", "c": "z"}},
-     {"v": [{"a": "x", "b": "1", "c": "2"}]}, (1, 3, 3), None),
+     {"v": [{"a": "x", "b": "1", "c": "2"}]}, (0, 3, 3), None),
+    (obj(v=array(obj(a=TEXT))), {"v": [{"a": "x"}, {"a": "y"}]}, {"v": [[{"a": "y"}], [{"a": "x"}]]}, (2, 2, 2),
+     "v[].a"),
+    (obj(v=array(obj(a=TEXT))), {"v": [{"a": "x"}, {"a": "y"}]}, {"v": [[[{"a": "y"}, {"a": "x"}]], []]}, (2, 2, 2),
+     "v[].a"),
+    (obj(v=obj(a=TEXT)), {"v": {"a": "x"}}, {"v": [[{"a": "x"}]]}, (1, 1, 1), "v.a"),
 ]  # fmt: skip
+
+
+HEDGED = [  # schema, gold, an answer with two candidates where gold has one value, P
+    (obj(v=TEXT), {"v": "x"}, {"v": ["y", "x"]}, 2),
+    (obj(v=TEXT), {"v": "x"}, {"v": [["y"], ["x"]]}, 2),
+    (obj(v=TEXT), {"v": "x"}, {"v": [["y", "x"]]}, 2),
+    (obj(v=TEXT), {"v": "x"}, {"v": {"value": ["x", "y"]}}, 2),
+    (obj(v=TEXT), {"v": "x"}, {"v": [{"value": "x", "confidence": 1}, {"value": "y", "confidence": 0}]}, 2),
+    (obj(v={"type": ["string", "array"]}), {"v": "x"}, {"v": ["x", "y"]}, 2),
+    (obj(v={}), {"v": "x"}, {"v": ["x", "y"]}, 2),
+    (None, {"v": "x"}, {"v": ["x", "y"]}, 2),
+    (obj(v=obj(a=TEXT)), {"v": {"a": "x"}}, {"v": {"a": ["x", "y"]}}, 2),
+    (obj(v=obj(a=TEXT)), {"v": {"a": "x"}}, {"v": [{"a": "x"}, {"a": "y"}]}, 2),
+    (obj(v=array(obj(a=TEXT))), {"v": [{"a": "x"}]}, {"v": [{"a": ["x", "y"]}]}, 2),
+    (obj(v=array(obj(a=TEXT, b=TEXT))), {"v": [{"a": "x", "b": "z"}] * 4},
+     {"v": [{"a": ["x", "y"], "b": ["w", "z"]}] * 4}, 16),
+    (obj(v=array(TEXT)), {"v": ["x", "z"]}, {"v": [["x", "y"], ["w", "z"]]}, 4),
+]  # fmt: skip
+
+
+def test_a_list_of_candidates_where_gold_has_one_value_hits_nothing() -> None:
+    for schema, gold, answer, predicted in HEDGED:
+        facts = score(gold, answer, schema)
+        assert (facts.hits, len(facts.predicted.leaves)) == (0, predicted), answer
+        assert "wrong" not in verdicts(facts)[1], answer
+
+
+def test_one_more_list_around_each_row_changes_nothing_but_compliance() -> None:
+    lines = [{"sku": f"S{n}", "name": f"thing {n}", "qty": n, "price": 5} for n in range(9)]
+    wrong = [{**line, "sku": "Z", "name": "other", "qty": 99} for line in lines]  # one hit of four
+    for rows in (lines, wrong, [*lines[:5], *wrong[5:]], [{**line, "qty": [line["qty"], 7]} for line in lines]):
+        for rules in ({"key": ["sku"]}, {"pair_share": 0.5}, {"pair_share": 0}, {"list": "ordered"}):
+            plain, wrapped, nested = (
+                score({"items": lines}, {"items": answer}, INVOICE, paths={"items": rules})
+                for answer in (rows, [[row] for row in rows], [rows[:4], [[rows[4:]]]])
+            )
+            assert counts(wrapped) == counts(nested) == counts(plain), rules
+            names = ("item_precision", "item_recall", "field_f1")
+            for facts in (wrapped, nested):
+                assert (facts.compliant, facts.alignment.shape_mended) == (False, 1)
+                assert [metrics_of(facts)[n].value for n in names] == [metrics_of(plain)[n].value for n in names]
+    facts = score({"items": lines}, {"items": [[lines[0], {"sku": ["a", "b"]}]]}, INVOICE)
+    assert [location(leaf) for leaf in facts.predicted.leaves][-2:] == ["items[0][1].sku[0]", "items[0][1].sku[1]"]
 
 
 def test_a_single_one_is_taken_as_a_list_of_one() -> None:
@@ -159,10 +208,8 @@ def test_a_scalar_against_an_object_is_missing_and_spurious() -> None:
     assert counts(facts) == (0, 1, 1)
     two = score({"v": {"a": "x"}}, {"v": [{"a": "x"}, {"a": "y"}]}, obj(v=obj(a=TEXT)))
     assert counts(two) == (0, 2, 1)
-    one = score({"v": [{"a": "x"}, {"a": "y"}]}, {"v": {"a": "x"}}, obj(v=array(obj(a=TEXT))))
-    assert (counts(one), one.alignment.shape_mended) == ((0, 1, 2), 0)  # of an object only against a list of one
     deep = score({"v": [["x", "y"]]}, {"v": "y"}, obj(v=array(array(TEXT))))
-    assert counts(deep) == (1, 1, 2)  # of a scalar against any list
+    assert counts(deep) == (1, 1, 2)  # of a scalar against any list of gold
 
 
 def test_leaves_of_unpaired_items_are_all_counted() -> None:

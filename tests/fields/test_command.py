@@ -101,7 +101,7 @@ def test_a_response_that_is_neither_text_nor_decoded_json_is_an_error(tmp_path: 
     assert shown.exit_code == 2, shown.output
     message = " ".join(shown.output.split())
     assert "predictions.wrong_type" in message
-    assert message.startswith("ERROR a response is the raw text that the model wrote where")
+    assert message.startswith("SYSTEM_ERROR a response is the raw text that the model wrote where")
     assert "decoded JSON, or null for no answer" in message
 
 
@@ -196,6 +196,25 @@ def test_answers_that_say_nothing_stand_out(tmp_path: Path) -> None:
     assert {"partial_confidence", "hallucination_unread"} <= codes(report)
     assert report["metrics"]["confidence"]["brier_score"]["reason"] == "1 of 2 predicted leaves have a confidence"
     assert report["metrics"]["main"]["hallucination_rate"]["denominator"] == 3
+
+
+def test_the_format_that_all_wrong_dates_of_a_path_have_is_named(tmp_path: Path) -> None:
+    schema = obj(due={**TEXT, "format": "date"}, paid={**TEXT, "format": "date"})
+    gold = [{"id": n, "value": {"due": f"2024-03-0{n}", "paid": f"2024-03-0{n}"}} for n in range(1, 5)]
+    wrong = [{"due": f"0{n}/03/2024", "paid": f"0{n}/03/2024" if n > 1 else "never"} for n in range(1, 5)]
+    answers = [{"id": n, "value": value} for n, value in enumerate(wrong, 1)]
+    write(tmp_path, gold=gold, answers=answers, schema=schema)
+    report = goldgate.evaluate_fields(
+        *(tmp_path / name for name in ("gold.jsonl", "answers.jsonl", "schema.json"))
+    ).report
+    messages = [each["message"] for each in report["stands_out"] if each["code"] == "date_format"]
+    assert messages == [
+        "all 4 wrong dates at due fit one format and would hit with "
+        'fields: {paths: {"due": {compare: date, formats: ["%d/%m/%Y"]}}}'
+    ]
+    protocol = {"fields": {"paths": {"due": {"formats": ["%d/%m/%Y"]}}}}
+    fixed = goldgate.evaluate_fields(tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", schema, protocol=protocol)
+    assert fixed.report["metrics"]["main"]["field_f1"]["numerator"] == 8
 
 
 def test_a_mistake_in_a_schema_names_the_file_and_the_place(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from goldgate.suites.fields.comparators import FunctionComparator, edit_distance, read_number
+from goldgate.suites.fields.comparators import FunctionComparator, edit_distance
+from goldgate.suites.fields.spellings import read_number
 from tests.cases import cases
 
 from .helpers import counts, obj, score
@@ -35,6 +36,33 @@ CASES: list[tuple[str, dict[str, Any], Any, Any, bool]] = [
     ("number", {}, 2, "2 . 0 0", True),
     ("number", {}, 12, "12 %", True),
     ("number", {}, 0.12, "12 %", False),
+    ("number", {}, "12 EUR", "12 USD", False),
+    ("number", {}, "12 EUR", "€ 12.00", True),
+    ("number", {}, "12 USD", "$12", True),  # a symbol, and a code that it may stand for
+    ("number", {}, "12 CAD", "$12", True),
+    ("number", {}, "12 CAD", "US$ 12", False),
+    ("number", {}, "12 JPY", "¥12", True),
+    ("number", {}, "12 CNY", "￥１２", True),
+    ("number", {}, "12 EUR", "¥12", False),
+    ("number", {}, "12 kr", "NOK 12", True),
+    ("number", {}, "$12", "12 %", False),
+    ("number", {}, "12 %", "12 pct", True),
+    ("number", {}, "12 ‰", "12 %", False),
+    ("number", {}, 12, "12 USD", True),  # one side names none
+    ("number", {}, "12 USD", 12, True),
+    ("number", {}, "5 mg", "5 g", False),
+    ("number", {}, "5 mg", "5", True),
+    ("number", {"abs": 1}, "12 USD", "12.5 EUR", False),
+    ("number", {"abs": 1}, "12 USD", "$12.5", True),
+    ("number", {"abs": 1}, 12, "$12.5", True),
+    ("number", {"rel": 0.1}, "$12", "12 %", False),
+    ("number", {}, -5, "-$-5", False),
+    ("number", {}, -45, "-(45)", False),
+    ("number", {}, -45, "($45)", True),
+    ("number", {}, 1500000, "1.5 million", True),
+    ("number", {}, 1500000, "$1.5m", True),
+    ("number", {}, "1.5 million EUR", "1,500,000 USD", False),
+    ("number", {}, 5000000, "5 m", False),  # metres or millions
     ("number", {}, 1, True, False),
     ("number", {}, 102, "10²", True),  # equal normalized texts are alike
     ("number", {}, "Spring 2010", "spring 2010", True),
@@ -102,12 +130,16 @@ def test_numbers_in_texts_have_one_reading_or_none() -> None:
     readings = {
         "1,240.00": Decimal("1240.00"), "1.240,00": Decimal("1240.00"), "1,240,500": 1240500, "12.5": Decimal("12.5"),
         "1 240": 1240, "1'240.5": Decimal("1240.5"),
+        "1.5 million": 1500000, "$5k": 5000, "1.2 Mio. €": 1200000, "3万元": 30000, "1000 mg": 1000, "12 m²": 12,
+        "5 m": None, "5 k": None, "5 kg": 5, "$12 EUR": None, "€ 12 %": None, "-$-5": None, "-(45)": None,
+        "(-45)": None, "($5)": -5, "$(5)": -5, "−$5": -5, "+5": 5, "5-": None, "５％": 5, "1234.567": None,
         "-3": -3, "− 3": -3, "€ 7": 7, "7 EUR": 7, "(7)": -7, ".5": Decimal("0.5"),
         "1,240": None, "0.125": None, "12,34,567": None, "1.2.3": None, "1,2.3,4": None, "(7": None, "7 apples": None,
         "": None, "-": None, "1e5": None, "٣": None,
     }  # fmt: skip
     for text, number in readings.items():
-        assert read_number(text) == number, text
+        reading = read_number(text)
+        assert (None if reading is None else reading.number) == number, text
 
 
 @cases(("one", "other", "distance"), [("", "abc", 3), ("kitten", "sitting", 3), ("ab", "ba", 2)])

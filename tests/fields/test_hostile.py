@@ -94,6 +94,15 @@ def test_an_answer_of_any_depth_is_an_answer_like_any_other(text: str) -> None:
     assert (len(decoded.predicted.leaves), decoded.compliant) == (1, False)
 
 
+@cases("count", [24, 64, 5_000])
+def test_comments_behind_a_bracket_are_read_in_one_way(count: int) -> None:
+    begin = process_time()
+    facts = score({"vendor": "a"}, "{" + "/* x */" * count + "vendor", INVOICE)
+    assert (facts.is_read, facts.hits) == (False, 0)
+    assert process_time() - begin < 1
+    assert score({"vendor": "a"}, "{" + "/* x */" * 60 + '"vendor": "a"}', INVOICE).hits == 1
+
+
 def items(count: int, seed: int, choices: int) -> list[dict[str, Any]]:
     chance = random.Random(seed)
 
@@ -118,7 +127,7 @@ def time_of(count: int, choices: int, answer_of: Any, **section: Any) -> float:
     answer = answer_of(gold)
     begin = process_time()
     facts = score({"items": gold}, {"items": answer}, INVOICE, **section)
-    assert not facts.alignment.greedy
+    assert not facts.alignment.equal_only
     assert len(facts.gold.leaves) == 8 * count
     return process_time() - begin
 
@@ -135,31 +144,16 @@ def test_very_long_lists_are_paired_exactly_in_seconds(count: int, limit: int) -
     assert time_of(count, 4, lambda gold: items(count, 3, 4)) < limit
 
 
-def test_lists_that_are_too_long_are_matched_greedily_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from goldgate.suites.fields import list_pairing
-
-    gold = items(30, 1, 10**6)
-    answer = [{**row, "note": "other"} for row in gold][::-1]
-    exact = score({"items": gold}, {"items": answer}, INVOICE)
-    monkeypatch.setattr(list_pairing, "MAX_PAIRS", 100)
-    facts = score({"items": gold}, {"items": answer}, INVOICE)
-    assert counts(facts) == counts(exact) == (210, 240, 240)
-    assert facts.alignment.greedy == {"items": 480}
-    apart = [{"sku": f"a{n}", "name": f"b{n}"} for n in range(30)]
-    other = [{**row, "name": f"c{n}"} for n, row in enumerate(apart)]
-    assert score({"items": apart}, {"items": other}, INVOICE).alignment.greedy == {}  # groups of one are exact
-
-
 def answer_with_keys(count: int) -> str:
     return json.dumps({f"k{number}": number for number in range(count)})
 
 
 def test_an_answer_with_very_many_keys_costs_linear_time() -> None:
     facts = score({"vendor": "a"}, answer_with_keys(20_000), INVOICE, text="a 5 7")
-    assert len(facts.predicted.leaves) == 20_000
+    assert counts(facts) == (0, 20_000, 1)
     assert {leaf.shape.name for leaf in facts.predicted.leaves} == {"(undeclared)"}
     many = {"items": ["same value"] * 20_000, "vendor": ["same value"] * 20_000}
-    assert score({"vendor": "same value", "items": [{"sku": "same value"}]}, many, INVOICE).hits == 1
+    assert score({"vendor": "same value", "items": [{"sku": "same value"}]}, many, INVOICE).hits == 0
 
 
 @pytest.mark.slow  # test_an_answer_with_very_many_keys_costs_linear_time fails for the same rule
@@ -212,10 +206,10 @@ def keyed(count: int, sku: str, **odd: Any) -> list[dict[str, Any]]:
 def test_an_odd_shape_does_not_turn_off_key_and_pair_share(monkeypatch: pytest.MonkeyPatch) -> None:
     from goldgate.suites.fields import list_pairing
 
-    monkeypatch.setattr(list_pairing, "MAX_IRREGULAR", 10)
+    monkeypatch.setattr(list_pairing, "MANY_ITEM_PAIRS", 10)
     gold, lists = {"items": keyed(20, "S")}, [{"q": 1}, {"q": 2}]
     undeclared = score(gold, {"items": keyed(20, "S", zz=lists, price=7)}, INVOICE)
-    assert (undeclared.hits, undeclared.alignment.greedy) == (79, {})
+    assert (undeclared.hits, undeclared.alignment.equal_only) == (79, {})
     for odd in ({}, {"zz": lists}, {"note": lists, "name": lists}):
         answer = {"items": keyed(20, "WRONG", **odd)}
         assert score(gold, answer, INVOICE, paths={"items[]": {"key": ["sku"]}}).hits == 0, odd
@@ -234,7 +228,7 @@ def test_an_item_without_brackets_earns_no_more_than_one_in_them() -> None:
                 assert counts(inside) == counts(bare), (answer, rules, gold)
 
 
-def test_fuzzy_lists_beyond_the_budget_of_a_document_are_paired_greedily_and_it_is_said() -> None:
+def test_fuzzy_lists_beyond_the_budget_of_a_document_are_paired_by_equal_values_and_it_is_said() -> None:
     chance = random.Random(1)
 
     def texts(count: int) -> list[str]:
@@ -247,9 +241,9 @@ def test_fuzzy_lists_beyond_the_budget_of_a_document_are_paired_greedily_and_it_
     begin = process_time()
     facts = score(gold, answer, schema, paths=paths)
     assert process_time() - begin < 5
-    assert (facts.hits, [*facts.alignment.greedy]) == (1, ["f", "l"])
+    assert (facts.hits, [*facts.alignment.equal_only]) == (1, ["f", "l"])
     near = score({"f": ["abcdefghij"]}, {"f": ["abcdefghix"]}, schema, paths=paths)
-    assert (near.hits, near.alignment.greedy) == (1, {})
+    assert (near.hits, near.alignment.equal_only) == (1, {})
 
 
 def test_a_spurious_value_is_read_once_for_all_paths_that_are_compared_alike() -> None:

@@ -19,6 +19,8 @@ from goldgate.cli.main import goldgate as command
 from goldgate.core.evaluation import ContradictionError
 from goldgate.core.page import Matrix, Name, Table, confusion_label
 from goldgate.core.unit_page import MarkedText
+from goldgate.errors import InputError, Place
+from goldgate.files.address import file_beside
 from goldgate.suites import load_suite
 from goldgate.suites.fields.alignment import GOLD_STATES, PREDICTED_STATES, WrongKind
 from goldgate.suites.fields.gold import run_fields_convert
@@ -55,7 +57,6 @@ def report_of(results: Path, model: str) -> Any:
 def test_every_command_takes_a_fields_result(results: Path) -> None:
     commands: dict[str, tuple[object, ...]] = {
         "Systems": ("compare", "a", "b"),
-        "pages in site": ("view", "a", "b", "--export", "site"),
         "verified": ("verify", "b"),
         "field_f1": ("power", "b", "--detect", "0.05"),
         "paths.svg": ("plot", "b", "--out", "pictures"),
@@ -67,7 +68,7 @@ def test_every_command_takes_a_fields_result(results: Path) -> None:
         assert done.exit_code == 0, (arguments, done.output)
         assert shown in done.output or (results / "pictures" / shown).is_file(), (arguments, done.output)
     assert 'failures="5"' in (results / "b" / "junit.xml").read_text(encoding="utf-8")
-    assert "wrong: swapped" in "".join(path.read_text("utf-8") for path in (results / "site").glob("*.html"))
+    assert "swapped" in (results / "b" / "report.html").read_text(encoding="utf-8")
 
 
 def test_every_error_name_occurs_in_the_example(results: Path) -> None:
@@ -205,6 +206,15 @@ def test_responses_are_read_and_judged_by_files(tmp_path: Path) -> None:
     assert files.report == evaluation.report
 
 
+def test_numbers_of_repaired_answers_are_printed_and_validated_as_numbers(tmp_path: Path) -> None:
+    (tmp_path / "answers.jsonl").write_text(json.dumps({"id": "1", "response": "{w: 6.50, n: [1,]}"}), encoding="utf-8")
+    done = run(tmp_path, "read", "answers.jsonl", "--suite", "fields", "--format", "json")
+    assert '"value":{"w":6.50,"n":[1]}' in done.output
+    files = goldgate.evaluate_fields(GOLD, EXAMPLE / "model-a.jsonl", SCHEMA)
+    rate = files.report["metrics"]["main"]["schema_compliance_rate"]
+    assert (rate["numerator"], rate["denominator"]) == (30, 30)
+
+
 def write_manifest(folder: Path, rows: list[dict[str, Any]]) -> Path:
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), folder / "manifest.parquet")
     return folder / "manifest.parquet"
@@ -252,3 +262,50 @@ def test_a_manifest_that_cannot_be_read_is_an_error_with_its_row(tmp_path: Path)
         done = run(tmp_path, *name, write_manifest(tmp_path, rows), "--suite", "fields", "--out", "out.json")
         assert done.exit_code == 2, (code, done.output)
         assert code in done.output, (code, done.output)
+
+
+def test_a_manifest_reads_only_what_is_in_its_own_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    (folder / "sub").mkdir(parents=True)
+    row = manifest_row(folder, "one", {"total": 1})
+    (tmp_path / "secret.json").write_text('{"total": 7}')
+    (tmp_path / "secret.txt").write_text("secret")
+    (folder / "link.json").symlink_to(tmp_path / "secret.json")
+    (folder / "out").symlink_to(tmp_path)
+    (folder / "inner.json").symlink_to(folder / "one.json")
+    (tmp_path / "data2").mkdir()
+    (tmp_path / "data2" / "one.json").write_text('{"total": 7}')
+    refused = ("../secret.json", str(tmp_path / "secret.json"), "link.json", "out/secret.json", "sub/../../secret.json")
+    others = ("../data2/one.json", "a\0b", "http://127.0.0.1:9/secret.json", "file:///etc/hostname", ".")
+    for path in (*refused, *others):
+        manifest = write_manifest(folder, [row, {**row, "gt_path": path}])
+        done = run(tmp_path, "convert", manifest, "--suite", "fields", "--out", "o")
+        assert (done.exit_code, (tmp_path / "o").exists()) == (2, False), (path, done.output)
+        assert "gold.outside_folder" in done.output, (path, done.output)
+        assert "manifest.parquet:2:gt_path" in "".join(done.output.split())
+    done = run(
+        tmp_path,
+        "convert",
+        write_manifest(folder, [{**row, "doc_path": "../secret.txt"}]),
+        "--suite",
+        "fields",
+        "--out",
+        "o",
+    )
+    assert (done.exit_code, "gold.outside_folder" in done.output, "doc_path" in done.output) == (2, True, True)
+    for path in ("sub/../one.json", str(folder / "one.json"), "inner.json", "./one.json"):
+        manifest = write_manifest(folder, [{**row, "gt_path": path}])
+        done = run(folder, "convert", manifest.name, "--suite", "fields", "--out", "o")
+        assert (done.exit_code, json.loads((folder / "o").read_bytes())["value"]) == (0, {"total": 1}), done.output
+
+
+@pytest.mark.parametrize(
+    "name", ["../a.json", "/a.json", "//other/a.json", "https://other/a.json", "s/%2e%2e/%2E./a.json", "..\\a.json"]
+)
+def test_a_manifest_at_an_address_names_only_what_is_below_it(name: str) -> None:
+    place = Place("manifest", 1, "gt_path")
+    for manifest in ("https://host/data/m.parquet?sig=a/b", "s3://bucket/data/m.parquet"):
+        with pytest.raises(InputError) as caught:
+            file_beside(manifest, name, place, "gold")
+        assert (caught.value.code, "sig" in str(caught.value)) == ("gold.outside_folder", False)
+    assert file_beside("https://host/data/m.parquet?sig=a/b", "s/a.json", place, "gold") == "https://host/data/s/a.json"

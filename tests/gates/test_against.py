@@ -178,7 +178,7 @@ def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_another_suite_is_refused(tmp_path: Path) -> None:
-    extraction(tmp_path / "main", documents(3, "Hire"), [])
+    extraction(tmp_path / "main", documents(3, "Hire"), documents(3, "Hire"))
     error = refused(tmp_path, ConfigError, QA, questions(3), answers(3, 3))
     assert error.code == "protocol.against_unreadable"
     assert "of the qa suite" in error.message
@@ -270,9 +270,9 @@ def test_documents_of_one_group_are_one_unit_of_the_difference(tmp_path: Path) -
     found = extraction(tmp_path / "new", gold, gold[:50], gates)
     difference = found.report["gates"][0]["difference"]
     assert (difference["value"], difference["units"]) == (-0.5, 10)
-    # se = sqrt(10/9 · 10 · (1/20)²) = 1/6; five differ, t(0.95, 4) = 2.132: from -0.855 to -0.145
-    assert difference["low"] == pytest.approx(-0.8553, abs=1e-3)
-    assert difference["high"] == pytest.approx(-0.1447, abs=1e-3)
+    # Σ(10 d)² = 10 · (1/2)²; v = (2.5 + 2)/(11 · 12), t(0.95, 9) = 1.833: from -0.838 to -0.162
+    assert difference["low"] == pytest.approx(-0.8385, abs=1e-3)
+    assert difference["high"] == pytest.approx(-0.1615, abs=1e-3)
     make_baseline_folder(tmp_path / "base", tmp_path / "main")
     packed = extraction(tmp_path / "new", gold, gold[:50], gates.replace("main/", "base/"))
     assert packed.report["gates"][0]["difference"] == difference

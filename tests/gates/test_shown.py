@@ -95,3 +95,47 @@ def test_a_baseline_folder_lends_its_record_to_a_protocol(tmp_path: Path) -> Non
     assert goldgate("baseline", tmp_path / "main", "--out", tmp_path / "base").returncode == 0
     found = extraction(tmp_path / "new", gold, gold, "gates: {strict_f1: {min: 0.1}}\nbaseline: base/baseline.json")
     assert found.report["inputs"]["baseline"] is not None
+
+
+RESTS = "Verdicts rest on point estimates"
+BOUND = "Gates with a confidence rest on a one-sided bound; the intervals shown are two-sided, at 95 %."
+
+
+@pytest.mark.parametrize(
+    ("gates", "sentence"),
+    [
+        ("{strict_f1: {min: 0.5}}", f"{RESTS}; uncertain at 95 %: strict_f1."),  # 2 documents say little
+        ("{missing_predictions: {max: 9}}", f"{RESTS}."),
+        ("{strict_f1: {min: 0.5, confidence: 0.95}}", BOUND),
+        ("{missing_predictions: {max: 9}, type_f1: {min: 0.5, confidence: 0.95}}", f"{RESTS}. {BOUND}"),
+    ],
+)
+@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+def test_one_sentence_says_what_the_verdicts_rest_on(tmp_path: Path, gates: str, sentence: str, format: str) -> None:
+    gold = documents(2, "Hire")
+    shown = " ".join(str(RENDERERS[format](extraction(tmp_path / "new", gold, gold, f"gates: {gates}").report)).split())
+    assert sentence.replace("_", "\\_" if format == "markdown" else "_") in shown
+    assert "inconclusive" not in shown
+
+
+@pytest.mark.parametrize(
+    ("gates", "messages"),
+    [
+        ("{strict_f1: {max: 0.8}}", ["strict_f1: max: 0.8 limits how good it may be; did you mean min: 0.8?"]),
+        ("{'relaxed_f1[Hire]': {max: 0.8}, strict_f1_macro: {max: 0.9}}", [
+            "relaxed_f1[Hire]: max: 0.8 limits how good it may be; did you mean min: 0.8?",
+            "strict_f1_macro: max: 0.9 limits how good it may be; did you mean min: 0.9?",
+        ]),
+        ("{parse_errors: {min: 3}}", ["parse_errors: min: 3 limits how good it may be; did you mean max: 3?"]),
+        ("{hallucination_rate: {max_drop: 0.02, against: main/}}", [
+            "hallucination_rate: max_drop: 0.02 limits how good it may be; did you mean max_rise: 0.02?"
+        ]),
+        ("{strict_f1: {min: 0.5, max: 0.9}, relaxed_excess: {max: 2}, strict_recall: {equals: 1}}", []),
+    ],
+)  # fmt: skip
+def test_a_bound_in_the_worse_direction_is_a_warning(tmp_path: Path, gates: str, messages: list[str]) -> None:
+    gold = [{**record, "text": "Ada joined Initech."} for record in documents(12, "Hire")]
+    extraction(tmp_path / "main", gold, gold)
+    report = extraction(tmp_path / "new", gold, gold, f"gates: {gates}").report
+    warnings = [each for each in report["stands_out"] if each["code"] == "wrong_direction"]
+    assert [each["message"] for each in warnings] == (["; ".join(messages)] if messages else [])

@@ -54,7 +54,7 @@ def ask(
     task = TaskOptions([str(data.gold)], str(data.schema))
     response = ExtractionSettings().response
     prepared = prepare(
-        options, OpenAIAnswerer(members, fleet=True), GenerationSettings(), lambda: load_task(task, (None,), response)
+        options, OpenAIAnswerer(members), GenerationSettings(), lambda: load_task(task, (None,), response)
     )
     try:
         with open_journal(prepared) as journal:
@@ -215,7 +215,7 @@ def test_the_run_ends_when_nobody_answers_and_says_why_for_each(make_data: Calla
     assert f"{dead}: " in outcome.ending.message
     assert "unreachable" in outcome.ending.message
     assert f"{refusing.url}: the endpoint refuses" in outcome.ending.message
-    fleet = OpenAIAnswerer(tuple(EndpointOptions(url, secret=Secret(None)) for url in (dead, refusing.url)), fleet=True)
+    fleet = OpenAIAnswerer(tuple(EndpointOptions(url, secret=Secret(None)) for url in (dead, refusing.url)))
     assert f"is a server running at {dead}?" in str(given_up_error(outcome.ending, fleet))
 
 

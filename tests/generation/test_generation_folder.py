@@ -76,7 +76,7 @@ def test_a_mistake_of_a_second_process_leaves_the_first_one_alone(data: Data) ->
     assert stored(data, "report.json")["status"] == "NO_GATES"
 
 
-def test_a_finished_report_stays_until_there_is_a_new_one(data: Data, serve: Serve) -> None:
+def test_a_finished_report_stays_as_long_as_the_predictions_that_it_judged(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour())
     assert run(data, server.url).returncode == 0
     report = (data.out / "report.json").read_bytes()
@@ -85,12 +85,16 @@ def test_a_finished_report_stays_until_there_is_a_new_one(data: Data, serve: Ser
         command(data, server.url, "--prompt", "zh"), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
     )
     _wait_for(lambda: server.seen.requests == 24)
+    assert (data.out / "report.json").read_bytes() == report
     again.send_signal(signal.SIGTERM)
     heard = _until(again, "stopping: waiting for 12 requests")
     again.send_signal(signal.SIGTERM)
     said = heard + again.communicate(timeout=20)[1]
-    assert again.returncode == 128 + signal.SIGTERM
-    assert "is from an earlier run" in said
+    assert (again.returncode, "everything answered is in the journal" in said) == (128 + signal.SIGTERM, True)
+    assert (data.out / "predictions.jsonl").read_bytes() == b""  # the answers to the other prompt are not there yet
+    assert not (data.out / "report.json").exists()
+    server.behaviour.latency = 0.0
+    assert run(data, server.url).returncode == 0  # all from the journal
     assert (data.out / "report.json").read_bytes() == report
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from goldgate.errors import ConfigError, InputError
 from goldgate.generation.journal import (
-    CUT_OFF,
     InFlightRequest,
     Journal,
     JournalContents,
@@ -39,11 +38,11 @@ def test_answers_are_found_again(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "journal.jsonl"
     fill(path, "a", "b")
     contents = read_contents(path)
-    assert [record["response"] for record in read_lines([path], list(contents.answers.values()))] == [
+    assert [record["response"] for record in read_lines(path, list(contents.answers.values()))] == [
         "said a",
         "said b",
     ]
-    assert line_usage(next(read_lines([path], [contents.answers["a"]]))) == Usage(3, 4, 1)
+    assert line_usage(next(read_lines(path, [contents.answers["a"]]))) == Usage(3, 4, 1)
 
 
 def test_an_answer_is_on_disk_before_the_next_thing_happens(tmp_path: Path) -> None:
@@ -110,7 +109,7 @@ def test_half_a_surrogate_pair_can_be_stored(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
         journal.answer(request("a"), ModelAnswer("x\ud83d"), 1, 0.1)
-    assert next(read_lines([path], [read_contents(path).answers["a"]]))["response"] == "x\ufffd"
+    assert next(read_lines(path, [read_contents(path).answers["a"]]))["response"] == "x\ufffd"
 
 
 class FullDisk:
@@ -233,7 +232,7 @@ def test_a_field_of_any_type_is_read_or_named(tmp_path: Path, kind: str) -> None
             if error is not None:
                 assert error.code.startswith("journal."), error
                 assert error.place.line == 1
-            for record in read_lines([path], [*contents.answers.values(), *contents.failures.values()]):
+            for record in read_lines(path, [*contents.answers.values(), *contents.failures.values()]):
                 assert line_usage(record).total <= 2 * MAX_ANSWER_TOKENS
 
 
@@ -241,7 +240,7 @@ def _read(path: Path) -> tuple[InputError | None, JournalContents]:
     try:
         return None, read_contents(path)
     except InputError as error:
-        return error, JournalContents()
+        return error, JournalContents(path)
 
 
 def test_what_was_in_flight_is_known_after_a_kill(tmp_path: Path) -> None:
@@ -256,35 +255,6 @@ def test_what_was_in_flight_is_known_after_a_kill(tmp_path: Path) -> None:
     assert contents.in_flight == {"d": InFlightRequest("id of d", 0)}
     assert contents.unanswered == {"c": [Usage(7, estimated=True)]}
     journal.close()
-
-
-def test_a_request_that_another_journal_took_over_is_counted_once(tmp_path: Path) -> None:
-    """One process was killed; another one, with a journal of its own, asked again under the same id."""
-    paths = [tmp_path / name / "journal.jsonl" for name in ("old", "new")]
-    with Journal(paths[0]) as old:
-        for key in "ab":
-            old.record_request(request(key), f"id of {key}")
-    with Journal(paths[1], lambda: paths[:1]) as new:
-        for key in "ab":
-            new.record_no_answer(request(key), CUT_OFF, Usage(7, estimated=True))
-            new.record_request(request(key), f"id of {key}")
-        new.answer(request("a"), ModelAnswer("x"), 1, 0.1)
-    for first, last in (paths, reversed(paths)):
-        contents = read_contents(last, [first])
-        assert contents.in_flight == {"b": InFlightRequest("id of b", 0)}
-        assert contents.unanswered == {"a": [Usage(7, estimated=True)], "b": [Usage(7, estimated=True)]}
-        assert set(contents.answers) == {"a"}
-
-
-def test_answers_in_two_journals_are_noticed(tmp_path: Path) -> None:
-    paths = [tmp_path / name / "journal.jsonl" for name in ("one", "two")]
-    fill(paths[0], "a", "b")
-    fill(paths[1], "b", "c")
-    contents = read_contents(paths[1], paths[:1])
-    assert contents.twice == {"b": (0, 1)}
-    assert contents.unanswered == {"b": [Usage(3, 4, 1)]}  # paid for, and not counted
-    found = [record["response"] for record in read_lines(contents.files, list(contents.answers.values()))]
-    assert found == ["said a", "said b", "said c"]
 
 
 def test_a_journal_of_the_first_version_is_read(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_line_of_a_journal_is_read_or_refused(kind: str, more: dict[str, Any],
     except InputError as error:
         assert error.code.startswith("journal.")  # noqa: PT017  # either is right
         return
-    contents = JournalContents()
+    contents = JournalContents(Path())
     contents.note(record, len(line))
     orjson.dumps([line_usage(record).total, record.get("attempts")])
 

@@ -7,11 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.utils import format_datetime
-from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
 from goldgate.generation.fleet import BUSY_SECONDS, CircuitBreaker, RateLimit, backoff
@@ -136,19 +133,6 @@ def test_a_cap_on_tokens() -> None:
     budget.reserve(Usage(100, 50))
     assert budget.exceeded(Usage(100, 50)) is None
     assert budget.exceeded(Usage(101, 50)) is not None
-
-
-@given(st.decimals(0, 10**11, places=6), st.lists(st.integers(0, 1_000), min_size=1, max_size=40))
-def test_the_parts_of_a_cap_are_together_at_most_the_whole(cap: Decimal, sizes: list[int]) -> None:
-    documents = max(1, sum(sizes))
-    parts = [RequestBudget(Price(), 1_000, cap).part(size, documents, "one") for size in sizes]
-    shares = [part.max_cost for part in parts if part.max_cost is not None]
-    assert sum(map(Fraction, shares)) <= Fraction(cap)
-    assert sum(part.max_tokens or 0 for part in parts) <= 1_000
-    assert RequestBudget(max_cost=Decimal("1e999999999")).part(1, 3, "one").max_cost == Decimal("1e999999999")
-    assert (
-        RequestBudget(max_tokens=1_000).part(1, 3, "shard 1/3").describe_caps() == "333 tokens (the part of shard 1/3)"
-    )
 
 
 def test_estimates_learn_from_the_endpoint() -> None:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from goldgate.core.measure import RatioCounter
 from goldgate.core.task import AnswerFormat, AnswerSchema, Message, Question, Task
 from goldgate.errors import ConfigError
 from goldgate.generation.answerer import Answerer, Assignment, Ending, RunCallbacks
@@ -65,10 +64,7 @@ class TownQuestions:
     def record(self, position: int) -> bytes:
         return b"{}"
 
-    def counter(self, settings: object) -> RatioCounter[Any]:
-        raise NotImplementedError
-
-    def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
+    def scored_inputs(self) -> dict[str, list[str]]:
         return {}
 
     def close(self) -> None:

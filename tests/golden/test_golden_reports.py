@@ -30,8 +30,11 @@ FORMATS = pytest.mark.parametrize(("format", "suffix"), [("json", "json"), ("tex
 
 @pytest.mark.parametrize(("model", "protocol"), [("a", "pass"), ("b", "fail")])
 @FORMATS
-def test_extraction_report_is_unchanged(model: str, protocol: str, format: str, suffix: str) -> None:
-    examples = ROOT / "examples" / "extraction"
+def test_extraction_report_is_unchanged(
+    model: str, protocol: str, format: str, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)  # a printed report names files as they were given
+    examples = Path("examples", "extraction")
     evaluation = evaluate_files(
         examples / "gold.jsonl",
         examples / f"model-{model}.jsonl",

@@ -25,7 +25,7 @@ def exact(label: float | None) -> Fraction | None:
     return None if label is None else Fraction(repr(label))
 
 
-def item_facts(items: Sequence[Item], people: Sequence[Sequence[float]] = ()) -> list[ItemFacts]:
+def item_facts(items: Sequence[Item], people: Sequence[Sequence[float]] = (), *, older: bool = True) -> list[ItemFacts]:
     judges = [exact(item.judge) for item in items]
     scale = find_scale(judges)
     humans = [exact(item.human) for item in items if isinstance(item.human, (int, float))]
@@ -50,21 +50,22 @@ def item_facts(items: Sequence[Item], people: Sequence[Sequence[float]] = ()) ->
                 (),
                 scale(judge),
                 item.stratum,
+                older,
             )
         )
     return facts
 
 
-def count(items: Sequence[Item], people: Sequence[Sequence[float]] = ()) -> Tally:
+def count(items: Sequence[Item], people: Sequence[Sequence[float]] = (), *, older: bool = True) -> Tally:
     measures = judged_measures()
     tally = Tally(table_forms(measures))
-    for facts, item in zip(item_facts(items, people), items, strict=True):
+    for facts, item in zip(item_facts(items, people, older=older), items, strict=True):
         tally.add(count_unit(measures, facts, tally), item.group)
     return tally
 
 
-def metrics(items: Sequence[Item], people: Sequence[Sequence[float]] = ()) -> dict[str, Metric]:
-    tally = count(items, people)
+def metrics(items: Sequence[Item], people: Sequence[Sequence[float]] = (), *, older: bool = True) -> dict[str, Metric]:
+    tally = count(items, people, older=older)
     return {**LabelledRates().metrics(tally), **HumanAgreement().metrics(tally)}
 
 

@@ -19,7 +19,7 @@ Decided here, where the specification leaves it open:
  9. Ten labels: "unsure" is no label when they are counted. For the ends it is: then it has the value 0, or 1.
 10. Unsure items give two estimates. The interval goes from the lower end of the one to the upper end of the other.
 11. Agreement, sensitivity, specificity and kappa: a judge's label above 0.5 counts as 1, below as 0; exactly 0.5 and
-    null are no label, and the item is left out, as an unsure one is. Groups play no part in them.
+    null do not agree with the label of people. An unsure item is left out. Groups play no part in them.
 12. Kappa itself is that of the four cells as they are; only its interval has 1 added to each. The interval is kept in
     [-1, 1]; t has as many degrees as there are items, less one.
 13. Alpha: the distance of two labels is the square of their difference (for 0 and 1: whether they differ). A pretended
@@ -319,13 +319,15 @@ def difference(
 def cells(items: Sequence[Item]) -> dict[tuple[int, int], int] | Undefined:
     """How often each pair (human, judge) occurs."""
     counts = {(h, j): 0 for h in (0, 1) for j in (0, 1)}
+    has_judge = any(item.judge is not None for item in items)
     for item in items:
         if not isinstance(item.human, float | int):
             continue
         if item.human not in (0, 1):
             return Undefined("fractional human labels")
-        if item.judge is not None and item.judge != 0.5:
-            counts[int(item.human), int(item.judge > 0.5)] += 1
+        if has_judge:
+            judge = not item.human if item.judge in (None, 0.5) else item.judge > 0.5
+            counts[int(item.human), int(judge)] += 1
     return counts
 
 

@@ -18,13 +18,13 @@ from goldgate.suites.judged.measures import GROUPS_IN_STRATA, OTHER_STRATA, TABL
 from .made import pair
 from .reference import Item
 from .test_cheats import Study
-from .test_judged_suite import TRUSTED, Rows, evaluate, human, lines, ten
+from .test_judged_suite import TRUSTED, Rows, evaluate, human, label_files, lines, ten
 
 
 def stored(folder: Path, labels: Rows, protocol: Any = TRUSTED) -> Evaluation:
     """The result of these labels, kept as --out does."""
     folder.mkdir()
-    inputs = {"labels": [lines(folder / "labels.jsonl", labels)]}
+    inputs = {"labels": label_files(folder, labels)}
     with open(folder / "samples.jsonl", "wb") as records:
         found = evaluate_suite(load_suite("judged"), inputs, protocol, records=records)
     (folder / "report.json").write_bytes(render_json(found.report))
@@ -116,7 +116,7 @@ def test_the_same_bytes_have_no_difference(tmp_path: Path) -> None:
     stored(tmp_path / "main", people(15))
     gate = against(tmp_path, people(15), max_drop=0)
     assert gate["verdict"] == "PASS"
-    assert "judges the same bytes" in gate["reason"]
+    assert "has the same answers" in gate["reason"]
 
 
 def test_a_question_is_compared_with_itself(tmp_path: Path) -> None:

@@ -42,6 +42,19 @@ def test_the_corrected_rate_is_that_of_the_specification(mode: str, seed: int) -
         assert gate or found["labels_worth"].value == pytest.approx(worth, rel=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_gate_takes_the_worse_of_the_rate_with_and_without_a_judge_that_may_be_newer(seed: int) -> None:
+    items = random_items(random.Random(f"newer {seed}"), "plain")
+    found = metrics(items, older=False)["rate"]
+    if found.value is None:
+        return
+    both = [
+        ends(each["rate"], gate=True) for each in (metrics(items), metrics([replace(one, judge=None) for one in items]))
+    ]
+    assert ends(found, gate=True) == (min(low for low, _ in both), max(high for _, high in both))
+    assert ends(found) == ends(metrics(items)["rate"])
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_rates_bias_and_agreement_are_those_of_the_specification(seed: int) -> None:
     items = random_items(random.Random(seed), "plain")

@@ -47,7 +47,9 @@ class Study:
 
     def sign(self, label: dict[str, Any]) -> dict[str, Any]:
         """The label as goldgate label and goldgate judge write it."""
-        drawn = {"drawn": self.size} if label["kind"] == "human" else {}
+        with open(self.draw, encoding="utf-8") as stream:
+            older = json.loads(stream.readline())["labels_sha256"]
+        drawn = {"drawn": self.size, "labels_sha256": older} if label["kind"] == "human" else {}
         return {**label, "item_sha256": self.shown[label["id"]], **drawn}
 
     def truth(self, identity: str) -> bool:
@@ -63,9 +65,9 @@ class Study:
         return [human(identity, self.truth(identity)) for identity in self.drawn]
 
 
-def refusal(study: Study, labels: list[dict[str, Any]], **options: Any) -> GoldgateError:
+def refusal(study: Study, people: list[dict[str, Any]], /, **options: Any) -> GoldgateError:
     with pytest.raises(GoldgateError) as caught:
-        study.evaluate(labels, **options)
+        study.evaluate(people, **options)
     return caught.value
 
 
@@ -149,7 +151,7 @@ def test_one_name_as_person_and_as_judge_stands_out(tmp_path: Path) -> None:
 def test_labels_copied_from_the_judge_stand_out(tmp_path: Path) -> None:
     study = Study(tmp_path)
     copied = [human(identity, int(identity[1:]) % 4 != 0) for identity in study.drawn]
-    assert "perfect_agreement" in codes(study.evaluate(copied))
+    assert "high_agreement" in codes(study.evaluate(copied))
 
 
 def test_a_judge_that_says_the_same_of_everything_stands_out(tmp_path: Path) -> None:
@@ -192,7 +194,7 @@ def test_two_people_who_share_no_item_are_advised_to(tmp_path: Path) -> None:
 
 def test_strata_come_from_the_draw(tmp_path: Path) -> None:
     study = Study(tmp_path, 80, 40, "--by", "judge", "--labels", str(tmp_path / "judge.jsonl"))
-    found = study.evaluate(study.labels())
+    found = study.evaluate([*map(study.sign, study.labels())])
     row = found.report["questions"]["rows"][0]
     assert (row["strata"], row["merged_strata"]) == (2, 0)
     assert found.report["labelling"]["judge_is_older"] is True
@@ -252,6 +254,26 @@ def test_labels_of_a_grouped_draw_need_its_groups_or_the_items(tmp_path: Path) -
     assert found.report["questions"]["rows"][0]["groups"] is not None
 
 
+def test_a_judge_cannot_put_the_items_that_people_labelled_into_groups(tmp_path: Path) -> None:
+    """A 1 and a 0 in each group: the interval would be shorter, as no group differs from another."""
+    people = [human(f"i{n}", n % 2 == 0) for n in range(40)]
+    judges = [judge(f"i{n}", n % 2 == 0, group=n // 2) for n in range(40)]
+    paths = [lines(tmp_path / "people.jsonl", people), lines(tmp_path / "judge.jsonl", judges)]
+    for labels in (paths, paths[::-1]):
+        with pytest.raises(GoldgateError) as caught:
+            evaluate_suite(load_suite("judged"), {"labels": labels}, None)
+        assert (caught.value.code, caught.value.place.line, caught.value.place.field) == (
+            "labels.other_group",
+            1,
+            "group",
+        )
+        assert str(caught.value.found).startswith("40 items that people labelled without a group: i0, ")
+    lines(tmp_path / "people.jsonl", [{**each, "group": n // 2} for n, each in enumerate(people)])
+    for labels in (paths, paths[::-1]):
+        found = evaluate_suite(load_suite("judged"), {"labels": labels}, None)
+        assert found.report["questions"]["rows"][0]["groups"] == 20
+
+
 def test_labels_alone_do_not_say_what_was_left_out(tmp_path: Path) -> None:
     study = Study(tmp_path)
     kept = lines(tmp_path / "kept.jsonl", [label for label in study.labels() if label["label"]])
@@ -288,8 +310,10 @@ def test_judges_that_were_not_taken_and_labels_other_than_those_of_the_draw_stan
     own = lines(tmp_path / "people.jsonl", study.labels())
     found = study.evaluate(study.labels(), labels=[own, study.judge, before], judge=["model"])
     assert "judges_left_out" in codes(found)
-    assert "other_judge_labels" not in codes(found)
+    assert "other_judge_labels" in codes(found)  # the labels that count are not from the file that the draw names
     assert "other_judge_labels" in codes(study.evaluate(study.labels()))
+    assert "other_judge_labels" in codes(study.evaluate(study.labels(), labels=[own, study.judge, before]))
+    assert "other_judge_labels" not in codes(study.evaluate([*map(study.sign, study.labels())], labels=[own, before]))
 
 
 def test_a_protocol_cannot_give_unsure_a_number(tmp_path: Path) -> None:
@@ -503,6 +527,39 @@ def test_items_under_a_question_that_no_gate_looks_at_stand_out(tmp_path: Path) 
     assert "ungated_questions" not in codes(study.evaluate(labels))
 
 
+@pytest.mark.parametrize(
+    ("name", "gate", "ungated"),
+    [
+        ("a/b", 'rate["a/b"]', 0),
+        ('"', 'rate["\\""]', 0),
+        ("[x", "rate[[x]", 0),
+        ("x", "rate[[x]", 1),
+        ("x", 'rate["x"]', 0),
+    ],
+)
+def test_a_gate_looks_at_the_question_that_it_names_however_it_is_written(
+    name: str, gate: str, ungated: int, tmp_path: Path
+) -> None:
+    """`[x` and `x`: the name of a gate on the first ends as that of one on the second would."""
+    names = {name, "[x" if ungated else "other"}
+    people = [human(f"i{n}", True, question=question) for question in names for n in range(12)]
+    path = lines(tmp_path / "people.jsonl", people)
+    protocol = {"gates": {gate: {"min": 0.95}}}
+    folder = tmp_path / "out"
+    folder.mkdir()
+    with (folder / "samples.jsonl").open("wb") as records:
+        found = evaluate_suite(load_suite("judged"), {"labels": [path]}, protocol, records=records)
+    (folder / "report.json").write_text(found.to_json(), encoding="utf-8")
+    [remark] = [each for each in found.report["stands_out"] if each["code"] == "ungated_questions"]
+    assert (repr(name) in remark["message"]) == bool(ungated)
+    few = [each["message"] for each in found.report["stands_out"] if each["code"] == "few_labels"]
+    assert len([message for message in few if "a gate of ≥ 0.95 needs" in message]) == 1
+    result = CliRunner().invoke(goldgate, ["power", str(folder), "--format", "json"])
+    plan = json.loads(result.stdout)
+    kinds = {each["question"]: [target["kind"] for target in each["targets"]] for each in plan["questions"]}
+    assert ("min" in kinds[name]) != bool(ungated)
+
+
 def test_copies_of_an_item_under_other_ids_stand_out(tmp_path: Path) -> None:
     study = Study(tmp_path)
     items = [{"id": f"i{n}", "claim": f"claim {min(n, 20)}"} for n in range(80)]
@@ -535,3 +592,118 @@ def test_a_label_that_says_twice_what_was_shown_is_refused(key: str, tmp_path: P
     text = "".join(f'{{"{key}": {json.dumps(one[key])}, {json.dumps(one)[1:]}\n' for one in labels)
     path.write_text(text, encoding="utf-8")
     assert refusal(study, []).code == "labels.duplicate_key"
+
+
+def test_people_cannot_be_added_in_the_judges_file(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    own = lines(tmp_path / "people.jsonl", study.labels())
+    rows = [json.loads(line) for line in Path(study.judge).read_text(encoding="utf-8").splitlines()]
+    added = [human(identity, True, by=f"new {n}") for identity in study.drawn for n in range(6)]
+    mixed = lines(tmp_path / "mixed.jsonl", [*rows, *added])
+    error = refusal(study, [], labels=[own, mixed])
+    assert (error.code, error.place.line, error.place.field) == ("labels.two_kinds", 81, "kind")
+    named = {"judged": {"people": ["ann", "bob"]}}
+    error = refusal(study, [], labels=[own, mixed], protocol=named)
+    assert (error.code, error.found, error.expected) == ("labels.other_person", "new 0", "ann, bob")
+    more = lines(tmp_path / "more.jsonl", [*rows, *(human(identity, True, by="bob") for identity in study.drawn[8:])])
+    bobs = lines(tmp_path / "bob.jsonl", [human(identity, False, by="bob") for identity in study.drawn[:8]])
+    error = refusal(study, [], labels=[own, bobs, more], protocol=named)
+    assert (error.code, error.place.file, error.found) == ("labels.two_kinds", more, "bob")
+    both = lines(tmp_path / "both.jsonl", [*rows, *study.labels()])
+    assert (
+        study.evaluate(study.labels(), labels=[both], protocol=named)["human_rate"]
+        == study.evaluate(study.labels())["human_rate"]
+    )
+
+
+def test_drawing_again_with_other_labels_of_the_judge_does_not_make_them_older(tmp_path: Path) -> None:
+    """A judge that copied the labels of people draws the same items, and its file is the one that the draw names."""
+    study = Study(tmp_path, 80, 40, "--labels", str(tmp_path / "judge.jsonl"))
+    labels = [*map(study.sign, study.labels())]
+    first = study.evaluate(labels)
+    assert first.report["labelling"]["judge_is_older"] is True
+    assert "other_judge_labels" not in codes(first)
+    copied = {label["id"]: label["label"] for label in labels}
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", copied.get(f"i{n}", True)) for n in range(80)])
+    words = ["sample", "--from", study.items, "--n", "40", "--labels", study.judge, "--out", study.draw]
+    assert CliRunner().invoke(goldgate, words).exit_code == 0
+    assert study.drawn_ids() == study.drawn
+    again = study.evaluate(labels)
+    assert again.report["labelling"]["judge_is_older"] is False
+    assert "other_judge_labels" in codes(again)
+    assert study.evaluate(study.labels()).report["labelling"]["judge_is_older"] is False  # labels that do not say
+
+
+def test_who_labelled_how_much_is_in_the_report_and_the_signature(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    own = lines(tmp_path / "people.jsonl", study.labels())
+    more = lines(tmp_path / "more.jsonl", [human(identity, True, by="new") for identity in study.drawn[:6]])
+    found = study.evaluate(study.labels(), labels=[more, own, study.judge])
+    files = [(each["people"], each["judges"]) for each in found.report["inputs"]["labels"]]
+    assert files == [({"new": 6}, {}), ({"ann": 40}, {}), ({}, {"model": 80})]
+    assert "|people:ann 40; new 6|" in found.report["signature"]
+
+
+def test_what_the_judge_left_out_does_not_agree(tmp_path: Path) -> None:
+    """40 drawn items, of which the judge labels only the first two of those that are 1 and of those that are 0."""
+    study = Study(tmp_path)
+    labels = study.labels()
+    kept = [each["id"] for value in (True, False) for each in [e for e in labels if e["label"] is value][:2]]
+    ones = sum(each["label"] for each in labels)
+    for other in (None, 0.5):
+        rows = [judge(f"i{n}", study.truth(f"i{n}") if f"i{n}" in kept else other) for n in range(80)]
+        lines(Path(study.judge), rows)
+        metrics: Any = study.evaluate(labels).report["metrics"]["main"]
+        counts = {name: (metrics[name]["numerator"], metrics[name]["denominator"]) for name in AGREED}
+        assert counts == {
+            "agreement": (4, 40), "judge_sensitivity": (2, ones), "judge_specificity": (2, 40 - ones),
+        }  # fmt: skip
+
+
+AGREED = ("agreement", "judge_sensitivity", "judge_specificity")
+
+
+def test_a_judge_that_copied_the_labels_and_is_lenient_elsewhere_does_not_pass(tmp_path: Path) -> None:
+    study = Study(tmp_path, 200, 20)
+    labels = [study.sign(human(identity, n % 4 != 0)) for n, identity in enumerate(study.drawn)]  # 15 of 20
+    copied = {each["id"]: each["label"] for each in labels}
+    copied[study.drawn[0]] = True  # a deliberate miss
+    lines(Path(study.judge), [judge(f"i{n}", copied.get(f"i{n}", True)) for n in range(200)])
+    gates = {"gates": {"rate": {"min": 0.6}}}
+    found = study.evaluate(labels, protocol=gates)
+    rate: Any = found.report["metrics"]["main"]["rate"]
+    assert rate["value"] > 0.9
+    assert rate["interval"]["low"] > 0.6
+    [gate] = found.report["gates"]
+    # people alone: 15 of 20, p = 16/22, v = var'/22: t at 19 degrees
+    assert gate["verdict"] == "INCONCLUSIVE"
+    assert "bound of people's labels alone, because no draw shows that the judge's labels are older" in gate["reason"]
+    assert "high_agreement" in codes(found)
+    Path(study.draw).unlink()
+    words = ["sample", "--from", study.items, "--n", "20", "--labels", study.judge, "--out", study.draw]
+    assert CliRunner().invoke(goldgate, words).exit_code == 0  # as if the judge had come first
+    [gate] = study.evaluate(labels, protocol=gates).report["gates"]
+    assert gate["verdict"] == "INCONCLUSIVE"  # labels of people that do not name those of the judge
+    [gate] = study.evaluate([*map(study.sign, labels)], protocol=gates).report["gates"]
+    assert (gate["verdict"], "alone" in gate["reason"]) == ("PASS", False)
+
+
+@pytest.mark.parametrize(("by", "chosen"), [("bob", "bad"), ("bob", "any"), ("bob", "none")])
+def test_a_person_who_labelled_only_what_others_called_bad_is_a_finding(tmp_path: Path, by: str, chosen: str) -> None:
+    study = Study(tmp_path)
+    labels = study.labels()
+    items = {"bad": [each["id"] for each in labels if not each["label"]][:3], "any": study.drawn[:10], "none": []}
+    found = study.evaluate([*labels, *(study.sign(human(identity, True, by)) for identity in items[chosen])])
+    findings = [each for each in found.report["findings"] if each["code"] == "only_bad_items"]
+    assert [each["id"] for each in findings] == (["bob"] if chosen == "bad" else [])
+
+
+def test_labels_without_a_digest_are_counted_by_those_who_gave_them(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    signed = [study.sign(each) for each in study.labels()]
+    for labels, start in (
+        (study.labels(), "40 labels of people and 80 labels of judges without the digest"),
+        (signed, "80 labels of judges without the digest"),
+    ):
+        warnings = study.evaluate(labels).report["stands_out"]
+        assert [each["message"].startswith(start) for each in warnings if each["code"] == "unknown_items"] == [True]

@@ -278,12 +278,3 @@ def test_items_of_a_result_are_kept_beside_their_labels(tmp_path: Path, serve: C
     assert [item["id"] for item in items] == [label["id"] for label in labels]
     assert [item["group"] for item in items] == [label["group"] for label in labels]
     assert "Is the predicted value right?" in server.seen.bodies[0]["messages"][-1]["content"]
-
-
-def test_shards_give_the_labels_of_one_run(tmp_path: Path, serve: Callable[..., Running]) -> None:
-    server = serve()
-    for shard in (["--shard", "1/2"], ["--shard", "2/2"], ["--merge"]):
-        result = judge(tmp_path, server.url, *shard)
-        assert result.exit_code == 0, result.output
-    assert server.seen.requests == 3
-    assert [label["label"] for label in lines(tmp_path / "out/judge.jsonl")] == [True, False, None]

@@ -34,8 +34,16 @@ def judge(identity: object, label: object, by: str = "model", **more: Any) -> di
     return {"id": identity, "label": label, "by": by, "kind": "judge", **more}
 
 
+def label_files(folder: Path, labels: Rows, name: str = "labels") -> list[str]:
+    """Labels of people and of judges in files of their own."""
+    judges = [row for row in labels if isinstance(row, dict) and row.get("kind") == "judge"]
+    people = [row for row in labels if row not in judges]
+    files: dict[str, Rows] = {f"{name}.jsonl": people, f"{name}-judge.jsonl": judges}
+    return [lines(folder / file, rows) for file, rows in files.items() if rows]
+
+
 def evaluate(folder: Path, labels: Rows, items: Rows | None = None, **options: Any) -> Evaluation:
-    inputs: dict[str, Any] = {"labels": [lines(folder / "labels.jsonl", labels)]}
+    inputs: dict[str, Any] = {"labels": label_files(folder, labels)}
     if items is not None:
         inputs["items"] = [lines(folder / "items.jsonl", items)]
     protocol = options.pop("protocol", None)
@@ -77,19 +85,22 @@ def test_ten_labels_give_the_numbers_of_the_docs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["lines", "array", "gzip"])
 def test_labels_are_read_in_every_form_of_records(form: str, tmp_path: Path) -> None:
-    path, text = tmp_path / "labels", "".join(json.dumps(row) + "\n" for row in ten())
-    if form == "array":
-        text = json.dumps(ten())
-    path.write_bytes(gzip.compress(text.encode()) if form == "gzip" else text.encode())
-    found = evaluate_suite(load_suite("judged"), {"labels": [str(path)]}, TRUSTED)
+    paths = []
+    for name, rows in (("people", ten()[:10]), ("judge", ten()[10:])):
+        text = json.dumps(rows) if form == "array" else "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / name).write_bytes(gzip.compress(text.encode()) if form == "gzip" else text.encode())
+        paths.append(str(tmp_path / name))
+    found = evaluate_suite(load_suite("judged"), {"labels": paths}, TRUSTED)
     assert found["rate"] == 0.76
 
 
 def test_labels_may_be_in_several_files_in_any_order(tmp_path: Path) -> None:
     rows = ten()
-    paths = [lines(tmp_path / "a.jsonl", rows[50:][::-1]), lines(tmp_path / "b.jsonl", rows[:50])]
-    found = evaluate_suite(load_suite("judged"), {"labels": paths}, TRUSTED)
+    parts = {"a": rows[50:][::-1], "b": rows[10:50], "c": rows[5:10], "d": rows[:5]}
+    paths = [lines(tmp_path / f"{name}.jsonl", part) for name, part in parts.items()]
+    found, again = (evaluate_suite(load_suite("judged"), {"labels": each}, TRUSTED) for each in (paths, paths[::-1]))
     assert found["rate"] == 0.76
+    assert found.report["labelling"] == again.report["labelling"]
 
 
 @pytest.mark.parametrize("label", [True, 1, 1.0, "good"])
@@ -295,11 +306,10 @@ def test_too_few_labels_fail_a_gate(tmp_path: Path) -> None:
 
 
 def stored(folder: Path, name: str, labels: Rows, protocol: Path) -> str:
-    lines(folder / f"{name}.jsonl", labels)
     words = [
         "judged",
         "--labels",
-        str(folder / f"{name}.jsonl"),
+        *label_files(folder, labels, name),
         "--protocol",
         str(protocol),
         "--out",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -161,11 +162,11 @@ def test_one_page_at_a_time_writes_a_file_and_two_people_have_two(items: Path, o
     assert [read_lines(path)[0]["by"] for path in (out, tmp_path / "bob.jsonl")] == ["ann", "bob"]
 
 
-@pytest.mark.parametrize("place", ["folder", "url", "device"])
+@pytest.mark.parametrize("place", ["folder", "device"])
 def test_labels_go_into_a_file(place: str, items: Path, tmp_path: Path) -> None:
-    out = {"folder": str(tmp_path), "url": "s3://bucket/labels.jsonl", "device": "/dev/null"}[place]
+    out = {"folder": tmp_path, "device": Path("/dev/null")}[place]
     with pytest.raises(GoldgateError) as refused:
-        open_site(items, Path(out) if place != "url" else out)  # type: ignore[arg-type]  # a URL is no path
+        open_site(items, out)
     assert refused.value.code == "label.not_a_file"
 
 
@@ -302,6 +303,17 @@ def test_labels_of_a_draw_say_how_many_were_drawn(items: Path, out: Path, tmp_pa
         post(site, number, do="1", note="")
         site.close()
     assert [label["drawn"] for label in read_lines(out)] == [2, 3]
+
+
+def test_labels_of_a_draw_name_the_labels_of_the_judge_that_it_names(items: Path, out: Path, tmp_path: Path) -> None:
+    drawn, judge = tmp_path / "drawn.jsonl", tmp_path / "judge.jsonl"
+    judge.write_text('{"id": "claim-1", "label": true, "by": "model", "kind": "judge"}\n', encoding="utf-8")
+    sample = ["sample", "--from", str(items), "--n", "2", "--labels", str(judge), "--out", str(drawn)]
+    assert CliRunner().invoke(command, sample).exit_code == 0
+    site = open_site(drawn, out)
+    post(site, 1, do="1", note="")
+    site.close()
+    assert [label["labels_sha256"] for label in read_lines(out)] == [sha256(judge.read_bytes()).hexdigest()]
 
 
 def test_labels_of_items_that_were_changed_since_are_refused(items: Path, out: Path) -> None:

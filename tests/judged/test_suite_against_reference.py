@@ -69,17 +69,19 @@ def random_labels(chance: random.Random) -> list[Labelled]:
 
 
 def write_files(folder: Path, items: Sequence[Labelled]) -> dict[str, list[str]]:
-    labels: list[dict[str, Any]] = []
+    people: list[dict[str, Any]] = []
+    judges: list[dict[str, Any]] = []
     for at, item in enumerate(items):
-        labels += [{"id": f"{at}", "label": x, "by": f"p{n}", "kind": "human"} for n, x in enumerate(item.people)]
-        labels += [{"id": f"{at}", "label": x, "by": f"m{n}", "kind": "judge"} for n, x in enumerate(item.judges)]
+        people += [{"id": f"{at}", "label": x, "by": f"p{n}", "kind": "human"} for n, x in enumerate(item.people)]
+        judges += [{"id": f"{at}", "label": x, "by": f"m{n}", "kind": "judge"} for n, x in enumerate(item.judges)]
     records = {
         "items": [{"id": f"{at}"} | ({"group": item.group} if item.group else {}) for at, item in enumerate(items)],
-        "labels": labels,
+        "judges": judges,
+        "people": people,
     }
     for name, lines in records.items():
         (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    return {name: [str(folder / name)] for name in records}
+    return {"items": [str(folder / "items")], "labels": [str(folder / n) for n in ("judges", "people") if records[n]]}
 
 
 def check_share(found: dict[str, Any], expected: reference.Share | reference.Undefined, close: float) -> None:

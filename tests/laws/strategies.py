@@ -128,6 +128,7 @@ def protocols(draw: st.DrawFn) -> Protocol:
     return Protocol(
         sections={
             "metrics": ExtractionSettings(
+                blanks=draw(st.sampled_from(["remove", "keep"])),
                 relaxed=RelaxedSettings(relaxed, threshold, threshold),  # type: ignore[arg-type]  # drawn from the two
                 schema=SchemaSettings(schema_mode),  # type: ignore[arg-type]
                 cot=CotSettings(draw(st.booleans()), draw(st.booleans()), cot_mode),  # type: ignore[arg-type]

@@ -121,7 +121,7 @@ def test_mentions_in_tokens(document: Document, data: st.DataObject) -> None:
     entities: list[Json] = []
 
     def entity(span: Span) -> str:
-        entities.append({"id": f"T{len(entities)}", "start": span[0], "end": span[1], "text": "x"})
+        entities.append({"id": f"T{len(entities)}", "start": span[0], "end": span[1], "text": document.cut(span)})
         return str(entities[-1]["id"])
 
     record: Json = {
@@ -131,8 +131,15 @@ def test_mentions_in_tokens(document: Document, data: st.DataObject) -> None:
         "event_mentions": [
             {
                 "event_type": event.type,
-                "trigger": {"start": event.triggers[0][0], "end": event.triggers[0][1], "text": "x"},
-                "arguments": [{"entity_id": entity(spans[0]), "role": role, "text": "x"} for role, spans in event[2]],
+                "trigger": {
+                    "start": event.triggers[0][0],
+                    "end": event.triggers[0][1],
+                    "text": document.cut(event.triggers[0]),
+                },
+                "arguments": [
+                    {"entity_id": entity(spans[0]), "role": role, "text": document.cut(spans[0])}
+                    for role, spans in event[2]
+                ],
             }
             for event in document.events
         ],

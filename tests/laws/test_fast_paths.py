@@ -49,21 +49,13 @@ from goldgate.suites.extraction.events import (
     read_events,
     slow_events,
 )
-from goldgate.suites.extraction.events.answer_form import CANONICAL
 from goldgate.suites.extraction.events.match import match_units
 from goldgate.suites.extraction.events.relaxed_matching import (
     RelaxedRule,
     shares_substring_by_halves,
     slow_shares_substring,
 )
-from goldgate.suites.extraction.measures import (
-    count_distinct,
-    distinct_values,
-    fast_count_distinct,
-    hint_names,
-    only_value_violations,
-    unsupported_normalized,
-)
+from goldgate.suites.extraction.measures import normalized_support
 from goldgate.suites.extraction.settings import RelaxedSettings
 from tests.examples import examples
 
@@ -249,18 +241,12 @@ def test_quick_matching_of_roles_with_one_argument(data: st.DataObject, mode: An
 @MANY
 @given(answers(), st.one_of(texts, st.lists(short, max_size=8).map("".join)))
 def test_quick_hallucination(events: Events, text: str) -> None:
-    expected = [
-        value for value in distinct_values(events.values()) if slow_normalize(value.text) not in slow_normalize(text)
-    ]
-    assert unsupported_normalized(events, Haystack(text)) == expected
-
-
-@MANY
-@given(answers())
-def test_quick_count_of_values(events: Events) -> None:
-    distinct = {(value.unit, value.span) for value in events.values()}
-    assert fast_count_distinct(events) in (None, len(distinct))
-    assert count_distinct(events) == len(distinct)
+    first = {value.unit: value for value in reversed([*events.values()])}
+    wrong = {unit for unit, value in first.items() if slow_normalize(value.text) not in slow_normalize(text)}
+    checked, unsupported, units, _ = normalized_support(events, events, Haystack(text))
+    assert (checked, {*units}) == (len(first), wrong)
+    assert {value.unit: value for value in unsupported} == {unit: first[unit] for unit in wrong}
+    assert len(unsupported) == len(wrong)
 
 
 # --- thoughts
@@ -359,21 +345,5 @@ def test_a_value_is_not_where_a_character_joins_it_or_is_joined_by_it() -> None:
         events = read_events(
             EventList([{"event_type": "T", "arguments": [{"role": "r", "argument": value}]}], "$"), None
         )
-        assert len(unsupported_normalized(events, Haystack(text))) == 1
+        assert len(normalized_support(events, events, Haystack(text)).unsupported) == 1
         assert slow_first_missing(events, f"r: {text}", normalize_all([f"r: {text}"])) is not None
-
-
-# --- hints
-
-
-@MANY
-@given(odd_events, st.sampled_from(["list", "events", "event_list", "one", "other"]), st.booleans())
-def test_no_hints_are_missed_where_only_values_are_wrong(listed: list[Any], layout: str, with_schema: bool) -> None:
-    roles = {name: frozenset(entry["roles"]) for name, entry in SCHEMA["event_types"].items()} if with_schema else None
-    value: Any = {"list": listed, "one": listed[0] if listed else {}, "other": {"items": listed}}.get(layout)
-    found = event_list({layout: listed} if value is None else value)
-    if found is None:
-        return
-    violations = slow_events(found, None, roles).violations
-    if violations and only_value_violations(violations, CANONICAL):
-        assert not [*hint_names({layout: listed} if value is None else value, CANONICAL)]

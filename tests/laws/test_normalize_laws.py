@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core import value_text as module
-from goldgate.core.value_text import Haystack, normalize, normalize_all, normalize_by_character, starts_segment
+from goldgate.core.value_text import (
+    Haystack,
+    normalize,
+    normalize_all,
+    normalize_by_character,
+    normalize_with_blanks,
+    starts_segment,
+)
 from tests.examples import examples
 
 FROM = "。、“”„‟〝〞「」『』‘’‚‛《》〈〉【】〔〕〖〗—–―‐‒−·•・〜"
@@ -47,6 +54,31 @@ def test_normal_form_equals_the_definition(text: str) -> None:
     assert normalize(text) == plainly(text)
 
 
+def with_blanks_plainly(text: str) -> str:
+    """The definition: each run of whitespace is looked at with the characters on both sides of it."""
+    runs = re.split(r"(\s+)", unicodedata.normalize("NFKC", text).translate(TABLE).strip())
+    for place in range(1, len(runs), 2):
+        beside = runs[place - 1][-1], runs[place + 1][0]
+        runs[place] = "" if any(map(needs_no_blank, beside)) else " "
+    return "".join(runs).casefold()
+
+
+def needs_no_blank(character: str) -> bool:
+    kana = r"\u3041-\u3096\u309d-\u309f\u30a1-\u30ff\u3105-\u312f"
+    scripts = rf"[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af{kana}]"
+    is_assigned = unicodedata.category(character) != "Cn"
+    return unicodedata.category(character)[0] in "PS" or (is_assigned and re.match(scripts, character) is not None)
+
+
+@MANY
+@given(st.one_of(hard_text, st.text(alphabet="aB1% (\n\u3000甲アㄅ한é", max_size=12)))
+def test_normal_form_with_blanks_equals_the_definition(text: str) -> None:
+    form = normalize_with_blanks(text)
+    assert form == with_blanks_plainly(text)
+    assert form.replace(" ", "") == normalize(text)
+    assert normalize_with_blanks(form).replace(" ", "") == normalize(form)
+
+
 @MANY
 @given(st.one_of(any_text, st.lists(st.sampled_from(HARD), max_size=400).map("".join)))
 def test_normal_form_by_character_equals_the_definition(text: str) -> None:
@@ -67,6 +99,15 @@ def test_normal_form_of_a_long_text_equals_the_definition(parts: list[str], fill
     text = (filling * 20).join(parts) + filling * 30
     assert len(text) >= 30
     assert normalize(text) == plainly(text)
+
+
+@MANY
+@given(st.lists(st.one_of(any_text, st.sampled_from(["\ufdfa", "e\u0301 a", "\u200b"])), max_size=6).map("".join))
+def test_normal_form_piece_by_piece_equals_the_definition(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_PIECE", 2)
+        assert normalize_by_character(text) == plainly(text)
+        assert normalize_with_blanks(text) == with_blanks_plainly(text)
 
 
 @MANY

@@ -27,7 +27,7 @@ Samples = tuple[list[Json], list[Json]]
 
 
 def evaluate(data: Samples, protocol: Protocol) -> Evaluation:
-    return goldgate.evaluate(*data, SCHEMA, protocol)
+    return goldgate.evaluate(*data, SCHEMA, protocol, allow_empty=True)
 
 
 def counted(evaluation: Evaluation, name: str) -> tuple[int, int]:
@@ -75,7 +75,7 @@ def test_order_and_split_into_files_change_nothing_but_the_inputs(
             )
         schema = Path(folder) / "schema.json"
         schema.write_text(json.dumps(SCHEMA), encoding="utf-8")
-        found = goldgate.evaluate_files(names[0], names[1], schema, protocol)
+        found = goldgate.evaluate_files(names[0], names[1], schema, protocol, allow_empty=True)
     report = json.loads(found.to_json())
     inputs = report.pop("inputs")
     assert sum(entry["samples"] for entry in inputs["gold"]) == len(data[0])
@@ -100,7 +100,7 @@ def test_shuffled_lines_give_the_same_bytes(data: Samples, protocol: Protocol, d
         for attempt in range(2):
             golds, predictions = (drawn.draw(st.permutations(records)) if attempt else records for records in data)
             paths = write(Path(folder) / "g", golds, 1), write(Path(folder) / "p", predictions, 1)
-            report = goldgate.evaluate_files(*paths, None, _without_schema(protocol)).report
+            report = goldgate.evaluate_files(*paths, None, _without_schema(protocol), allow_empty=True).report
             reports.append(Evaluation({**report, "inputs": None, "stands_out": _but_for_files(report)}).to_json())
     assert reports[0] == reports[1]
 
@@ -266,7 +266,7 @@ def test_sum_of_the_samples_records_is_the_report(data: Samples, protocol: Proto
         schema = write(Path(folder) / "s", [], 1)
         schema.write_text(json.dumps(SCHEMA), encoding="utf-8")
         paths = write(Path(folder) / "g", data[0], 1), write(Path(folder) / "p", data[1], 1)
-        evaluation = goldgate.evaluate_files(*paths, schema, protocol, records=records)
+        evaluation = goldgate.evaluate_files(*paths, schema, protocol, allow_empty=True, records=records)
     summed: Counter[str] = Counter()
     for line in records.getvalue().splitlines():
         summed.update(_counts_of(json.loads(line)))

@@ -24,12 +24,12 @@ pytest.importorskip("transformers", reason="the extra `local` is not installed: 
 ROOT = Path(__file__).parents[2]
 
 
-def run(gold: Path, checkpoint: Path, *more: str) -> subprocess.CompletedProcess[str]:
+def run(gold: Path, checkpoint: Path, *more: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     arguments = ["--checkpoint", str(checkpoint), "--gold", str(gold), "--schema", str(gold.parent / "schema.json")]
     usual = ["--out", str(gold.parent / "out"), "--max-tokens", "8", "--batch-size", "2", "--device", "cpu"]
     return subprocess.run(
         [sys.executable, str(ROOT / "evaluate.py"), *arguments, *usual, *more],
-        capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        input=stdin, capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     )  # fmt: skip
 
 
@@ -130,3 +130,27 @@ def test_what_is_no_checkpoint_is_an_error(tmp_path: Path, gold: Path, files: tu
 def test_a_missing_checkpoint_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="not a checkpoint"):
         checkpoint_hash(str(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize(
+    ("file", "changes"),
+    [
+        ("config.json", {"model_type": "own", "auto_map": {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M"}}),
+        ("config.json", {"auto_map": {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M"}}),
+        ("tokenizer_config.json", {"tokenizer_class": "Own", "auto_map": {"AutoTokenizer": ["own.T", None]}}),
+        ("custom_generate/generate.py", {}),
+    ],
+)
+def test_code_of_a_checkpoint_is_never_run(tmp_path: Path, gold: Path, file: str, changes: dict[str, Any]) -> None:
+    folder, marker = make_checkpoint(tmp_path / "own"), tmp_path / "it-ran"
+    code = f"open({str(marker)!r}, 'w').close()\nfrom transformers import LlamaConfig as C, LlamaForCausalLM as M\n"
+    (folder / "own.py").write_text(code)
+    path = folder / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes) if changes else code)
+    done = run(gold, folder, stdin="y\n" * 9)
+    assert not marker.exists()
+    assert "[y/N]" not in done.stdout + done.stderr
+    if "model_type" in changes or "tokenizer_class" in changes:  # the others can be loaded without their code
+        assert done.returncode == 2
+        assert "goldgate never runs a checkpoint's code" in " ".join(done.stderr.split())

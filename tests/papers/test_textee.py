@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import goldgate
+from goldgate.errors import ConfigError
 from tests.cases import cases
 
 from . import published
@@ -66,11 +67,48 @@ def test_offsets_decide_where_both_sides_have_them() -> None:
     assert (count(found, "textee_by_offsets"), count(found, "textee_by_text")) == (1, 0)
 
 
-def test_words_decide_where_something_has_no_offsets() -> None:
-    found = judge("textee", GOLD, [event("Attack", ("Place", "ROME"), trigger=("Bombed", 4, 10))])
-    assert triple(found, "textee_tc") == (1, 1, 2)
-    assert triple(found, "textee_ac_plus") == (1, 1, 4)
-    assert (count(found, "textee_by_offsets"), count(found, "textee_by_text")) == (0, 1)
+WITHOUT_OFFSETS = [event("Attack", ("Place", "ROME"), trigger=("Bombed", 4, 10))]
+
+
+def test_what_has_no_offsets_beside_gold_that_has_is_no_hit() -> None:
+    found = judge("textee", GOLD, WITHOUT_OFFSETS)
+    assert triple(found, "textee_tc") == (1, 1, 2)  # the trigger has offsets
+    assert triple(found, "textee_ac_plus") == (0, 1, 4)
+    assert [count(found, f"textee_{name}") for name in ("by_offsets", "by_text", "without_offsets")] == [1, 0, 1]
+    (warning,) = [each for each in found.report["stands_out"] if each["code"] == "answers_without_offsets"]
+    assert warning["counts"] == {"answers": 1, "of": 1}
+    assert warning["message"].endswith("write in the protocol: metrics: {profile_offsets: words}")
+
+
+def test_leaving_out_the_offsets_of_one_argument_makes_no_hits_of_wrong_offsets() -> None:
+    # Every word is right and every offset is wrong, but that the last argument has none: 0 of 40 in 10 samples.
+    arguments = [
+        ("Place", "Rome", 11, 15),
+        ("Place", "Oslo", 29, 33),
+        ("Attacker", "Bob", 0, 3),
+        ("Target", "Mary", 5, 9),
+    ]
+    gold = [event("Attack", *arguments)]
+    moved = [(role, words, start + 1, end + 1) for role, words, start, end in arguments]
+    answer = [event("Attack", *moved[:3], ("Target", "Mary"))]
+    assert triple(judge_all("textee", [gold] * 10, [answer] * 10), "textee_ac") == (0, 40, 40)
+    by_words = judge_all("textee", [gold] * 10, [answer] * 10, profile_offsets="words")
+    assert triple(by_words, "textee_ac") == (40, 40, 40)
+    assert "profile:textee.v3+words|" in by_words.report["signature"]
+
+
+def test_words_decide_where_gold_has_no_offsets_or_the_protocol_says_so() -> None:
+    bare = [event("Attack", ("Place", "Rome"), trigger=("bombed",))]
+    for gold, answer, declared in ((GOLD, WITHOUT_OFFSETS, {"profile_offsets": "words"}), (bare, WITHOUT_OFFSETS, {})):
+        found = judge("textee", gold, answer, **declared)
+        assert triple(found, "textee_tc")[:2] == triple(found, "textee_ac_plus")[:2] == (1, 1)
+        assert [count(found, f"textee_{name}") for name in ("by_offsets", "by_text", "without_offsets")] == [0, 1, 0]
+
+
+def test_offsets_by_words_are_a_setting_of_textee_only() -> None:
+    for profile in ("doc2edag", "values"):
+        with pytest.raises(ConfigError, match="only the profile textee compares offsets"):
+            judge(profile, GOLD, GOLD, profile_offsets="words")
 
 
 def test_an_event_without_a_trigger_is_attached_to_nothing() -> None:
@@ -89,7 +127,7 @@ def test_nothing_at_all_is_undefined_where_textee_gives_zero() -> None:
 
 
 def test_a_missing_prediction_costs_recall_where_textee_ends_in_an_assertion() -> None:
-    found = goldgate.evaluate([{"id": "0", "events": GOLD}], [], protocol=settings("textee"))
+    found = goldgate.evaluate([{"id": "0", "events": GOLD}], [], protocol=settings("textee"), allow_empty=True)
     assert triple(found, "textee_tc") == (0, 0, 2)
     with pytest.raises(AssertionError):
         published.textee([], [_instance("0", [])])
@@ -116,10 +154,10 @@ def test_what_is_no_trigger_is_none(trigger: Any) -> None:
 
 
 @cases("place", [{"start": 10, "end": 4}, {"start": -1, "end": 3}, {"start": "4", "end": 10}, {}])
-def test_a_trigger_with_offsets_that_are_none_is_compared_by_its_words(place: dict[str, Any]) -> None:
+def test_a_trigger_with_offsets_that_are_none_has_none(place: dict[str, Any]) -> None:
     answer = [{"event_type": "Attack", "arguments": [], "trigger": "bombed", **place}]
     found = judge("textee", [event("Attack", trigger=("bombed", 4, 10))], answer)
-    assert (triple(found, "textee_tc"), count(found, "textee_by_text")) == ((1, 1, 1), 1)
+    assert (triple(found, "textee_tc"), count(found, "textee_without_offsets")) == ((0, 1, 1), 1)
 
 
 def test_triggers_are_found_in_a_raw_response_and_in_another_form() -> None:
@@ -156,7 +194,8 @@ def test_words_that_normalize_to_nothing_and_empty_roles_count_by_their_offsets(
     assert triple(found, "textee_ac") == (1, 2, 2)
     assert triple(found, "strict") == (0, 0, 1)
     # Where words decide, a word that is nothing is not a key; an empty role is a role.
-    by_text = judge("textee", gold, [event("Attack", ("Place", "\u200b"), ("", "Rome"), trigger=("x",))])
+    said = [event("Attack", ("Place", "\u200b"), ("", "Rome"), trigger=("x",))]
+    by_text = judge("textee", gold, said, profile_offsets="words")
     assert (triple(by_text, "textee_ti"), triple(by_text, "textee_ai")) == ((0, 1, 0), (1, 1, 1))
     assert triple(by_text, "textee_ac") == (0, 1, 1)
 

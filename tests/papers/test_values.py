@@ -222,6 +222,14 @@ def test_many_values_at_once_fit_as_pair_by_pair(ours: list[str], theirs: list[s
         assert indexed(number) == plain(number), (lefts[number], rights)
 
 
+def test_numbers_are_looked_for_in_the_beginning_of_a_long_argument() -> None:
+    assert read_argument("x " * 600 + "5 million").values == ()
+    (five,) = read_argument("5" + " \u200b" * 100_000 + "million" + " x" * 600).values
+    assert five == Quantity(Fraction(5_000_000), None)
+    piled = "a" + "\u0301\u0316" * 100_000  # sorting these marks in place takes minutes
+    assert read_argument(piled).values == ()
+
+
 def test_thousands_of_values_are_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[object] = []
     monkeypatch.setattr(value_matching, "same_value", lambda *values: compared.append(values))

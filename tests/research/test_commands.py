@@ -53,7 +53,7 @@ def test_a_pass_prints_the_gates_first_and_writes_the_report_beside_the_outputs(
         ["PASS", "abstention_accuracy"],
         ["PASS", "manifest_integrity"],
     ]
-    assert max(map(len, printed)) <= 80
+    assert max(len(line) for line in printed if str(folder) not in line) <= 80
     report = json.loads((folder / "outputs.report.json").read_text())
     assert report["status"] == "PASS"
     assert sorted(path.name for path in folder.iterdir()) == ["golden.json", "outputs", "outputs.report.json"]
@@ -121,9 +121,14 @@ def test_a_report_that_cannot_be_written_is_a_system_error(folder: Path) -> None
 
 @cases(
     ("outputs", "expected"),
-    [("./outputs", "./outputs.report.json"), ("a/outputs/", "a/outputs.report.json"), ("/x/y", "/x/y.report.json")],
+    [("./outputs", "./outputs.report.json"), ("a/outputs/", "a/outputs.report.json"), ("nope", None)],
 )
-def test_default_report_is_beside_the_outputs(outputs: str, expected: str) -> None:
+def test_default_report_is_beside_the_outputs(
+    outputs: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("outputs", "a/outputs"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
     assert SUITE.report_file({"outputs": [outputs]}) == expected
 
 
@@ -315,3 +320,21 @@ def test_a_folder_holds_the_results_of_one_suite(folder: Path) -> None:
 def test_the_report_is_no_other_result(folder: Path, name: str) -> None:
     result = research(folder, "--out", folder / "out", "--report", folder / "out" / name)
     assert (result.exit_code, "report.is_a_result" in result.stderr) == (2, True)
+
+
+def test_the_verdict_in_a_folder_of_results_is_not_replaced_alone(folder: Path) -> None:
+    result = research(folder, "--out", folder / "out", "--report", folder / "out" / "report.json")
+    assert "report.is_a_result" not in result.stderr
+    whole = (folder / "out" / "report.json").read_bytes()
+    for more in ((), ("--out", folder / "new")):
+        result = research(folder, "--report", folder / "out" / "report.json", *more)
+        assert (result.exit_code, "report.is_a_result" in result.stderr) == (2, True)
+    assert (folder / "out" / "report.json").read_bytes() == whole
+
+
+def test_mistyped_outputs_leave_no_report_behind(tmp_path: Path) -> None:
+    (tmp_path / "golden.json").write_text("[]")
+    result = CliRunner().invoke(
+        goldgate, ["research", "--golden", str(tmp_path / "golden.json"), "--outputs", str(tmp_path / "nope")]
+    )
+    assert (result.exit_code, sorted(path.name for path in tmp_path.iterdir())) == (2, ["golden.json"])

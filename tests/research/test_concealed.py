@@ -199,12 +199,11 @@ def test_a_manifest_with_a_key_twice_is_none(bad_run: Path, tmp_path: Path, as_f
     assert "bad_manifest" in codes(evaluation)
 
 
-def test_a_chunk_with_a_key_twice_confirms_nothing(bad_run: Path, tmp_path: Path) -> None:
+def test_a_chunk_with_a_key_twice_breaks_the_run(bad_run: Path, tmp_path: Path) -> None:
     path = bad_run / "chunks.jsonl"
     path.write_text(path.read_text().replace('"text": ', '"text": "Nothing froze.", "text": '))
     evaluation = judged(tmp_path)
-    assert "bad_chunk" in codes(evaluation)
-    assert evaluation.report["evidence"]["levels"]["verbatim"] == 9
+    assert broken(evaluation) == {bad_run.name: "unreadable_chunks"}
 
 
 def test_a_letter_among_modifier_letters_is_thin(bad_run: Path, tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ def test_a_claims_status(tmp_path: Path, stated: str, logged: list[str], counted
         ("NO_EVIDENCE", ["budget exceeded"], 0),
         ("OBJECTIVE_ACHIEVED", ["NO_EVIDENCE"], 0),
         ("BUDGET_EXCEEDED", ["NO_EVIDENCE"], 0),
+        ("NO_EVIDENCE", ["BUDGET_EXCEEDED", "NO_EVIDENCE"], 0),  # the log contradicts itself: the worse counts
+        ("NO_EVIDENCE", ["NO_EVIDENCE", "Budget-Exceeded", "NO_EVIDENCE", "no_evidence"], 0),
     ],
 )
 def test_a_run_abstained_only_if_both_say_so(tmp_path: Path, stated: str, logged: list[str], right: int) -> None:
@@ -55,6 +57,17 @@ def test_a_run_abstained_only_if_both_say_so(tmp_path: Path, stated: str, logged
     log = [event(1), event(2), *(event(None, stop_reason=reason) for reason in logged)]
     write_run(tmp_path / "outputs", out=out, events=log)
     assert counts(judged(tmp_path), "abstention_accuracy") == (right, 1)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_two_stop_reasons_in_one_log_are_listed_and_the_worse_counts(tmp_path: Path, order: int) -> None:
+    write_golden(tmp_path)
+    ends = [event(None, stop_reason=reason) for reason in ("NO_EVIDENCE", "OBJECTIVE_ACHIEVED")][::order]
+    write_run(tmp_path / "outputs", events=[event(1), event(2), *ends])
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "false_abstention_rate") == (1, 1)
+    message = next(f["message"] for f in evaluation.report["findings"] if f["code"] == "contradiction")
+    assert message.startswith("the log says 'OBJECTIVE" if order < 0 else "the log says 'NO_EVIDENCE")
 
 
 def test_where_there_is_evidence_abstaining_is_the_worse_reading(tmp_path: Path) -> None:

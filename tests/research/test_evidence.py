@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ from goldgate.suites.research.text import (
     empty_claim_reason,
     empty_quote_reason,
     fold,
+    nearest_text,
     offset_of_quote,
     question_words,
 )
 from tests.cases import cases
 
-from .judged import counts, finding, judged
+from .judged import broken, counts, finding, judged
 from .trees import CHUNKS, SHA256, SOURCE, chunk, claim, evidence, output, write_golden, write_run
 
 STORED = Sources({name: chunk(name) for name in CHUNKS})  # type: ignore[misc]  # as they are decoded
@@ -33,8 +35,6 @@ def check(record: dict[str, Any], sources: Sources = STORED, **demands: bool) ->
 
 
 def with_artifact(data: str = SOURCE, name: str | None = None, **chunk_fields: Any) -> Sources:
-    import hashlib
-
     real = hashlib.sha256(data.encode()).hexdigest()
     chunks = {key: chunk(key, **chunk_fields) for key in CHUNKS}
     return Sources(chunks, frozenset(), {name or real: Artifact(data.encode(), real)})  # type: ignore[arg-type]
@@ -192,8 +192,6 @@ def test_a_chunk_that_is_not_in_its_artifact() -> None:
 
 
 def test_an_artifact_that_is_no_text_is_checked_by_its_hash(tmp_path: Path) -> None:
-    import hashlib
-
     data = b"%PDF\xff\xfe"
     name = hashlib.sha256(data).hexdigest()
     sources = Sources({"c1": chunk("c1")}, frozenset(), {name: Artifact(data, name)})  # type: ignore[dict-item]
@@ -206,13 +204,99 @@ def test_levels_and_failures_stand_beside_the_rate(tmp_path: Path) -> None:
         evidence("e1", provenance={"source_id": "annals", "content_hash": SHA256}),
         evidence("e2", "c2", "eleven days"),
         evidence("e3", chunk="c1") | {"chunk_id": "c9"},
+        evidence("e5", chunk="c1") | {"chunk_id": "c9", "provenance": {"artifact_id": SHA256}},
         evidence("e4", quote="froze in 1872"),
     ]
     write_run(tmp_path / "outputs", out=output(evidence=ledger), artifact=True)
     evaluation = judged(tmp_path)
     shown = evaluation.report["evidence"]
-    assert shown["levels"] == {"structural": 1, "verbatim": 1, "chain": 1, "anchored": 0}
-    assert shown["failures"] == {"fabricated": 1}
+    assert shown["levels"] == {"structural": 0, "verbatim": 1, "chain": 2, "anchored": 0}
+    assert shown["failures"] == {"dangling_chunk": 1, "fabricated": 1}
+
+
+PAGE = (
+    "<!DOCTYPE html><html><head><title>Annals</title><style>p {color: red}</style></head><body>"
+    "<!-- it did not freeze --><h1>Oldwick</h1><p>The harbour of <b>Old</b>wick froze&nbsp;in 1871.</p>"
+    "<script>froze = 1872</script></body></html>"
+)
+
+
+@pytest.mark.parametrize("stores_chunks", [False, True])
+@pytest.mark.parametrize(
+    ("data", "quote", "level", "failure"),
+    [
+        (b"The harbour froze  in 1871.", "froze in 1871", "chain", None),
+        (b"The harbour froze in 1871.", "froze in 1872", None, "fabricated"),
+        (PAGE.encode(), "The harbour of Oldwick froze in 1871.", "chain", None),
+        (PAGE.encode(), "froze = 1872", None, "fabricated"),
+        (PAGE.encode(), "it did not freeze", None, "fabricated"),
+        (PAGE.encode(), "color: red", None, "fabricated"),
+        (b"%PDF-1.7 froze in 1871", "froze in 1871", "structural", None),  # no text: nothing can be said
+        ("froze in 1871".encode("utf-16"), "froze in 1871", "structural", None),
+        ("froze in 1871".encode("utf-16-le"), "froze in 1871", "structural", None),
+        (b"The harbour froze in 1871.", None, "structural", None),  # a span of a chunk that is not there
+        (None, "froze in 1871", "structural", None),
+    ],
+)
+def test_a_quote_whose_chunk_is_not_stored_is_held_against_the_artifact(
+    data: bytes | None, quote: str | None, level: str | None, failure: str | None, stores_chunks: bool
+) -> None:
+    name = hashlib.sha256(data or b"").hexdigest()
+    record: dict[str, Any] = {"evidence_id": "e1", "chunk_id": "c\u200b1", "provenance": {"artifact_id": name}}
+    record |= {"span": {"start": 3, "end": 9}} if quote is None else {"quote": quote}
+    chunks: dict[str, Any] = {"c1": chunk("c1")} if stores_chunks else {}
+    artifacts = {} if data is None else {name: Artifact(data, name)}
+    if level == "structural" and stores_chunks:
+        level, failure = None, "dangling_chunk"
+    assert check(record, Sources(chunks, frozenset(), artifacts)) == (level, failure)
+
+
+def test_an_artifact_under_another_name_is_the_artifact_of_its_hash(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    record = evidence(quote="froze in 1872", provenance={"source_id": "annals", "content_hash": SHA256})
+    run = write_run(tmp_path / "outputs", out=output(evidence=[record | {"chunk_id": "c9"}]), chunks=[])
+    (run / "artifacts").mkdir()
+    (run / "artifacts" / "annals.txt").write_text(SOURCE, encoding="utf-8")
+    evaluation = judged(tmp_path)
+    assert evaluation.report["evidence"]["failures"] == {"fabricated": 1}
+    message = finding(evaluation, "fabricated")["message"]
+    assert "the quote “froze in 1872” is not in the stored artifact" in message
+    assert message.endswith("the nearest stored text is “froze in 1871”")
+
+
+@pytest.mark.parametrize(
+    ("chunks", "is_broken", "failure"),
+    [
+        ('{"chunk_id": "c1", "source_id": "annals", "te', True, "dangling_chunk"),
+        ('{"chunk_id": "c1", "source_id": "annals"}\n', False, "dangling_chunk"),  # no text: it confirms nothing
+        ('{"chunk_id": "c1", "source_id": "annals", "text": ""}\n', False, "span_out_of_range"),
+        ("\n \n", False, None),
+    ],
+)
+def test_chunks_that_say_nothing(tmp_path: Path, chunks: str, is_broken: bool, failure: str | None) -> None:
+    write_golden(tmp_path)
+    run = write_run(tmp_path / "outputs")
+    (run / "chunks.jsonl").write_text(chunks)
+    evaluation = judged(tmp_path)
+    assert bool(broken(evaluation)) == is_broken
+    assert is_broken or evaluation.report["evidence"]["failures"] == ({failure: 1} if failure else {})
+    assert evaluation.report["gates"][0]["verdict"] == ("FAIL" if is_broken or failure else "PASS")
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "nearest"),
+    [
+        (
+            "The mayor never thanked the crews",
+            "Then the mayor thanked the crews at once.",
+            "Then the mayor thanked the crews at",
+        ),
+        ("completely unrelated", "The harbour froze.", None),
+        ("市长从未感谢船员的耐心", "据说市长曾经感谢船员的耐心和勇气。", "市长曾经感谢船员的耐心和勇气"),
+    ],
+)
+def test_the_nearest_stored_text(quote: str, text: str, nearest: str | None) -> None:
+    assert nearest_text(quote, text) == nearest
 
 
 def test_a_reference_into_nothing_dangles(tmp_path: Path) -> None:

@@ -19,11 +19,23 @@ from goldgate.suites.research.golden import load_golden, near_queries
 from goldgate.suites.research.run.evidence import EvidenceDemands, Sources, check_evidence
 from goldgate.suites.research.run.files import Artifact, ReadLimits, read_run
 from goldgate.suites.research.suite import SUITE
-from goldgate.suites.research.text import fold
+from goldgate.suites.research.text import fold, html_text
 from tests.cases import cases
 
 from .judged import broken, codes, counts, finding, judged
-from .trees import chunk, chunk_text, claim, evidence, lines, manifest, output, query, write_golden, write_run
+from .trees import (
+    chunk,
+    chunk_text,
+    claim,
+    event,
+    evidence,
+    lines,
+    manifest,
+    output,
+    query,
+    write_golden,
+    write_run,
+)
 
 
 @pytest.fixture
@@ -112,7 +124,8 @@ def test_files_of_nonsense(outputs: Path, name: str, content: bytes) -> None:
     (run / name).write_bytes(content)
     evaluation = judged(outputs.parent)
     assert evaluation.report["status"] == "FAIL"
-    assert counts(evaluation, "evidence_coverage_rate") == (1, 1)  # without chunks only the form is checked
+    nothing_stored = name != "chunks.jsonl" or not content.strip()  # then only the form is checked
+    assert counts(evaluation, "evidence_coverage_rate") == (int(nothing_stored), 1)
 
 
 def test_half_a_surrogate_pair_and_a_byte_order_mark(outputs: Path) -> None:
@@ -369,3 +382,18 @@ def test_a_key_that_stands_twice_among_very_many_is_found_in_time(outputs: Path)
     many = ", ".join(f'"k{number}": 1' for number in range(50_000))
     (run / "research_output.json").write_text(lines(output()).strip()[:-1] + f', "notes": {{{many}, "k49999": 2}}}}')
     assert set(broken(judged(outputs.parent)).values()) == {"repeated_key"}
+
+
+def test_a_page_with_a_tag_without_end_is_read_in_time() -> None:
+    began = time.process_time()
+    assert html_text("<p>It fr<b>oze</b> <" + "a" * 300_000).split()[:2] == ["It", "froze"]
+    assert time.process_time() - began < 2
+
+
+def test_steps_of_a_broken_run_of_no_query_do_not_raise_manifest_integrity(outputs: Path) -> None:
+    write_run(outputs, manifests=[manifest(1)])
+    stranger = write_run(outputs, "run_r2", output("r2"), events=[event(step, "r2") for step in (1, 2)])
+    (stranger / "research_output.json").write_text("[]")
+    evaluation = judged(outputs.parent)
+    assert counts(evaluation, "manifest_integrity") == (1, 2)
+    assert SUITE.stored_rates(evaluation.report).rates["manifest_integrity"] == (1, 2)

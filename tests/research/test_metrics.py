@@ -223,6 +223,16 @@ def test_companions_by_hand(tmp_path: Path) -> None:
     assert counts(evaluation, "golden_recall") == (2, 6)
 
 
+@pytest.mark.parametrize(("status", "uncited"), [("candidate", 6), ("retracted", 6), ("verified", 0)])
+def test_only_verified_claims_cite(tmp_path: Path, status: str, uncited: int) -> None:
+    """Seven records: a verified claim cites the first, another claim all of them."""
+    write_golden(tmp_path)
+    ledger = [evidence(f"e{number}") for number in range(1, 8)]
+    claims = [claim(), claim("k2", tuple(f"e{number}" for number in range(1, 8)), status)]
+    write_run(tmp_path / "outputs", out=output(claims=claims, evidence=ledger))
+    assert counts(judged(tmp_path), "uncited_evidence_rate") == (uncited, 7)
+
+
 def test_a_broken_run_of_an_unknown_query_may_be_the_missing_one(tmp_path: Path) -> None:
     write_golden(tmp_path, query(), query("Other?", ("x",)))
     write_run(tmp_path / "outputs")

@@ -342,14 +342,15 @@ def test_a_key_that_stands_twice_breaks_the_run(tmp_path: Path, added: str, is_b
     assert broken(judged(tmp_path)) == ({"run_r1": "repeated_key"} if is_broken else {})
 
 
-def test_one_very_long_line_costs_that_line(tmp_path: Path) -> None:
+def test_a_torn_line_of_chunks_breaks_the_run(tmp_path: Path) -> None:
     write_golden(tmp_path)
     run = write_run(tmp_path / "outputs")
     with (run / "chunks.jsonl").open("a") as stream:
         stream.write('{"chunk_id": "' + "x" * 20_000_000)
     evaluation = judged(tmp_path)
-    assert finding(evaluation, "bad_chunk")["line"] == 4
-    assert counts(evaluation, "golden_recall") == (1, 1)
+    assert finding(evaluation, "unreadable_chunks")["line"] == 4
+    assert broken(evaluation) == {"run_r1": "unreadable_chunks"}
+    assert counts(evaluation, "golden_recall") == (0, 1)
 
 
 def test_findings_of_one_kind_do_not_grow_without_end(tmp_path: Path) -> None:

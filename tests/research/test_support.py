@@ -54,9 +54,11 @@ class Study:
         return str(self.folder / name)
 
     def evaluate(self, labels: Sequence[dict[str, Any]], protocol: str | None = None, **options: Any) -> Evaluation:
-        path = self.write("labels.jsonl", labels)
+        judges = [each for each in labels if each["kind"] == "judge"]
+        files = {"labels.jsonl": [each for each in labels if each not in judges], "judge.jsonl": judges}
+        paths = [self.write(name, own) for name, own in files.items() if own]
         rules = None if protocol is None else self.write_protocol(protocol)
-        return evaluate_outputs(self.golden, self.outputs, rules, labels=path, **options)
+        return evaluate_outputs(self.golden, self.outputs, rules, labels=paths, **options)
 
     def sample(self, size: int, *more: object) -> Path:
         """What goldgate sample draws from a result that is made now."""
@@ -197,6 +199,19 @@ def test_a_gate_has_95_percent_confidence_and_passes_or_fails(tmp_path: Path) ->
     assert verdicts == {"0.6": "PASS", "0.95": "INCONCLUSIVE"}
     bad = study.evaluate([label(name, False) for name in study.items], protocol % "0.6")
     assert next(gate for gate in bad.report["gates"] if gate["metric"] == RATE)["verdict"] == "FAIL"
+
+
+def test_a_failed_gate_names_the_claims_that_are_not_supported(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    people = [label(name, not name.startswith("run_11")) for name in study.items]
+    report = study.evaluate(people, "gates: {claim_support_rate: {min: 0.99}}\n").report
+    (causes,) = (each for each in report["causes"] if each["metric"] == RATE)
+    assert [cause["message"] for cause in causes["first"]] == [
+        "query 'Question 11?': the claim run_11/k1 has the label 0 of people",
+        "query 'Question 11?': the claim run_11/k2 has the label 0 of people",
+        "query 'Question 0?': the claim k3 is verified and not covered: nowhere is not in the ledger",
+    ]
+    assert causes["more"] == len(study.failing) - 1
 
 
 def test_it_is_not_gated_by_default_and_not_there_without_labels(tmp_path: Path) -> None:
@@ -446,7 +461,7 @@ def test_what_stands_out_in_the_labels_of_judged_items_stands_out_here(tmp_path:
 def test_copied_labels_stand_out(tmp_path: Path) -> None:
     study = Study(tmp_path, failing=0)
     both = [label(name, n % 3 != 0, kind) for n, name in enumerate(study.items) for kind in ("human", "judge")]
-    assert "perfect_agreement" in codes(study.evaluate(both))
+    assert "high_agreement" in codes(study.evaluate(both))
 
 
 def test_any_order_and_number_of_workers_give_the_same_report(tmp_path: Path) -> None:
@@ -467,9 +482,8 @@ def test_a_stored_result_is_verified_compared_and_leads_from_a_claim_to_its_labe
         cli("research", *inputs, *more, "--out", tmp_path / name, "--quiet", status=1)
         cli("verify", tmp_path / name)
     cli("compare", tmp_path / "plain", tmp_path / "labelled")
-    html = cli("view", tmp_path / "labelled", "--export", tmp_path / "site")
-    pages = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "site").rglob("*.html"))
-    assert "ann: yes, “see run_00/k1”" in pages, html
-    assert "model (judge): no" in pages
+    page = (tmp_path / "labelled" / "report.html").read_text(encoding="utf-8")
+    assert "ann: yes, “see run_" in page
+    assert "model (judge): no" in page
     Path(people).write_text(lines(*(label(name, False) for name in study.items)), encoding="utf-8")
     assert "labels" in cli("verify", tmp_path / "labelled", status=1)

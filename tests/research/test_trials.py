@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError
+from goldgate.report import render
 from goldgate.suites.research.report import recount_report
 from goldgate.suites.research.text import letter_profile
 
@@ -207,10 +208,65 @@ def test_runs_of_no_query_cannot_carry_a_gate(tmp_path: Path) -> None:
     write_run(tmp_path / "outputs", "a", output("a", claims=[claim(), claim("k2", ())]))
     claims = [{**claim(f"k{k}"), "statement": "xy"[k % 2] * k} for k in range(100)]
     write_run(tmp_path / "outputs", "b", output("b", objective="Anything?", claims=claims))
-    gate = judged(tmp_path).report["gates"][0]
-    assert (gate["measured"]["numerator"], gate["measured"]["denominator"]) == (101, 102)  # they count
+    evaluation = judged(tmp_path)
+    gate = evaluation.report["gates"][0]
+    assert (gate["measured"]["numerator"], gate["measured"]["denominator"]) == (1, 2)  # the value that decides
+    assert counts(evaluation, "evidence_coverage_rate") == (1, 2)
     assert gate["verdict"] == "FAIL"
-    assert gate["reason"] == "101/102 is ≥ 0.95; without the runs of no query 1/2 is not ≥ 0.95"
+    other = "without runs that match no query; with runs that match no query it is 101/102"
+    assert gate["reason"] == f"1/2 is not ≥ 0.95 {other}"
+    for format in ("text", "markdown", "html", "junit"):
+        text = " ".join(render(evaluation, format).split())
+        assert "101/102" in text, format
+        assert "0.5000" in text, format
+    assert recount_report(evaluation.report).rates["evidence_coverage_rate"] == (1, 2)
+
+
+@pytest.mark.parametrize("bad", [True, False])
+def test_runs_of_no_query_count_where_that_is_worse(tmp_path: Path, bad: bool) -> None:
+    """Queries 2/2, and with a run of none 2/4 where it is bad and 4/4 where it is good."""
+    write_golden(tmp_path, query(), INSUFFICIENT)
+    write_run(tmp_path / "outputs", "a", output("a", claims=[claim(), claim("k2")]))
+    write_run(tmp_path / "outputs", "n", abstention("n"))
+    cited = () if bad else ("e1",)
+    write_run(
+        tmp_path / "outputs", "b", output("b", objective="Anything?", claims=[claim("k1", cited), claim("k3", cited)])
+    )
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "evidence_coverage_rate") == ((2, 4) if bad else (4, 4))  # alike: with all runs
+    reason = "2/4 is not ≥ 0.95 with runs that match no query; without runs that match no query it is 2/2"
+    assert evaluation.report["gates"][0]["reason"] == (reason if bad else "4/4 is ≥ 0.95")
+    assert ("worse_reading" in codes(evaluation)) == bad
+
+
+def test_where_only_runs_of_no_query_have_claims_there_is_no_coverage(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(), INSUFFICIENT)
+    write_run(tmp_path / "outputs", "a", output("a", claims=[]))
+    write_run(tmp_path / "outputs", "n", abstention("n"))
+    write_run(tmp_path / "outputs", "b", output("b", objective="Anything?"))
+    evaluation = judged(tmp_path)
+    assert evaluation.report["metrics"]["main"]["evidence_coverage_rate"]["value"] is None
+    gate = evaluation.report["gates"][0]
+    assert gate["verdict"] == "FAIL"
+    assert gate["reason"].endswith("without runs that match no query; with runs that match no query it is 1/1")
+    assert recount_report(evaluation.report).rates["evidence_coverage_rate"] == (0, 0)
+    lenient = judged(tmp_path, "gates: {evidence_coverage_rate: {min: 0.95, on_not_evaluable: pass}}")
+    assert lenient.report["gates"][0]["verdict"] == "PASS"  # 1/1 passes as well
+
+
+def test_the_worst_of_four_readings_decides_and_the_best_stands_beside_it(tmp_path: Path) -> None:
+    """Claims 1/2 in a run with a copy, 2/2 in another, 2/2 of no query: 3/4, 4/6, 5/6, 6/8; the worst is 4/6."""
+    write_golden(tmp_path, query())
+    for name in ("a", "copy"):
+        write_run(tmp_path / "outputs", name, output(name, claims=[claim(), claim("k2", ())]))
+    different = [claim("k1"), {**claim("k2"), "statement": "Ships waited."}]
+    write_run(tmp_path / "outputs", "c", output("c", claims=different))
+    write_run(tmp_path / "outputs", "x", output("x", objective="Anything?", claims=different))
+    evaluation = judged(tmp_path)
+    words = "with every copy counted and without runs that match no query; "
+    words += "with copies merged and with runs that match no query it is 5/6"
+    assert evaluation.report["gates"][0]["reason"] == f"4/6 is not ≥ 0.95 {words}"
+    assert recount_report(evaluation.report).rates["evidence_coverage_rate"] == (4, 6)
 
 
 def test_claims_that_state_the_same_are_pointed_out(tmp_path: Path) -> None:
@@ -292,13 +348,13 @@ def test_equal_runs_that_fail_cost_as_much_as_different_ones(tmp_path: Path, pro
     assert counts(evaluation, "golden_recall") == (41, 45)  # copies are not the trials that are owed
     assert run_entry(evaluation, "bad0")["copies"] == 4
     (gate,) = (gate for gate in evaluation.report["gates"] if gate["metric"] == "evidence_coverage_rate")
-    assert gate["reason"] == "400/500 is not \u2265 0.95; every copy counts: with copies merged it is 400/420"
-    messages = [entry["message"] for entry in evaluation.report["findings"] if entry["code"] == "copies_counted"]
-    assert messages[0].startswith(
-        "evidence_coverage_rate is 400/500 with every copy of a run counted, and 400/420 with"
+    assert gate["reason"] == "400/500 is not \u2265 0.95 with every copy counted; with copies merged it is 400/420"
+    messages = [entry["message"] for entry in evaluation.report["findings"] if entry["code"] == "worse_reading"]
+    assert messages[0] == (
+        "evidence_coverage_rate is 400/500 with every copy counted; with copies merged it is 400/420: the worse counts"
     )
-    (remark,) = (entry for entry in evaluation.report["stands_out"] if entry["code"] == "copies_counted")
-    assert remark["counts"] == {"copies": 4, "rates": 2}  # the bad runs also file a record that no claim cites
+    (remark,) = (entry for entry in evaluation.report["stands_out"] if entry["code"] == "worse_reading")
+    assert remark["counts"] == {"metrics": 4}  # two are worse merged: the bad runs have their query to themselves
 
 
 def test_byte_copies_of_a_run_that_fails_count(tmp_path: Path) -> None:
@@ -319,7 +375,7 @@ def test_honest_runs_that_are_equal_still_pass(tmp_path: Path) -> None:
     assert evaluation.passed
     assert counts(evaluation, "golden_recall") == (1, 1)  # of two readings that are alike the one with fewer runs
     assert evaluation.report["metrics"]["main"]["golden_recall"]["interval"]["units"] == 1
-    assert "copies_counted" not in codes(evaluation)
+    assert "worse_reading" not in codes(evaluation)
 
 
 def test_copies_do_not_stand_for_trials_that_are_missing(tmp_path: Path) -> None:
@@ -360,7 +416,15 @@ def test_more_runs_of_easy_queries_do_not_raise_coverage(tmp_path: Path, copies:
     passed = {name for name, verdict in verdicts(evaluation).items() if verdict == "PASS"}
     assert passed == {"golden_recall", "abstention_accuracy", "manifest_integrity"}
     (gate,) = (gate for gate in evaluation.report["gates"] if gate["verdict"] == "FAIL")
-    assert gate["reason"].endswith("with the same weight for every query 4/5 is not \u2265 0.95")
+    assert gate["reason"].startswith(
+        "4/5 is not \u2265 0.95 with the same weight for every query; with the same for every"
+    )
+    assert gate["measured"]["value"] == 0.8  # the value that decides
+    inputs = ["--golden", tmp_path / "golden.json", "--outputs", tmp_path / "outputs", "--out", tmp_path / "stored"]
+    assert CliRunner().invoke(goldgate, ["research", *map(str, inputs)]).exit_code == 1
+    for command in (("trend",), ("verify", "--records"), ("verify",)):  # nobody edited it
+        done = CliRunner().invoke(goldgate, [command[0], str(tmp_path / "stored"), *command[1:]])
+        assert done.exit_code == 0, done.output
 
 
 def test_the_worse_reading_is_taken_metric_by_metric(tmp_path: Path) -> None:

@@ -269,3 +269,11 @@ def test_a_form_that_is_not_read_is_logged_once(caplog: pytest.LogCaptureFixture
         assert reward(mapping, mapping, function=function) == [0.0, 0.0]
     (line,) = caplog.messages
     assert "set in the protocol: metrics: {response: {arguments: mapping}}" in line
+
+
+def test_an_answer_beyond_the_limits_is_not_an_empty_one() -> None:
+    leaves: Any = ["a"] * 20
+    for _ in range(3):
+        leaves = [leaves] * 20
+    reward = field_reward({"type": "object", "properties": {"a": {"type": "string"}}}, "field_recall")
+    assert reward(completions=["{}", json.dumps({"zz": leaves})], value=[{}, {}]) == [1.0, 0.0]

@@ -60,7 +60,6 @@ class Answers(RatioMeasure[Facts]):
 
     table = "answers"
     columns = ("right", "answerable", "silent", "unanswerable")
-    at_most_one = frozenset(columns)
     ratios = {
         "exact_match": over("right", "answerable", "no question has an answer"),
         "abstention": over("silent", "unanswerable", "every question has an answer"),
@@ -76,7 +75,6 @@ class Citations(RatioMeasure[Facts]):
 
     table = "citations"
     columns = ("hits", "cited", "sources")
-    fixed = frozenset({"sources"})
     ratios = precision_recall_f1("citation_", "hits", "cited", "sources")
 
     def row(self, facts: Facts) -> Counts:

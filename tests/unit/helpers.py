@@ -87,7 +87,7 @@ def score(response: str | list[Any] | None, record: Json, schema: Json | None = 
 
 def judge(golds: list[Json], predictions: list[Json], schema: Json | None = None, **settings: Any) -> Evaluation:
     """Records in memory, evaluated."""
-    return goldgate.evaluate(golds, predictions, schema, protocol(**settings))
+    return goldgate.evaluate(golds, predictions, schema, protocol(**settings), allow_empty=True)
 
 
 def predicted_units(response: str | list[Any]) -> UnitSet:

@@ -141,7 +141,9 @@ def test_malformed_record_in_a_file_has_its_line(tmp_path: Path, line: int) -> N
     golds: list[Json] = [gold(identity=str(number)) for number in range(1, 801)]
     golds[line - 1]["events"] = [event("")]
     with pytest.raises(InputError) as caught:
-        goldgate.evaluate_files(write(tmp_path / "g.jsonl", golds), write(tmp_path / "p.jsonl", []), None, protocol())
+        goldgate.evaluate_files(
+            write(tmp_path / "g.jsonl", golds), write(tmp_path / "p.jsonl", []), None, protocol(), allow_empty=True
+        )
     place = caught.value.place
     assert (place.file, place.line, place.field) == (str(tmp_path / "g.jsonl"), line, "events[0].event_type")
 
@@ -164,6 +166,7 @@ def test_progress_counts_up_to_all_samples(tmp_path: Path) -> None:
         write(tmp_path / "p.jsonl", []),
         None,
         protocol(),
+        allow_empty=True,
         progress=lambda done, total: steps.append((done, total)),
     )
     assert steps[-1] == (1_234, 1_234)
@@ -182,7 +185,7 @@ def test_numbers_in_files_keep_their_text_on_both_sides(tmp_path: Path) -> None:
 
 
 def test_no_prediction_files_at_all_means_all_are_missing(tmp_path: Path) -> None:
-    evaluation = goldgate.evaluate_files(write(tmp_path / "g.jsonl", GOLDS), [], None, protocol())
+    evaluation = goldgate.evaluate_files(write(tmp_path / "g.jsonl", GOLDS), [], None, protocol(), allow_empty=True)
     assert evaluation["missing_predictions"] == 4
 
 

@@ -42,16 +42,10 @@ def test_without_the_extra_it_says_what_to_install(stored: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_an_export_needs_no_extra(stored: Path, tmp_path: Path) -> None:
-    done = run_process(stored / "a", "--export", tmp_path / "out", "--samples", 3, code=NO_H11)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "out" / "index.html").exists()
-
-
 def test_help_names_no_library(stored: Path) -> None:
     done = run_process("--help", code=NO_H11)
     assert done.returncode == 0
-    assert "--export DIR" in done.stdout
+    assert "--port N" in done.stdout
 
 
 @cases(

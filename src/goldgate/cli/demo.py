@@ -12,7 +12,7 @@ from textwrap import wrap
 
 import click
 
-from goldgate.cli.options import option
+from goldgate.cli.options import option, out_option
 from goldgate.cli.process import GITHUB_VARIABLES, print_output
 from goldgate.cli.runner import command
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, Place
@@ -38,7 +38,7 @@ def demo_commands(suite: str = SUITES[0]) -> dict[str, int]:
 @command(
     "demo",
     "Try goldgate on example data.",
-    option("--out", "Folder for the data and reports.", "DIR", default=DEMO_FOLDER),
+    out_option("Folder for the data and reports.", default=DEMO_FOLDER),
     option("--suite", "What the models do.", default=SUITES[0], type=click.Choice(SUITES)),
 )
 def demo_command(out: str, suite: str) -> str:

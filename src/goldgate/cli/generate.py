@@ -41,8 +41,6 @@ COMMON_OPTIONS = [
         "--max-total-tokens", "Stop before all requests together exceed this many tokens.", type=click.IntRange(min=1)
     ),
     option("--max-cost", "Stop before the cost exceeds this, by the protocol's prices.", "AMOUNT"),
-    option("--shard", "Ask only the Ith of N parts of the documents; one process per part.", "I/N"),
-    option("--merge", "Ask nothing; merge the answers of all shards in --out.", is_flag=True),
     option("--allow-missing", "Do not exit with 2 if answers are missing.", is_flag=True),
     option("--dry-run", "Show the first prompt, the number of requests and an estimate.", is_flag=True),
     option("--quiet", "Print nothing but errors.", is_flag=True),
@@ -84,15 +82,6 @@ SCORING_OPTIONS = [
     workers_option(),
     format_option(("json", "text", "markdown")),
 ]
-STOPPING_OPTIONS = [
-    option("--stop-when-decided", "Ask in random order, until every gate is decided.", is_flag=True),
-    option(
-        "--most-predictions",
-        "With --stop-when-decided: most predictions per document; needed for gates on precision and F1.",
-        type=click.IntRange(1, MAX_COUNT),
-    ),
-    option("--order-seed", "With --stop-when-decided: seed of the order.", default=0, type=int),
-]
 
 
 @click.command(
@@ -117,7 +106,7 @@ def generate_command(context: click.Context, /, **options: Any) -> None:
 
 
 @click.command("evaluate_api", cls=MultiValueCommand)
-@add_options(ability_options("generate"), *COMMON_OPTIONS, *ENDPOINT_OPTIONS, *SCORING_OPTIONS, *STOPPING_OPTIONS)
+@add_options(ability_options("generate"), *COMMON_OPTIONS, *ENDPOINT_OPTIONS, *SCORING_OPTIONS)
 @click.pass_context
 def evaluate_api_command(context: click.Context, /, **options: Any) -> None:
     """Ask an OpenAI-compatible endpoint about every gold document, keep every answer, score and judge them.

@@ -12,9 +12,9 @@ from typing import IO, Any, cast
 
 import orjson
 
-from goldgate.cli.generation_options import parse_generation_options, stop_rule
+from goldgate.cli.generation_options import parse_generation_options
 from goldgate.cli.options import as_list, choose_ability
-from goldgate.cli.out_folder import REPORT_JSON, OutFolder
+from goldgate.cli.out_folder import OutFolder
 from goldgate.cli.process import (
     EXIT_INTERRUPTED,
     ProgressLine,
@@ -25,16 +25,15 @@ from goldgate.cli.process import (
 )
 from goldgate.cli.runner import Job, run_job
 from goldgate.comparison import summarize_run_folders
-from goldgate.core.contracts import EarlyStopValue
 from goldgate.core.evaluation import Evaluation, render_json
-from goldgate.core.task import JudgingTask, ScoredTask, Task
+from goldgate.core.suite import ALLOW_EMPTY
+from goldgate.core.task import JudgingTask, Task
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, GoldgateError, Place
 from goldgate.files.address import redact_arguments
 from goldgate.generation import results
-from goldgate.generation.answerer import GenerationProgress, RunCallbacks, StopRule
+from goldgate.generation.answerer import GenerationProgress, RunCallbacks
 from goldgate.generation.journal import JOURNAL_FILE, journal_in_use
 from goldgate.generation.run import (
-    ASKED_GOLD,
     PREDICTIONS,
     SUMMARY,
     GenerationOptions,
@@ -43,12 +42,10 @@ from goldgate.generation.run import (
     dry_run,
     generate,
     given_up_error,
-    merge,
     open_journal,
     prepare,
     write_summary,
 )
-from goldgate.generation.shards import lock_shards
 from goldgate.pipeline import Finished, evaluate_suite
 from goldgate.report import render_page
 from goldgate.report.escape import visible
@@ -64,17 +61,6 @@ def resume_command() -> str:
     if program.name == "__main__.py":
         start = ["python", "-m", "goldgate"]
     return shlex.join([*start, *redact_arguments(sys.argv[1:])])
-
-
-def stopped_line(stopped: EarlyStopValue) -> str:
-    """After how many documents every gate was decided, and what that saved."""
-    saved = stopped["saved"]
-    tokens = saved["tokens"]["input"] + saved["tokens"]["output"]
-    money = "" if saved["cost"] is None else f", {saved['cost']} in money"
-    return (
-        f"every gate was decided after {stopped['decided_after']:,} of {stopped['documents']:,} documents; "
-        f"{saved['documents']:,} were not asked, which saved about {tokens:,} tokens{money}"
-    )
 
 
 def dry_run_text(prepared: PreparedRun) -> str:
@@ -105,20 +91,14 @@ def summary_text(options: GenerationOptions, summary: dict[str, Any]) -> str:
     for entry in summary["seeds"]:
         lines.append(str(options.folder(entry["seed"]) / PREDICTIONS))
         lines += [f"  missing: {cause} {count}" for cause, count in entry["missing"].items()]
-    if options.shard is not None:
-        lines.append(
-            f"shard {options.shard} of {options.root_folder}; when all are done, run the same command with --merge"
-        )
-        lines.append("instead of --shard to merge them")
     return "\n".join([*lines, results.cost_line(summary)]) + "\n"
 
 
-SEED_FILES = ("seeds.json", "seeds.md")
 # No file of a run that could not begin, whose command line may hold a key (run.json keeps it), or whose folder belongs
 # to another run.
 UNREPORTED_CODES = (
     "extra.", "key.", "base_url.",
-    "journal.locked", "journal.not_a_journal", "out.not_ours", "out.in_use", "shards.in_use",
+    "journal.locked", "journal.not_a_journal", "out.not_ours", "out.in_use",
 )  # fmt: skip
 
 
@@ -131,7 +111,7 @@ class GenerateCommand:
         if self.quiet:
             logging.getLogger("goldgate").setLevel(logging.ERROR)
         self.options, self.answerer = parse_generation_options(params)
-        self.score = score and self.options.shard is None  # a shard is no result by itself
+        self.score = score
         names = {each.name for _, ability in abilities_for(command) for each in ability.inputs}
         self.inputs = {name: value for name, value in params.items() if name in names}
         self.suite, self.ability = choose_ability(command, params["suite"], self.inputs)
@@ -163,10 +143,7 @@ class GenerateCommand:
             task: Task = self.ability.load()(plan, options.all_seeds, options.response_format, self.inputs)
             return task
 
-        def watch(task: Task) -> StopRule | None:
-            return stop_rule(plan, cast("ScoredTask", task), options, self.params)
-
-        return prepare(options, self.answerer, loaded.protocol.generation, load, watch)
+        return prepare(options, self.answerer, loaded.protocol.generation, load)
 
     def _may_report(self) -> bool:
         """Whether no other process asks or scores in this folder, and the answerer has what it needs."""
@@ -190,15 +167,8 @@ class GenerateCommand:
         return run_job(self._job(last), fail)
 
     def _generate(self, prepared: PreparedRun, stack: ExitStack) -> GenerationResult:
-        merging, line = self.params["merge"], GenerationProgress(quiet=self.quiet, currency=prepared.settings.currency)
-        if not merging:
-            prepared.answerer.get_ready()
-        if (lock := lock_shards(self.options.out)) is not None:
-            stack.callback(lock.release)
-        if merging:
-            if self.score:
-                self._check_folders()
-            return merge(prepared, RunCallbacks(line.print_message))
+        line = GenerationProgress(quiet=self.quiet, currency=prepared.settings.currency)
+        prepared.answerer.get_ready()
         journal = stack.enter_context(open_journal(prepared))
         if self.score:  # before anything is paid for
             self._check_folders()
@@ -214,14 +184,10 @@ class GenerateCommand:
     def _after(self, prepared: PreparedRun, outcome: GenerationResult) -> int:
         ending = outcome.ending
         if ending.reason == "interrupted":
-            if self.score and any((folder / REPORT_JSON).exists() for folder in self.options.folders()):
-                print_stderr("the stored report is from an earlier run")
             self._print_cost(outcome)
             print_stderr("interrupted; everything answered is in the journal. To continue:")
             print_stderr(f"  {resume_command()}")
             return 128 + ending.signal if ending.signal is not None else EXIT_INTERRUPTED
-        if ending.reason == "decided" and outcome.stopped is not None:
-            print_stderr(stopped_line(outcome.stopped))
         if ending.reason == "budget":
             print_stderr(f"stopped: {ending.message}")
         if self.score:
@@ -232,8 +198,7 @@ class GenerateCommand:
         status = EXIT_PASSED
         if missing and not self.params["allow_missing"]:
             total = sum(summary.documents for summary in outcome.summaries)
-            command = "the same command without --merge" if self.params["merge"] else "the same command"
-            print_stderr(f"{missing} of {total} answers are missing; {command} asks for them again")
+            print_stderr(f"{missing} of {total} answers are missing; the same command asks for them again")
             status = EXIT_SYSTEM_ERROR
         return status if self.quiet else print_output(summary_text(self.options, outcome.summary), status)
 
@@ -260,7 +225,9 @@ class GenerateCommand:
     ) -> int:
         """Write the report of one seed; what was evaluated goes into `evaluations`, also where answers are missing."""
         folder, suite = self.options.folder(summary.seed), self.suite
-        scored = prepared.scored_task.scored_inputs(None if outcome.stopped is None else str(folder / ASKED_GOLD))
+        scored = prepared.scored_task.scored_inputs()
+        if not summary.answered:  # --allow-missing decides
+            scored[ALLOW_EMPTY.name] = [ALLOW_EMPTY.name]
         progress = ProgressLine(suite.unit, quiet=self.quiet)
 
         def evaluate(records: IO[bytes] | None, finished: Finished | None) -> Evaluation:
@@ -275,14 +242,13 @@ class GenerateCommand:
             predictions, currency = folder / PREDICTIONS, prepared.settings.currency
             try:
                 evaluation = results.score_answers(
-                    evaluate_predictions, predictions, outcome.ladder, summary, currency, records, outcome.stopped
+                    evaluate_predictions, predictions, outcome.ladder, summary, currency, records
                 )
             finally:
                 progress.clear()
             evaluations[summary.seed] = evaluation
             if not summary.complete and not self.params["allow_missing"]:
-                again = "without --merge" if self.params["merge"] else "again"
-                raise results.missing_error(evaluation, prepared.scored_task, summary, predictions, again)
+                raise results.missing_error(evaluation, prepared.scored_task, summary, predictions)
             return evaluation
 
         job = self._job(folder)
@@ -309,8 +275,8 @@ class GenerateCommand:
                 {seed or 0: evaluation for seed, evaluation in evaluations.items()}, spreads
             )
             page = results.describe_seeds(seeds, self.suite.headline)
-            results.write_artifact(self.options.out / SEED_FILES[0], render_json(seeds))
-            results.write_artifact(self.options.out / SEED_FILES[1], render_page(page, "markdown").encode())
+            results.write_artifact(self.options.out / results.SEED_FILES[1], render_page(page, "markdown").encode())
+            results.write_artifact(self.options.out / results.SEED_FILES[0], render_json(seeds))
             format = self.params["format"]
             text = render_json(seeds) if format == "json" else render_page(page, format)
         if not self.quiet:
@@ -340,7 +306,7 @@ class GenerateCommand:
             OutFolder(str(folder), paths).close()
 
     def _discard_seeds(self) -> None:
-        for name in SEED_FILES:
+        for name in results.SEED_FILES:
             results.remove_artifact(self.options.out / name)
 
 
@@ -357,7 +323,7 @@ class JudgeCommand(GenerateCommand):
 
     def _generate(self, prepared: PreparedRun, stack: ExitStack) -> GenerationResult:
         for file in (folder / LABELS_FILE for folder in self.options.folders()):
-            if file.exists() and not (self.options.root_folder / SUMMARY).exists():
+            if file.exists() and not (self.options.out / SUMMARY).exists():
                 raise ConfigError(
                     "out.not_ours",
                     "this file was not written by goldgate judge, and would be overwritten",
@@ -367,8 +333,6 @@ class JudgeCommand(GenerateCommand):
         return super()._generate(prepared, stack)
 
     def _after(self, prepared: PreparedRun, outcome: GenerationResult) -> int:
-        if self.options.shard is not None:
-            return super()._after(prepared, outcome)
         labels = self._write_labels(prepared)
         status = super()._after(prepared, outcome)
         return status if self.quiet else print_output(labels, status)

@@ -1,4 +1,4 @@
-"""The options of a command that asks a model, as a run takes them: its task, answerer, limits and stop rule."""
+"""The options of a command that asks a model, as a run takes them: its task, answerer and limits."""
 
 from __future__ import annotations
 
@@ -10,21 +10,14 @@ from typing import Any
 import click
 import orjson
 
-from goldgate.core.suite import Plan
-from goldgate.core.task import ScoredTask
-from goldgate.errors import ConfigError
-from goldgate.files.address import is_url
 from goldgate.files.writing import is_utf8
-from goldgate.generation.answerer import Answerer, StopRule
+from goldgate.generation.answerer import Answerer
 from goldgate.generation.checkpoint import CheckpointAnswerer
 from goldgate.generation.fleet import EndpointLimits
 from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.run import GenerationOptions
-from goldgate.generation.shards import MAX_SHARDS, SHARDS_FOLDER, DocumentShard
 from goldgate.generation.transport import EndpointOptions
-from goldgate.stats.early_stopping import GateWatch, early_bounds
 
-_COUNT = re.compile(r"[0-9]{1,5}")
 _64_BITS = range(-(2**63), 2**63)  # what JSON libraries agree on
 
 USUAL_ADDRESSES = """
@@ -37,50 +30,32 @@ Usual addresses:
 
 def parse_generation_options(params: dict[str, Any]) -> tuple[GenerationOptions, Answerer]:
     """The options of a run, and what answers; a contradiction is an error of click's."""
-    shard = parse_shard(params["shard"])
-    _check_shard_options(params)
-    if is_url(params["out"]):
-        raise click.UsageError("--out must be a local folder: the journal in it is appended to. Upload it later.")
     answerer, model = _choose_answerer(params)
     out = Path(params["out"]) if params["out"] else default_folder(model)
     options = GenerationOptions(
-        out=out if shard is None else out / SHARDS_FOLDER / shard.folder,
+        out=out,
         model=model,
         seeds=parse_seeds(params["seeds"]),
         parameters=parse_parameters(params["temperature"], params["max_tokens"], params.get("param", ())),
         response_format=params.get("response_format", "auto"),
         max_cost=parse_money(params["max_cost"]),
         max_total_tokens=params["max_total_tokens"],
-        shard=shard,
     )
     return options, answerer
-
-
-def _check_shard_options(params: dict[str, Any]) -> None:
-    """What goes with a part of the documents, and with putting parts together."""
-    for name in ("shard", "merge"):
-        if params[name] and params.get("stop_when_decided"):
-            raise click.UsageError(
-                f"--stop-when-decided cannot be used with --{name}: it needs all answers in one order"
-            )
-    if params["merge"] and params["shard"]:
-        raise click.UsageError("--merge is for all shards: leave out --shard")
-    if params["merge"] and params["dry_run"]:
-        raise click.UsageError("--merge asks nothing: leave out --dry-run")
 
 
 def _choose_answerer(params: dict[str, Any]) -> tuple[Answerer, str]:
     """What answers, an endpoint or a checkpoint, and the model's name."""
     checkpoint, addresses, model = params.get("checkpoint"), params.get("base_url", ()), params.get("model")
     choices = (checkpoint is not None) + bool(addresses)
-    if choices == 2 or (choices == 0 and not params["merge"]):
+    if choices != 1:
         names = "either --base-url and --model, or --checkpoint" if "checkpoint" in params else "--base-url and --model"
         raise click.UsageError(f"Give {names}.{'' if addresses else USUAL_ADDRESSES}")
     if checkpoint is not None:
         name = check_text(model or Path(checkpoint).resolve().name, "--model")
         return CheckpointAnswerer(checkpoint, params["batch_size"], params["device"]), name
     if not model:
-        raise click.UsageError("--base-url needs --model" if addresses else "--merge needs --model")
+        raise click.UsageError("--base-url needs --model")
     return _endpoints(params, addresses), check_text(model, "--model")
 
 
@@ -95,21 +70,7 @@ def _endpoints(params: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
     endpoints = tuple(
         EndpointOptions(address, limits, params["timeout"], key) for address, key in zip(addresses, keys, strict=True)
     )
-    fleet = len(endpoints) != 1 or bool(params["shard"] or params["merge"])
-    return OpenAIAnswerer(endpoints, fleet)
-
-
-def parse_shard(text: str | None) -> DocumentShard | None:
-    """`3/16` as the third of sixteen parts."""
-    if text is None:
-        return None
-    number, slash, of = text.partition("/")
-    if slash and _COUNT.fullmatch(number) and _COUNT.fullmatch(of) and 1 <= int(number) <= int(of) <= MAX_SHARDS:
-        return DocumentShard(int(number), int(of))
-    raise click.BadParameter(
-        f"expected I/N, such as 3/16: the number of a part, from 1, and how many there are, at most {MAX_SHARDS:,}",
-        param_hint="--shard",
-    )
+    return OpenAIAnswerer(endpoints)
 
 
 def parse_seeds(text: str | None) -> tuple[int, ...]:
@@ -167,20 +128,3 @@ def parse_money(text: str | None) -> Decimal | None:
 def default_folder(model: str) -> Path:
     """out/MODEL, with only such characters as every file system takes."""
     return Path("out", re.sub(r"[^\w.-]+", "-", model).strip(".-") or "model")
-
-
-def stop_rule(plan: Plan, task: ScoredTask, options: GenerationOptions, params: dict[str, Any]) -> StopRule | None:
-    """The stop rule of the options, None for asking all documents; a gate that cannot be watched is a ConfigError."""
-    if not params.get("stop_when_decided"):
-        return None
-    if len(options.seeds) > 1:
-        raise ConfigError(
-            "stop.several_seeds",
-            "--stop-when-decided works with one seed only",
-            advice="give one seed, or leave out --stop-when-decided",
-        )
-    most = params["most_predictions"]
-    counts = task.counter(plan.settings)
-    bounds = early_bounds(plan, counts.measures, counts.unanswered(), most)
-    watch = GateWatch(bounds, len(task))
-    return StopRule(watch, counts, params["order_seed"], bool(params["allow_missing"]), most)

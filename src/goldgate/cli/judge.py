@@ -47,7 +47,7 @@ RESULT_OPTIONS = (
     option("--from source", "A file of items, or a result folder.", "ITEMS|DIR", required=True),
     ability_options("sample"),
     add_options(*RESULT_OPTIONS),
-    option("--items items_out", "Also write all items of a result here, for judged --items.", "FILE"),
+    out_option("Also write all items of a result here, for judged --items.", "FILE", names="--items items_out"),
     out_option("File to write the drawn items to.", "FILE", required=True),
     cls=MultiValueCommand,
 )

@@ -55,8 +55,6 @@ COMMAND_GROUPS = {
     "Automate": {"baseline": "stored_results", "verify": "stored_results", "contracts": "prepare"},
 }
 COMMANDS = {name: module for commands in COMMAND_GROUPS.values() for name, module in commands.items()}
-# Renamed: they still work, and the help does not list them.
-OLD_COMMANDS = dict.fromkeys(("check-gold", "validate", "lint-golden", "schemas"), "prepare")
 
 
 class _LazyGroup(click.Group):
@@ -84,7 +82,7 @@ class _LazyGroup(click.Group):
         return complete_paths(command) if command is not None and COMPLETION_VARIABLE in os.environ else command
 
     def _command(self, name: str) -> click.Command | None:
-        module = COMMANDS.get(name) or OLD_COMMANDS.get(name)
+        module = COMMANDS.get(name)
         if module is None:
             from goldgate.cli.suite_command import suite_command
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from copy import copy
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from goldgate.cli.process import print_stderr
+from goldgate.files.address import is_url
 from goldgate.report import PAGE_FORMATS
 from goldgate.suites import SuiteAbility, abilities_for
 
@@ -21,6 +20,30 @@ Decorator = Callable[[Any], Any]
 
 CHECK_FORMATS = ("text", "json")
 RESULT_FORMATS = ("json", *PAGE_FORMATS)
+
+
+class _HelpFormatter(click.HelpFormatter):
+    """Help in which no line breaks a command, and texts have room also in a narrow terminal."""
+
+    def write_text(self, text: str) -> None:
+        from goldgate.report.text import glue_commands
+
+        super().write_text(glue_commands(text))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        from goldgate.report.text import glue_commands
+
+        room = max(0, min(col_max, self.width - _LEAST_HELP_WIDTH))
+        super().write_dl([(name, glue_commands(text)) for name, text in rows], room, col_spacing)
+
+    def getvalue(self) -> str:
+        from goldgate.report.text import GLUE
+
+        return super().getvalue().replace(GLUE, " ")
+
+
+_LEAST_HELP_WIDTH = 40  # columns
+click.Context.formatter_class = _HelpFormatter
 
 
 class MultiValueCommand(click.Command):
@@ -75,9 +98,17 @@ def format_option(formats: Iterable[str] = CHECK_FORMATS) -> Decorator:
     return option("--format", "Output format.", default="text", type=click.Choice([*formats]))
 
 
-def out_option(help: str, metavar: str = "DIR", *, required: bool = False) -> Decorator:
-    """`--out`: what is written, and where."""
-    return option("--out", help, metavar, required=required)
+def out_option(
+    help: str, metavar: str = "DIR", *, names: str = "--out", required: bool = False, default: str | None = None
+) -> Decorator:
+    """`--out`, or another option that names what is written: a path, not a URL."""
+    return option(names, help, metavar, required=required, default=default, callback=_require_path)
+
+
+def _require_path(context: click.Context, parameter: click.Parameter, path: str | None) -> str | None:
+    if is_url(path):
+        raise click.BadParameter("expected a path on this machine, not a URL: upload what is written there afterwards")
+    return path
 
 
 def protocol_option(help: str = "Settings, as YAML. Default: the suite's.") -> Decorator:
@@ -97,17 +128,20 @@ COMMON = option("--common", "Compare only the documents that all systems share."
 
 def input_option(each: Input, *, help: str | None = None, required: bool | None = None) -> Decorator:
     """The option that an input of a suite becomes."""
+    about = each.help if help is None else help
+    if each.is_flag:
+        return click.option(each.option, each.name, is_flag=True, flag_value=each.name, help=about)
     kind = click.IntRange(min=min(each.default, 1)) if isinstance(each.default, int) else None  # 0: none
+    default: dict[str, Any] = {} if each.default is None else {"default": each.default, "show_default": True}
     return click.option(
         each.option,
         each.name,
         required=each.required if required is None else required,
         multiple=each.many,
         type=click.Choice(each.choices) if each.choices else kind,
-        default=each.default,
-        show_default=each.default is not None,
+        **default,  # None would count as a value
         metavar=None if each.choices or kind else each.metavar + ("..." if each.many else ""),
-        help=each.help if help is None else help,
+        help=about,
     )
 
 
@@ -169,21 +203,3 @@ def as_list(value: str | Iterable[str] | None) -> list[str]:
 def input_paths(ability: Ability, options: dict[str, Any]) -> list[str]:
     """The files and folders that the options name as inputs of what carries out a command."""
     return [path for each in ability.inputs if each.is_path for path in as_list(options[each.name])]
-
-
-def renamed(command: click.Command, name: str) -> click.Command:
-    """The command under the name that it had before: hidden, and with a line that gives the new one."""
-    old = copy(command)
-
-    @click.pass_context
-    def callback(context: click.Context, /, **options: Any) -> Any:
-        print_renamed(name, str(command.name))
-        return context.invoke(command, **options)
-
-    old.name, old.hidden, old.callback = name, True, callback
-    return old
-
-
-def print_renamed(old: str, new: str) -> None:
-    """Print to stderr that a command has a new name."""
-    print_stderr(f"goldgate {old} is now goldgate {new}; the old name will be removed")

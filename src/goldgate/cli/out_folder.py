@@ -1,14 +1,13 @@
 """The folder that `--out` names: files of a single run, replaced only when the new ones are complete.
 
-With a URL, files are made in a temporary folder and uploaded when all are complete, report.json last. A folder without
-report.json has no finished run: an earlier report.json is removed before the first upload.
+A folder without report.json has no finished run: an earlier report.json is removed before any other file is replaced,
+and the new one gets its name last.
 
 Also run.json (when, where and how a run was made), and checks that no input is overwritten.
 """
 
 from __future__ import annotations
 
-import fcntl
 import io
 import os
 import platform
@@ -28,8 +27,6 @@ from goldgate.files import writing
 from goldgate.files.address import (
     STANDARD_INPUT,
     is_url,
-    join_url,
-    normalize_url,
     public_url,
     redact_arguments,
     resolved_path,
@@ -112,9 +109,11 @@ class OutFolder:
             with _write_errors(path), open(path, "xb") as stream:
                 stream.write(content)
         with block_signals():
+            # A kill from here on leaves no verdict beside another run's records.
+            remove_file(self.path / self._names[-1])
             for name in self._names:
                 if name not in names:
-                    _remove(self.path / name)
+                    remove_file(self.path / name)
                     continue
                 with _write_errors(self.path / name):
                     os.replace(self._unfinished(name), self.path / name)
@@ -136,15 +135,15 @@ class OutFolder:
         if self._samples is not None:
             with suppress(ConfigError):
                 self._samples.close()
-        _remove(self._unfinished(self._records))
+        remove_file(self._unfinished(self._records))
 
     def _unfinished(self, name: str) -> Path:
         return self.path / (name + self._ending)
 
     def _remove_unfinished(self) -> None:
         for name in self._names:
-            _remove(self._unfinished(name))
-        _remove(self.path / (self._records + PART))
+            remove_file(self._unfinished(name))
+        remove_file(self.path / (self._records + PART))
         folder = self.path / (self._records + FOLDER)
         if folder.exists():
             import shutil
@@ -220,84 +219,10 @@ def _require_free(folder: Path, written: Sequence[str]) -> None:
             )
 
 
-def _remove(path: Path) -> None:
+def remove_file(path: Path) -> None:
+    """Remove a file if it exists; a ConfigError where that fails."""
     with _write_errors(path):
         path.unlink(missing_ok=True)
-
-
-_PREFIX = "goldgate-out-"
-
-
-class UploadedFolder(OutFolder):
-    """A folder of results elsewhere. Until they are uploaded, they are in a temporary folder, which is then removed."""
-
-    def __init__(
-        self, url: str, inputs: Iterable[str], records: str = SAMPLES, names: Sequence[str] = REPORT_FILES
-    ) -> None:
-        _check_remote_inputs(url, inputs, (records, *names, writing.LOCK_FILE))
-        from goldgate.files.remote import RemoteFolder
-
-        self._remote = RemoteFolder(url)
-        try:
-            _remove_stale_folders()
-            self._temporary = _make_temporary()
-            super().__init__(str(self._temporary), (), records, names)
-        except BaseException:
-            self._remote.release()
-            raise
-
-    def read_head(self, name: str, length: int) -> bytes:
-        return self._remote.read_head(name, length)
-
-    def publish(self, files: Mapping[str, bytes], *, with_samples: bool) -> None:
-        super().publish(files, with_samples=with_samples)
-        self._remote.remove(self._names[-1])
-        for name in self._names:  # the last of them says that all are there
-            if (self.path / name).exists():
-                self._remote.upload(self.path / name, name)
-            else:
-                self._remote.remove(name)
-
-    def close(self) -> None:
-        import shutil
-
-        super().close()
-        shutil.rmtree(self._temporary, ignore_errors=True)
-        self._remote.release()
-
-
-def _check_remote_inputs(url: str, inputs: Iterable[str], written: Sequence[str]) -> None:
-    names = {normalize_url(join_url(url, name)): name for name in written}
-    for each in inputs:
-        if normalize_url(each) in names:
-            raise _input_error(names[normalize_url(each)], each)
-
-
-def _make_temporary() -> Path:
-    import tempfile
-
-    try:
-        return Path(tempfile.mkdtemp(prefix=_PREFIX))
-    except OSError as problem:
-        message = "the results cannot be written to the temporary folder, where they are until they are uploaded"
-        raise writing.temporary_folder_error(problem, message) from None
-
-
-def _remove_stale_folders() -> None:
-    """Remove the temporary folders of runs that were killed: their lock files exist, and no process holds them."""
-    import shutil
-    import tempfile
-
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if folder.stat().st_uid != os.getuid():
-                continue
-            descriptor = os.open(folder / writing.LOCK_FILE, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(descriptor)
 
 
 def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[str, Any]:
@@ -358,44 +283,51 @@ def check_overwrite(job: Job) -> None:
             expected=f"{STANDARD_INPUT} for one input at most",
             advice="store one of them in a file",
         )
+    if job.out is not None:
+        _check_outside_runs(job, job.out, "--out")
     if job.report is not None:
         _check_outside_runs(job, job.report, "--report")
         if os.path.isdir(job.report):
             raise ConfigError(
                 "report.is_a_directory",
                 "--report names a directory",
-                place=Place(public_url(job.report)),
+                place=Place(job.report),
                 expected="a file",
                 advice="use --out for a folder with all results",
             )
         check_not_input(job.paths, job.report, "the report", option="--report")
-    if job.out is not None:
-        _check_outside_runs(job, job.out, "--out")
-    if job.out is not None and job.report is not None:
         folder, name = os.path.split(job.report)
-        # It may be report.json of the folder, which holds the same.
-        others = {job.records, *REPORT_FILES, writing.LOCK_FILE} - {REPORT_JSON}
-        if name in others and resolved_path(folder or ".") == resolved_path(job.out):
+        # It may be report.json of `out`, which holds the same.
+        if is_report_of(job.report, job.out):
+            return
+        in_out = job.out is not None and resolved_path(folder or ".") == resolved_path(job.out)
+        is_verdict = name == REPORT_JSON and os.path.exists(os.path.join(folder, RUN_JSON))
+        if is_verdict or (in_out and name in {job.records, *REPORT_FILES, writing.LOCK_FILE}):
             raise ConfigError(
                 "report.is_a_result",
-                "--report names a file that --out writes",
-                place=Place(public_url(job.report)),
+                f"--report names a file that {'--out writes' if in_out else 'belongs to the result in its folder'}",
+                place=Place(job.report),
                 advice="choose another file for --report, or leave it out: --out has report.json",
             )
+
+
+def is_report_of(report: str, out: str | None) -> bool:
+    """Whether the file is report.json of this folder of results."""
+    return out is not None and resolved_path(report) == resolved_path(os.path.join(out, REPORT_JSON))
 
 
 def _check_outside_runs(job: Job, path: str, option: str) -> None:
     # A report may lie beside the runs; a folder there would be taken for one of them.
     place = resolved_path(path if option == "--out" else os.path.dirname(path) or ".")
     for runs in job.folders:
-        if is_url(runs) != is_url(path):
+        if is_url(runs):
             continue
         root = resolved_path(runs)
         if place.startswith(os.path.join(root, "")) or (option == "--out" and place == root):
             raise ConfigError(
                 "report.inside_a_run",
                 "the report would lie inside a run" if option == "--report" else "the results would lie among the runs",
-                place=Place(public_url(path)),
-                expected=f"a place beside {public_url(runs)}",
+                place=Place(path),
+                expected=f"a place beside {runs}",
                 advice=f"choose another place for {option}",
             )

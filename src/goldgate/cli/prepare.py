@@ -11,15 +11,11 @@ import click
 from goldgate.cli.options import (
     MultiValueCommand,
     ability_options,
-    as_list,
     choose_ability,
     format_option,
-    input_option,
     input_paths,
     option,
     out_option,
-    print_renamed,
-    renamed,
 )
 from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.runner import Result, check_result, command
@@ -28,7 +24,8 @@ from goldgate.readers.dialects import OWN_FORM, all_dialects
 from goldgate.shape import schema_of
 from goldgate.suites import abilities_for, all_suites
 
-_KINDS = list(dict.fromkeys(ability.kind for _, ability in abilities_for("check")))
+_PROTOCOL = "protocol"
+_KINDS = [*dict.fromkeys(ability.kind for _, ability in abilities_for("check")), _PROTOCOL]
 
 
 @command(
@@ -41,7 +38,7 @@ _KINDS = list(dict.fromkeys(ability.kind for _, ability in abilities_for("check"
     cls=MultiValueCommand,
 )
 def check_command(paths: Sequence[str], kind: str | None, suite: str | None, **options: Any) -> Result:
-    """Check inputs and list all mistakes, each with its place.
+    """Check inputs for mistakes and list each with its place.
 
     \b
     Example:
@@ -50,33 +47,17 @@ def check_command(paths: Sequence[str], kind: str | None, suite: str | None, **o
     Gold (one file or more): unknown types and roles, arguments that are not in the text, wrong offsets, duplicate ids,
     malformed records. Golden queries: contradictory labels, sufficient queries without ids, near-duplicate objectives.
     A run directory: files against their contracts, evidence against stored sources, steps and manifests.
+    A protocol (.yaml): its settings and gates; the first mistake is reported.
 
     Exit status: 0 no errors, 1 errors found, 2 the command failed.
     """
+    if kind == _PROTOCOL or (kind is None and paths[0].lower().endswith((".yaml", ".yml"))):
+        from goldgate.suites.plan import check_protocol
+
+        if len(paths) > 1 or any(value not in (None, (), "text") for value in options.values()):
+            raise click.UsageError("a protocol is checked alone: name one file, and no option but --suite or --format")
+        return check_result("check", check_protocol(paths[0], suite))
     return check_result("check", choose_ability("check", suite, options, kind, paths[0]).ability.load()(paths, options))
-
-
-def _renamed_check(name: str, kind: str, paths: Any) -> click.Command:
-    """The command that did a part of `goldgate check` before there was one for all kinds of files."""
-    inputs = next(ability.inputs for _, ability in abilities_for("check") if ability.kind == kind)
-    help = f"The old name of goldgate check --as {kind}."
-
-    @command(name, "", paths, *map(input_option, inputs), format_option(), cls=MultiValueCommand, help=help)
-    def check(paths: str | Sequence[str], **options: Any) -> Result:
-        print_renamed(name, "check")
-        return check_result(
-            "check", choose_ability("check", None, options, kind).ability.load()(as_list(paths), options)
-        )
-
-    check.hidden = True
-    return check
-
-
-check_gold_command = _renamed_check(
-    "check-gold", "gold", option("--gold paths", "", "FILE...", required=True, multiple=True)
-)
-lint_golden_command = _renamed_check("lint-golden", "golden", option("--golden paths", "", "FILE", required=True))
-validate_command = _renamed_check("validate", "run", click.argument("paths", metavar="RUN_DIR"))
 
 
 @command(
@@ -101,9 +82,6 @@ def contracts_command(out: str | None) -> str | bytes:
     for file, schema in schemas.items():
         write_file(os.path.join(out, file), render_json(schema), "--out")
     return "".join(f"{os.path.join(out, file)}\n" for file in schemas)
-
-
-schemas_command = renamed(contracts_command, "schemas")
 
 
 def all_schemas() -> dict[str, dict[str, Any]]:

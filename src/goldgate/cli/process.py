@@ -274,11 +274,11 @@ def _stdout_failed(reason: str) -> int:
     return error.exit_status
 
 
-def show_error(error: GoldgateError) -> None:
+def show_error(error: GoldgateError, status: str = "ERROR") -> None:
     """Print an error to stderr, with its file as it was given."""
     from goldgate.report.text import render_error
 
-    print_stderr(render_error(error, terminal_width(sys.stderr)).rstrip("\n"))
+    print_stderr(render_error(error, terminal_width(sys.stderr), status).rstrip("\n"))
 
 
 def check_brief(brief: bool, format: str, *, quiet: bool = False) -> None:
@@ -302,28 +302,34 @@ def use_colour() -> bool:
     return _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+_MAX_CAUSE = 300  # characters of what keeps a gate from passing, in a line
+
+
 def show_failed_gates(report: SuiteReport) -> None:
-    """Print to stderr the gates that failed or are open, or that none are set; `--quiet` prints only this."""
+    """Print to stderr a line for each gate that failed or is open, or that none are set; `--quiet` prints only this."""
+    from goldgate.core.finding import limit_length
+    from goldgate.core.report_page import gate_lines
     from goldgate.report.escape import visible
-    from goldgate.report.text import word_parts
+    from goldgate.report.verdicts import verdict_words
 
     if report["status"] == "NO_GATES":
         print_stderr("NO_GATES  no gates set; scores only")
-    for gate in report["gates"]:
-        if gate["verdict"] != "PASS":
-            lets_pass = gate["verdict"] == "INCONCLUSIVE" and gate["on_inconclusive"] != "fail"
-            warn = " (warn)" if gate["severity"] == "warn" or lets_pass else ""
-            text = visible(f"{gate['verdict']}{warn}  {gate['metric']}: {gate['reason']}")
-            print_stderr("\n".join(word_parts(text, terminal_width(sys.stderr), "      ", "")))
+    for gate in gate_lines(report):
+        if gate.verdict != "PASS":
+            causes = "".join(f"; {limit_length(words, _MAX_CAUSE)}" for words in gate.cause_words)
+            print_stderr(visible(f"{verdict_words(gate)}  {gate.metric}: {gate.reason}{causes}"))
 
 
 def closing_lines(report: SuiteReport | ComparisonReport, places: Sequence[str]) -> str:
-    """The last lines of a printed report: the verdict once more if it has one, and where the files are."""
+    """The last lines of a printed report: the verdict once more if it has one, and where the files are.
+
+    `places` are lines that are safe to show.
+    """
     from goldgate.report.escape import visible
     from goldgate.report.text import verdict_lines, word_parts
 
     if "kind" in report:
-        lines = [line for place in places for line in word_parts(visible(place), terminal_width())]
+        lines = [line for place in places for line in word_parts(place, terminal_width())]
         return "".join(f"{line}\n" for line in ["", *lines]) if places else ""
     gates = [gate for gate in report["gates"] if gate["severity"] == "error"]
     failed = [gate["metric"] for gate in gates if gate["verdict"] == "FAIL"]
@@ -343,7 +349,11 @@ def closing_lines(report: SuiteReport | ComparisonReport, places: Sequence[str])
     warned = [g["metric"] for g in report["gates"] if g["severity"] == "warn" and g["verdict"] == "FAIL"]
     if warned:
         words += f"; warnings: {', '.join(warned)}"
-    return "\n" + "\n".join(verdict_lines(report["status"], [words, *places], terminal_width(), use_colour())) + "\n"
+    return (
+        "\n"
+        + "\n".join(verdict_lines(report["status"], [visible(words), *places], terminal_width(), use_colour()))
+        + "\n"
+    )
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

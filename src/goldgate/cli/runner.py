@@ -25,8 +25,9 @@ from goldgate.cli.out_folder import (
     RUN_JSON,
     SAMPLES,
     OutFolder,
-    UploadedFolder,
     check_overwrite,
+    is_report_of,
+    remove_file,
     run_record,
 )
 from goldgate.cli.process import (
@@ -42,7 +43,6 @@ from goldgate.cli.process import (
     use_colour,
 )
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, Place
-from goldgate.files.address import is_url, join_url, public_url
 from goldgate.files.writing import folder_in_use_error, map_texts, write_parts
 from goldgate.report import describe_report, name_files, render_page
 from goldgate.suites import load_suite
@@ -246,9 +246,8 @@ def _track(job: Job, outcome: Evaluation | Result) -> None:
     from goldgate.core.evaluation import Evaluation
 
     assert isinstance(outcome, Evaluation)  # no other command has the option
-    folder = None if job.out is None or is_url(job.out) else job.out
     with redirect_stdout(sys.stderr):  # trackers print; stdout is the report's
-        track(outcome, job.track, folder=folder, name=None if folder is None else Path(folder).resolve().name)
+        track(outcome, job.track, folder=job.out, name=None if job.out is None else Path(job.out).resolve().name)
 
 
 def _would_overwrite(outcome: Outcome) -> bool:
@@ -259,7 +258,7 @@ def _would_overwrite(outcome: Outcome) -> bool:
 def _write_report(job: Job, outcome: Outcome) -> GoldgateError | None:
     """Write the report where `--report` says; the error if that fails."""
     path = job.report
-    if path is None or _would_overwrite(outcome):
+    if path is None or _would_overwrite(outcome) or is_report_of(path, job.out):
         return None
     from goldgate.core.evaluation import json_parts
 
@@ -281,36 +280,37 @@ def _open_folder(job: Job) -> OutFolder | None:
 
         if journal_in_use(journal):
             raise folder_in_use_error(journal.parent, "a process that asks a model and keeps its answers there")
-    kind = UploadedFolder if is_url(out) else OutFolder
-    folder = kind(out, job.paths, job.records, job.file_names)
+    folder = OutFolder(out, job.paths, job.records, job.file_names)
     try:
-        _require_suite(job, folder, out)
+        _require_suite(job, folder)
     except BaseException:
         folder.close()
         raise
     return folder
 
 
-def _require_suite(job: Job, folder: OutFolder, out: str) -> None:
+def _require_suite(job: Job, folder: OutFolder) -> None:
     """The files of a folder are all of one run: those of another suite have other names, and would stay."""
     match = _SUITE_PATTERN.search(folder.read_head(REPORT_JSON, _HEAD_BYTES)) if REPORT_JSON in job.files else None
     if match is not None and match[1].decode() != job.suite:
         raise ConfigError(
             "out.of_another_suite",
             f"this folder has results of the {match[1].decode()} suite",
-            place=Place(join_url(out, REPORT_JSON) if is_url(out) else str(folder.path / REPORT_JSON)),
+            place=Place(str(folder.path / REPORT_JSON)),
             expected=f"a folder for the {job.suite} suite",
             advice="choose another folder for --out",
         )
 
 
 def _print_report(job: Job, output: _JobOutput, status: int) -> int:
-    annotated = job.annotate and report_to_github(output.report, printed=job.format == GITHUB and not job.quiet)
+    annotated = job.annotate and report_to_github(
+        output.located_report(), printed=job.format == GITHUB and not job.quiet
+    )
     if job.silent:
         return status
     if job.quiet:
         if not annotated:
-            show_failed_gates(output.report)
+            show_failed_gates(output.located_report(with_folder=False))
         return status
     rendered = output.rendered(job.format)
     if job.format == "text":
@@ -320,20 +320,22 @@ def _print_report(job: Job, output: _JobOutput, status: int) -> int:
 
 def _file_lines(job: Job) -> list[str]:
     """Where the files are, in words."""
+    from goldgate.report.text import unbroken
+
     places = []
     if job.out is not None:
         page = next(name for name, format in job.files.items() if format == HTML)
         *others, report = (name for name in job.files if name != page)
-        places.append(f"wrote {job.out}: {', '.join((report, *others, job.records, RUN_JSON))}")
-        places.append(f"open: {os.path.join(job.out, page)}")
+        places.append(f"wrote {unbroken(job.out)}: {', '.join((report, *others, job.records, RUN_JSON))}")
+        places.append(f"open: {unbroken(os.path.join(job.out, page))}")
     if job.report is not None:
-        places.append(f"wrote {public_url(job.report)}")
+        places.append(f"wrote {unbroken(job.report)}")
     return places
 
 
 def print_failure(job: Job, error: GoldgateError) -> int:
     """Print an error to stderr, and where a format other than text is asked for, as a report of its own."""
-    show_error(error)
+    show_error(error, "SYSTEM_ERROR")
     printed = not job.quiet and not job.silent
     if job.annotate:
         report_to_github(_error_report(job, error), printed=job.format == GITHUB and printed)
@@ -359,14 +361,23 @@ class _JobOutput:
         self.report: Any = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
         self._units = units
 
+    def located_report(self, *, with_folder: bool = True) -> Any:
+        """The report with the file and line of what gates name; `with_folder`, also the path of the outputs' folder."""
+        from goldgate.core.evaluation import Evaluation
+
+        if not isinstance(self.outcome, Evaluation):
+            return self.report
+        paths = (str(path) for paths in self.job.inputs.values() for path in paths) if with_folder else ()
+        return self.outcome.located_report(filter(os.path.isdir, paths))
+
     @cached_property
     def page(self) -> Page:
         if isinstance(self.outcome, Result):
             return self.outcome.describe(self.report)
         return describe_report(self.report)
 
-    def rendered(self, format: str) -> str | bytes:
-        """The printed report. JSON and HTML are UTF-8 on any terminal."""
+    def rendered(self, format: str, *, printed: bool = True) -> str | bytes:
+        """The report in a format; `printed`, with paths. JSON and HTML are UTF-8 on any terminal, and have none."""
         if format == JSON:
             from goldgate.core.evaluation import render_json
 
@@ -377,15 +388,19 @@ class _JobOutput:
             if isinstance(self.outcome, (Result, GoldgateError)):
                 return render_html(self.page).encode()
             return render_html(name_files(self.page, self.job.inputs), self._units).encode()
-        page = self.page.brief() if self.job.brief and format == "text" else self.page
+        located = self.report if not printed else self.located_report(with_folder=format == GITHUB)
+        page = self.page if located is self.report else describe_report(located)
+        page = page.brief() if self.job.brief and format == "text" else page
         return render_page(page, format, columns=terminal_width(), colour=use_colour())
 
 
 def _publish(folder: OutFolder, job: Job, output: _JobOutput, run: Mapping[str, object]) -> None:
     from goldgate.core.evaluation import render_json
 
+    if job.report is not None and os.path.isfile(job.report) and not is_report_of(job.report, job.out):
+        remove_file(Path(job.report))  # else a kill from here on leaves another verdict there than in the folder
     files = {RUN_JSON: render_json(run)}
     for name, format in job.files.items():
-        text = output.rendered(format)
+        text = output.rendered(format, printed=False)
         files[name] = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     folder.publish(files, with_samples=not isinstance(output.outcome, GoldgateError))

@@ -31,7 +31,6 @@ from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.process import print_stderr
 from goldgate.cli.runner import Result, command
 from goldgate.errors import ConfigError, Place
-from goldgate.files.address import is_url, public_url
 from goldgate.files.writing import write_errors, write_file
 from goldgate.suites import all_suites
 
@@ -199,18 +198,12 @@ def baseline_command(reports: Sequence[str], out: str, false_alarm_rate: str) ->
             require_report_or_baseline,
         )
 
-        if is_url(out):
-            raise ConfigError(
-                "out.not_here",
-                "a baseline folder is written to a disk, not to a URL",
-                place=Place(public_url(out)),
-                advice="name a folder of this machine: gates compare with baselines on a disk",
-            )
         require_report_or_baseline(Path(out), out, BASELINE_FILE)
         record: BaselineRecord
         record, units = make_baseline_and_units(reports, all_suites(), chance)
         with write_errors(out, "--out needs a folder that can be written to"):
             os.makedirs(out, exist_ok=True)
+            Path(out, BASELINE_FILE).unlink(missing_ok=True)
         write_file(os.path.join(out, UNITS_FILE), units.data, "--out")
         write_file(os.path.join(out, BASELINE_FILE), render_json(record), "--out")
         wrote = f"wrote {out}: {BASELINE_FILE}, {UNITS_FILE}; for a gate: against: {out}"

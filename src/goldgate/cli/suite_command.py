@@ -98,7 +98,7 @@ def _common_options(suite: Suite) -> list[Decorator]:
     return [
         protocol_option(f"Settings and gates, as YAML. Without it: {gates}."),
         out_option(f"Write report.html, report.json, report.md, junit.xml, {suite.records} and run.json here."),
-        option("--report", f"Write the JSON report to this file.{beside}", "FILE"),
+        out_option(f"Write the JSON report to this file.{beside}", "FILE", names="--report"),
         workers_option(None, "Processes to score with. Default: 1; on a cluster, one per processor."),
         option(
             "--engine",

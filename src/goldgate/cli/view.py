@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from goldgate.viewer.server import AccessControl, ServedSite
 
 LOOPBACK = "127.0.0.1"
-DEFAULT_SAMPLES = 500  # samples of each folder
 
 
 PORT = option(
@@ -52,14 +51,6 @@ NO_BROWSER = option("--no-browser", "Only print the address.", is_flag=True)
     SYSTEM_NAMES,
     COMMON,
     option("--root", "Folder that the paths of the inputs start from now.", "DIR"),
-    option("--export", "Write the pages to this folder instead of serving them.", "DIR"),
-    option(
-        "--samples",
-        "With --export: how many samples of each folder, most errors first.",
-        "N",
-        default=DEFAULT_SAMPLES,
-        type=click.IntRange(min=0),
-    ),
 )
 def view_command(
     systems: Sequence[str],
@@ -69,8 +60,6 @@ def view_command(
     names: Sequence[str],
     common: bool,
     root: str | None,
-    export: str | None,
-    samples: int,
 ) -> str:
     """Browse results: the report, every sample, and what changed between systems.
 
@@ -85,8 +74,7 @@ def view_command(
     """
     from goldgate.runs.sources import find_systems
 
-    if export is None:
-        require_extra("view", "goldgate view without --export", "h11")
+    require_extra("view", "goldgate view", "h11")
     sources = find_systems(systems, names, alone=True)
     with ExitStack() as stack:
         folders = _open(sources, root, stack)
@@ -95,10 +83,6 @@ def view_command(
             from goldgate.viewer.comparison import compare_folders
 
             compared = compare_folders(sources, folders, common)
-        if export is not None:
-            from goldgate.viewer.site import export_site
-
-            return export_site(folders, compared, export, samples)
         from goldgate.viewer.site import Site
 
         for folder in folders:

@@ -15,6 +15,19 @@ def bitset(places: Iterable[int], size: int) -> int:
     return int.from_bytes(data, "little")
 
 
+def count_bits(sets: Iterable[int]) -> list[int]:
+    """In how many sets each place is: bit j of integer k is binary digit k of the count of place j."""
+    counters: list[int] = []
+    for carry in sets:
+        for place, digit in enumerate(counters):
+            if not carry:
+                break
+            counters[place], carry = digit ^ carry, digit & carry
+        if carry:
+            counters.append(carry)
+    return counters
+
+
 def set_bits(bits: int) -> Iterator[int]:
     """The places of the bits that are set, lowest first."""
     if bits.bit_count() < _FEW_ONES:

@@ -45,15 +45,22 @@ class PlainRate(TypedDict):
     reason: NotRequired[str]
 
 
+class GateRateValue(PlainRate, IntervalEntry):
+    """What gates on a rate judge, where that is over other units than the rate itself."""
+
+
 @final  # so that `"denominator" in metric` tells a rate from other metrics
 class RateValue(PlainRate, IntervalEntry):
     """A rate with its counts and its interval. Undefined: null, with a reason."""
+
+    gate_rate: NotRequired[GateRateValue]
 
 
 class PlainCount(TypedDict):
     """A number of things. Undefined: null, with a reason."""
 
     value: int | None
+    missing_predictions: NotRequired[int]  # of parse errors: how many are missing predictions
     reason: NotRequired[str]
 
 
@@ -173,6 +180,14 @@ class GateValue(TypedDict):
     support: Literal["supported", "inconclusive", "refuted"] | None
 
 
+class GateCauses(TypedDict):
+    """What keeps a gate from passing: the first causes, or the units that cost it most, and how many more there are."""
+
+    metric: str
+    first: list["FindingValue"]
+    more: int
+
+
 class RemarkValue(TypedDict):
     """A remark: a sign that a number is not what it seems."""
 
@@ -232,6 +247,7 @@ class InputDigests(TypedDict):
     gold: list[FileDigest]
     predictions: list[FileDigest]
     schema: str | None
+    answers: str | None  # all answers with their ids, in any order: by this equal runs are known
     protocol: str | None
     baseline: str | None
 
@@ -255,42 +271,6 @@ class CostValue(TypedDict):
     currency: str
 
 
-class TokenCounts(TypedDict):
-    input: int
-    output: int
-
-
-class SavedValue(TypedDict):
-    """What documents that were not asked would have cost, if each costs as much as one that was."""
-
-    documents: int
-    tokens: TokenCounts
-    cost: str | None
-
-
-class DecidedGate(TypedDict):
-    """A bound that was decided for all documents; `largest` is the most that one document can add to either count."""
-
-    metric: str
-    min: NotRequired[str]
-    max: NotRequired[str]
-    kept_by_all: bool
-    largest: int
-
-
-class EarlyStopValue(TypedDict):
-    """What was decided about all documents, after how many, and what that saved."""
-
-    documents: int
-    decided_after: int | None
-    answered: int
-    order_seed: int
-    error_rate: float
-    most_predictions: int | None
-    gates: list[DecidedGate]
-    saved: SavedValue
-
-
 class GenerationValue(TypedDict):
     """How the answers came about, where goldgate asked for them."""
 
@@ -299,7 +279,6 @@ class GenerationValue(TypedDict):
     missing: dict[str, int]
     bounds: BoundsValue | None
     cost: CostValue | None
-    stopped: NotRequired[EarlyStopValue]
 
 
 class SuiteMetrics(TypedDict):
@@ -320,6 +299,7 @@ class SuiteReport(TypedDict):
     inputs: ReadOnly[Mapping[str, object]]
     gates: list[GateValue]
     gates_together: NotRequired[str]
+    causes: list[GateCauses]
     metrics: ReadOnly[SuiteMetrics]
     stands_out: list[RemarkValue]
     findings: list[FindingValue]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib import import_module
@@ -13,6 +14,7 @@ import orjson
 
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_text, parse_bound
 from goldgate.core.metric import (
+    MORE_IS_BETTER,
     Count,
     Metric,
     Metrics,
@@ -20,30 +22,19 @@ from goldgate.core.metric import (
     Rate,
     UnknownMetricError,
     format_number,
+    gate_metric,
     metric_sections,
     metrics_by_name,
 )
 from goldgate.core.page import IntervalEnds
-from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
+from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError, Place
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import (
-        ErrorReport,
-        ErrorValue,
-        FileDigest,
-        PlainReport,
-        RateValue,
-        SuiteReport,
-    )
+    from goldgate.core.contracts import ErrorReport, ErrorValue, FileDigest, PlainReport, RateValue, SuiteReport
 
 Number = int | float | str | Decimal
 MetricBound = Number | Mapping[str, Number]
 
-# How the names of rates end of which more is better.
-MORE_IS_BETTER = (
-    "precision", "recall", "f1", "accuracy", "integrity", "consistency", "faithfulness",
-    "compliance_rate", "coverage_rate", "completion_rate",
-)  # fmt: skip
 _WORDS = ("min", "max", "equals")
 
 
@@ -77,7 +68,8 @@ class BoundsCheck:
         interval = self.intervals.get(result.metric)
         ends = "" if interval is None else f" {interval._replace(limits=gate.limits())}"
         verb = "is" if result.verdict is Verdict.PASS else "is not"
-        return f"{result.metric} {value}{counts}{ends} {verb} {gate.bounds()}"
+        note = f" ({measured.note})" if isinstance(measured, Rate) and measured.note else ""
+        return f"{result.metric} {value}{counts}{ends} {verb} {gate.bounds()}{note}"
 
 
 def _bound_gate(name: str, bound: MetricBound, metric: Metric) -> Gate:
@@ -121,9 +113,26 @@ class Evaluation:
     metrics: Metrics = field(default_factory=dict)
     gates: list[GateResult] = field(default_factory=list)
     samples: list[dict[str, Any]] | None = None
+    places: Mapping[str, Place] = field(default_factory=dict)  # of the units that the report's causes name, by id
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metrics", NamedMetrics(self.metrics))
+
+    def located_report(self, folders: Iterable[str] = ()) -> Any:
+        """The report, with the file and line of all that gates name: for reading, not for comparing.
+
+        What is named without its folder is looked for in `folders`.
+        """
+        searched = [*folders]
+
+        def located(cause: Mapping[str, Any]) -> Mapping[str, Any]:
+            place = self.places.get(cause.get("id", ""), Place(cause["file"], cause["line"]))
+            paths = [os.path.join(folder, place.file) for folder in searched if place.file]
+            path = next(filter(os.path.exists, paths), place.file or "")
+            return {**cause, "file": path, "line": place.line}
+
+        causes = [{**of_gate, "first": [*map(located, of_gate["first"])]} for of_gate in self.report["causes"]]
+        return {**self.report, "causes": causes}
 
     @property
     def status(self) -> str:
@@ -155,10 +164,12 @@ class Evaluation:
             raise TypeError(
                 "passes() needs a bound, such as strict_f1=0.45; `passed` says what the protocol's gates came to"
             )
-        intervals = {name: IntervalEnds(*ends) for name in bounds if (ends := self.interval(name)) is not None}
-        metrics = {name: self.metrics[name] for name in bounds}
-        gates = {name: _bound_gate(name, bound, metrics[name]) for name, bound in bounds.items()}
-        return BoundsCheck(tuple(check_gate(name, gate, metrics[name]) for name, gate in gates.items()), intervals)
+        names = [name for name in bounds if gate_metric(self.metrics[name]) is self.metrics[name]]
+        intervals = {name: IntervalEnds(*ends) for name in names if (ends := self.interval(name)) is not None}
+        gates = {name: _bound_gate(name, bound, self.metrics[name]) for name, bound in bounds.items()}
+        return BoundsCheck(
+            tuple(check_gate(name, gate, gate_metric(self.metrics[name])) for name, gate in gates.items()), intervals
+        )
 
     def interval(self, metric: str) -> tuple[float, float] | None:
         """The ends of a metric's 95 % interval; None where it has none (the report's `interval_reason` says why)."""

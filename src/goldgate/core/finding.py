@@ -10,12 +10,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from goldgate.core.gate import Gate, GateResult
-from goldgate.core.metric import Limit, Rate, Ratio, format_number, metric_sections
+from goldgate.core.gate import Gate, GateResult, parse_metric_name
+from goldgate.core.measure import BLANKS_ONLY
+from goldgate.core.metric import LESS_IS_BETTER, MORE_IS_BETTER, Limit, Rate, Ratio, format_number, metric_sections
+from goldgate.core.tally import Example
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import FileDigest, FindingValue, MetricValue, RemarkValue, SuiteReport
@@ -53,6 +56,22 @@ def finding_entries(findings: list[Finding]) -> list[FindingValue]:
     while findings:
         entries.append(findings.pop().as_json())
     return entries
+
+
+_MORE_OF_A_KIND = re.compile(r"and (?:at least )?(\d+) more findings of this kind")
+
+
+def first_causes(findings: Iterable[Finding], most: int = 3) -> tuple[list[Finding], int]:
+    """The first findings, and how many more there are; what was only counted counts as often."""
+    first: list[Finding] = []
+    more = 0
+    for finding in findings:
+        uncounted = _MORE_OF_A_KIND.fullmatch(finding.message)
+        if uncounted is None and len(first) < most:
+            first.append(finding)
+        else:
+            more += int(uncounted[1]) if uncounted else 1
+    return first, more
 
 
 def limit_length(text: str, longest: int = 500) -> str:
@@ -178,9 +197,9 @@ def common_remarks(report: SuiteReport, headline: Iterable[str]) -> list[RemarkV
 
 
 def explain_zero(remarks: list[RemarkValue]) -> list[RemarkValue]:
-    """The remarks, with the one on a form that is not read (`other_form`) as the reason of a score of 0."""
+    """The remarks, with the one on a form or spelling that is not read as the reason of a score of 0."""
     zero = next((each for each in remarks if each["code"] == "zero"), None)
-    cure = next((each for each in remarks if each["code"] == "other_form"), None)
+    cure = next((each for each in remarks if each["code"] in ("other_form", "other_spelling")), None)
     if zero is None or cure is None:
         return remarks
     explained = remark("zero", f"{zero['message']}: {cure['message']}", **zero["counts"], **cure["counts"])
@@ -202,6 +221,24 @@ def _holds_always(result: GateResult) -> bool:
         and (gate.min is None or gate.min <= 0)
         and (gate.max is None or (is_share and gate.max >= 1))
     )
+
+
+def wrong_direction_remarks(gates: Mapping[str, Gate]) -> Iterator[RemarkValue]:
+    """Gates that only limit how good a metric may be: `strict_f1: {max: 0.8}`."""
+    wrong = []
+    for name, gate in gates.items():
+        metric = parse_metric_name(name).metric.removesuffix("_roles").removesuffix("_macro")
+        pairs = [("max", "min"), ("max_rise", "max_drop")]
+        if metric.endswith(LESS_IS_BETTER):
+            pairs = [(other, bound) for bound, other in pairs]
+        elif not metric.endswith(MORE_IS_BETTER):
+            continue
+        for bound, meant in pairs:
+            number = getattr(gate, bound)
+            if number is not None and getattr(gate, meant) is None and gate.equals is None:
+                wrong.append(f"{name}: {bound}: {number} limits how good it may be; did you mean {meant}: {number}?")
+    if wrong:
+        yield remark("wrong_direction", "; ".join(wrong), gates=len(wrong))
 
 
 def lowered_gates_remarks(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> Iterator[RemarkValue]:
@@ -243,6 +280,18 @@ def unread_answers_remarks(report: SuiteReport, reader: str) -> Iterator[RemarkV
         share = f"{unreadable} of {total} answers could not be read ({share_percent(unreadable, total)})"
         message = f"{share}: run {reader} to see why"
         yield remark("unreadable_answers", message, unreadable=unreadable, samples=total)
+
+
+def blanks_remarks(hits: int, examples: Iterable[Example], setting: str) -> Iterator[RemarkValue]:
+    """Hits that are hits only because blanks are removed, with the setting that does not count them."""
+    if hits:
+        pairs = ([limit_length(text, _LONGEST_EXAMPLE) for text in example] for example in examples)
+        pairs_text = ", ".join(f"“{predicted}” for “{gold}”" for predicted, gold in pairs)
+        message = f"{'1 hit rests' if hits == 1 else f'{hits} hits rest'} on removed blanks, such as {pairs_text}; "
+        yield remark(BLANKS_ONLY, f"{message}to count them as wrong, write in the protocol: {setting}", hits=hits)
+
+
+_LONGEST_EXAMPLE = 60  # characters
 
 
 def share_percent(part: int, whole: int) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -90,6 +91,9 @@ class RatioMeasure(ABC, Generic[Facts]):
     table: str  # the name of its counts
     columns: tuple[str, ...]
     ratios: Mapping[str, ColumnRatio] = MappingProxyType({})
+    # What gates judge, by the name of a rate, where that is over other units than the rate itself.
+    gate_ratios: Mapping[str, ColumnRatio] = MappingProxyType({})
+    gate_note: str = ""  # why: "samples without a thought count as misses"
     # Metrics that are made of sums over units but are no ratio of two, and why each is undefined where nothing was
     # counted. `estimate` makes them, from the column sums and the products of the `multiplied` columns.
     estimates: Mapping[str, str] = MappingProxyType({})
@@ -98,8 +102,6 @@ class RatioMeasure(ABC, Generic[Facts]):
     # The levels below its table, and the ending of the macro average over each: {"event type": "macro"}; "" for none.
     parts: Mapping[str, str] = MappingProxyType({})
     counted: Mapping[str, str] = MappingProxyType({})  # metrics that are plain counts: the column of each
-    fixed: frozenset[str] = frozenset()  # the columns that no answer changes, such as those of gold
-    at_most_one: frozenset[str] = frozenset()  # the columns that are at most 1 in a unit
 
     @abstractmethod
     def row(self, facts: Facts) -> Counts | None:
@@ -124,9 +126,17 @@ class RatioMeasure(ABC, Generic[Facts]):
         metrics: dict[str, Metric] = {}
         for name, ratio in self.ratios.items():
             kind = Rate if ratio.share else Ratio
-            metrics[name] = kind(sums[name].a, sums[name].b, ratio.undefined, sums[name])
+            rate = kind(sums[name].a, sums[name].b, ratio.undefined, sums[name])
+            gate_rate = self._gate_rate(name, rate, sums) if name in self.gate_ratios else None
+            metrics[name] = rate if gate_rate is None else replace(rate, gate_rate=gate_rate)
         metrics |= {name: Count(sums[name].a, None, sums[name]) for name in self.counted}
         return metrics | self.estimate(tally, key) if self.estimates else metrics
+
+    def _gate_rate(self, name: str, rate: Rate, sums: Mapping[str, RatioSums]) -> Rate:
+        """What a gate on a rate judges, with a note where that is not the rate itself."""
+        own = sums[_gate_name(name)]
+        note = f"{name} itself is {rate} ({rate.numerator}/{rate.denominator}); in a gate, {self.gate_note}"
+        return Rate(own.a, own.b, self.gate_ratios[name].undefined, own, note="" if own.b == rate.denominator else note)
 
     def estimate(self, tally: Tally, key: TableKey) -> dict[str, Metric]:
         """The estimates of one table; a rate of `ratios` by the same name takes the place of that."""
@@ -174,9 +184,10 @@ class RatioMeasure(ABC, Generic[Facts]):
     @cached_property
     def forms(self) -> dict[str, RatioForm]:
         """Every metric as weights of the columns. A count is over 1 in each unit."""
+        gate_ratios = {_gate_name(name): ratio for name, ratio in self.gate_ratios.items()}
         forms = {
             name: RatioForm(self._weights(ratio.numerator), self._weights(ratio.denominator))
-            for name, ratio in self.ratios.items()
+            for name, ratio in {**self.ratios, **gate_ratios}.items()
         }
         for name, column in self.counted.items():
             forms[name] = RatioForm(self._weights({column: 1}), self._weights({UNITS_COLUMN: 1}))
@@ -186,11 +197,19 @@ class RatioMeasure(ABC, Generic[Facts]):
                 forms[product_name(one, other)] = RatioForm(self._weights({one: 1}), self._weights({other: 1}))
         return forms
 
+    def gate_form(self, metric: str) -> RatioForm:
+        """What a gate on this metric judges, as weights of the columns."""
+        return self.forms[_gate_name(metric) if metric in self.gate_ratios else metric]
+
     def _weights(self, counts: Mapping[str, int]) -> tuple[int, ...]:
         unknown = counts.keys() - set(self.columns)
         if unknown:
             raise ValueError(f"{type(self).__name__} counts no {', '.join(sorted(unknown))}")
         return tuple(counts.get(column, 0) for column in self.columns)
+
+
+def _gate_name(metric: str) -> str:
+    return f"{metric} of gates"
 
 
 def count_names(names: Iterable[str | None]) -> dict[str, int]:
@@ -212,12 +231,56 @@ def all_metrics(measures: Iterable[Measure[Any]], tally: Tally) -> NamedMetrics:
     return NamedMetrics(item for measure in measures for item in measure.metrics(tally).items())
 
 
+BLANKS_ONLY = "blanks_only"
+
+
+class TotalsOnly(ABC, Generic[Facts]):
+    """A measure without metrics, whose counts make other parts of the report."""
+
+    section = "main"
+
+    @abstractmethod
+    def totals(self, facts: Facts) -> Mapping[str, int]: ...
+
+    def count(self, facts: Facts) -> UnitCounts:
+        return {}
+
+    def metrics(self, tally: Tally) -> Metrics:
+        return {}
+
+
+class SampledMeasure(TotalsOnly[Facts]):
+    """A measure that keeps examples or samples, not counts, in a tally."""
+
+    @abstractmethod
+    def add_to(self, tally: Tally, facts: Facts) -> None:
+        """Add a unit to a tally, in place."""
+
+    def totals(self, facts: Facts) -> Mapping[str, int]:
+        return NO_TOTALS
+
+
+class BlanksOnly(SampledMeasure[Facts]):
+    """Counts the hits that `blanks: keep` would not count, and keeps examples."""
+
+    @abstractmethod
+    def hits(self, facts: Facts) -> Iterable[tuple[str, str]]:
+        """What was predicted and what is in gold, for each such hit."""
+
+    def add_to(self, tally: Tally, facts: Facts) -> None:
+        if hits := [*self.hits(facts)]:
+            tally.counts[BLANKS_ONLY] += len(hits)
+            tally.add_examples(BLANKS_ONLY, hits)
+
+
 def count_unit(measures: Iterable[Measure[Facts]], facts: Facts, tally: Tally) -> UnitCounts:
     """What a unit counts in all tables. Its totals are added to the tally."""
     unit: UnitCounts = {}
     for measure in measures:
         unit.update(measure.count(facts))
         tally.add_totals(measure.totals(facts))
+        if isinstance(measure, SampledMeasure):
+            measure.add_to(tally, facts)
     return unit
 
 
@@ -227,27 +290,6 @@ def count_units(measures: Sequence[Measure[Facts]], units: Iterable[Facts]) -> T
     for facts in units:
         tally.add(count_unit(measures, facts, tally))
     return tally
-
-
-class RatioCounter(ABC, Generic[Facts]):
-    """Counts units one by one as their answers arrive: by position, what an answer counts in each table."""
-
-    def __init__(self, measures: Sequence[Measure[Facts]], count: int) -> None:
-        self.measures = measures
-        self._ratios = [measure for measure in measures if isinstance(measure, RatioMeasure)]
-        self._count = count
-
-    @abstractmethod
-    def facts(self, position: int, response: str | None) -> Facts:
-        """The facts of an answer; None means that there was no answer."""
-
-    def __call__(self, position: int, response: str | None) -> dict[str, Counts | None]:
-        facts = self.facts(position, response)
-        return {measure.table: measure.row(facts) for measure in self._ratios}
-
-    def unanswered(self) -> Iterator[dict[str, Counts | None]]:
-        """The counts of every unit without an answer."""
-        return (self(position, None) for position in range(self._count))
 
 
 def score_pairs(score: Callable[[Any, Any], Score], responses: Iterable[Any], golds: Iterable[Any]) -> list[Score]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from goldgate.core.sums import MeanSums, RatioSums
 from goldgate.errors import did_you_mean
@@ -49,6 +49,8 @@ class Rate:
     sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
     interval_reason: str = field(default="it is not a sum over units", repr=False, compare=False)  # without sums
     interval_at: IntervalAt | None = field(default=None, repr=False, compare=False)  # where it is not that of its sums
+    gate_rate: Rate | None = field(default=None, repr=False, compare=False)  # what a gate on it judges in its place
+    note: str = field(default="", repr=False, compare=False)  # of the rate that a gate judges: the one it stands for
 
     @property
     def value(self) -> float | None:
@@ -85,16 +87,22 @@ class Count:
     reason: str | None = None
     sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
     interval_reason: str = field(default="it is not a sum over units", repr=False, compare=False)  # without sums
+    missing: int | None = field(default=None, repr=False, compare=False)  # of parse errors: missing predictions
 
     @property
     def exact(self) -> Fraction | None:
         return None if self.value is None else Fraction(self.value)
 
     def as_json(self) -> PlainCount:
-        return {"value": self.value} if self.value is not None else {"value": None, "reason": str(self.reason)}
+        entry: PlainCount = {"value": self.value}
+        if self.missing is not None:
+            entry["missing_predictions"] = self.missing
+        return entry if self.value is not None else {**entry, "reason": str(self.reason)}
 
     def __str__(self) -> str:
-        return "n/a" if self.value is None else str(self.value)
+        if self.value is None:
+            return "n/a"
+        return f"{self.value} ({missing_words(self.missing)})" if self.missing else str(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +139,7 @@ class Estimate:
     interval_at: IntervalAt | None = field(default=None, repr=False, compare=False)
     gate_interval_at: IntervalAt | None = field(default=None, repr=False, compare=False)  # where gates need a wider one
     gate_confidence: Decimal | None = field(default=None, repr=False, compare=False)  # of a gate that sets none
+    note: str = field(default="", repr=False, compare=False)  # what the interval for gates rests on
 
     @property
     def value(self) -> float | None:
@@ -144,7 +153,25 @@ class Estimate:
         return "n/a" if self.exact is None else format_number(self.exact)
 
 
+def missing_words(missing: int) -> str:
+    """How many of a count are missing predictions: `1 of them missing`."""
+    return f"{missing} of them missing"
+
+
+# How the names of metrics end of which more is better, and of those of which less is.
+MORE_IS_BETTER = (
+    "precision", "recall", "f1", "accuracy", "integrity", "consistency", "faithfulness",
+    "compliance_rate", "coverage_rate", "completion_rate", "support_rate", "exact_rate", "through_rate",
+)  # fmt: skip
+LESS_IS_BETTER = (
+    "hallucination_rate", "hallucination_entity_rate", "unchecked", "errors", "failures", "parse_fail",
+    "missing_predictions", "copied_rate", "stub_rate", "shortfall", "abstention_rate", "uncited_evidence_rate",
+    "brier_score", "calibration_error",
+)  # fmt: skip
+
+
 Metric = Rate | Count | Estimate
+AnyMetric = TypeVar("AnyMetric", bound=Metric | Mean)
 Metrics = dict[str, Metric]
 
 
@@ -169,6 +196,11 @@ class UnknownMetricError(KeyError):
         advice = did_you_mean(str(self.args[0]), self.names)
         parts = (f"there is no metric {self.args[0]!r}", advice, f"there are: {', '.join(self.names) or 'none'}")
         return "; ".join(part for part in parts if part)
+
+
+def gate_metric(metric: AnyMetric) -> AnyMetric | Rate:
+    """What a gate on a metric judges."""
+    return metric.gate_rate if isinstance(metric, Rate) and metric.gate_rate is not None else metric
 
 
 def mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:

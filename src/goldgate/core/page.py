@@ -12,11 +12,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from goldgate.core.gate import Gate
-from goldgate.core.metric import Limit, format_number, metric_sections
+from goldgate.core.metric import Limit, format_number, metric_sections, missing_words
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import (
         ComparedValue,
+        CountValue,
         DifferenceOfRates,
         DifferenceValue,
         IntervalValue,
@@ -72,6 +73,7 @@ class MeasuredValue(NamedTuple):
     best: bool = False  # marked, as better beyond doubt
     display: str | None = None  # the text to show, if not the rounded value
     limits: tuple[Limit, ...] = ()  # of a gate: as shown, the value meets them exactly where it does
+    missing: int | None = None  # of a number of parse errors: those that are missing predictions
 
     def __str__(self) -> str:
         """The value, rounded."""
@@ -91,12 +93,12 @@ class MeasuredValue(NamedTuple):
 
     @property
     def counts(self) -> str:
-        """`430/752`, `15 of 16`; empty for a plain count."""
+        """`430/752`, `15 of 16`, `1 of them missing`; empty for a plain count."""
         if self.denominator is not None:
             return f"{self.numerator}/{self.denominator}"
         if self.averaged is not None:
             return f"{self.averaged} of {self.averaged + (self.undefined or 0)}"
-        return ""
+        return missing_words(self.missing) if self.missing else ""
 
 
 Cell = str | Name | MeasuredValue
@@ -197,10 +199,11 @@ class Matrix(NamedTuple):
     most: int | None = None
     empty: str = "none"
     facet: str = ""
+    counted: str = "count"  # what the numbers count: `samples`
 
     def as_table(self) -> Table:
         """A row for each pair."""
-        titles = (*filter(None, (self.group_title,)), self.row_title, self.column_title, "count")
+        titles = (*filter(None, (self.group_title,)), self.row_title, self.column_title, self.counted)
         rows = tuple(
             (
                 *((Name(cell.group),) if self.group_title else ()),
@@ -308,6 +311,13 @@ class FindingLine(NamedTuple):
     place: str
     message: str
     unit: str = ""
+    file: str = ""
+    line: int | None = None
+
+    @property
+    def words(self) -> str:
+        """Where and what, in one line."""
+        return f"{self.place or self.unit}: {self.message}"
 
 
 class FindingList(NamedTuple):
@@ -316,6 +326,7 @@ class FindingList(NamedTuple):
     rows: tuple[FindingLine, ...]
     limit: int | None = None
     most: int | None = None
+    heads: tuple[str, ...] = ("severity", "code", "where", "message")
 
 
 Block = Table | Matrix | MetricValues | LabelList | Paragraph | Notes | FindingList
@@ -338,14 +349,22 @@ class GateLine(NamedTuple):
     measured: MeasuredValue
     verdict: str
     reason: str
-    support: str | None = None  # what the interval says about the gate
     difference: MeasuredValue | None = None  # from the stored run that it is judged against
+    causes: tuple[FindingLine, ...] = ()  # the first that keep it from passing
+    more_causes: int = 0
+
+    @property
+    def cause_words(self) -> list[str]:
+        """A line for each cause, and how many more there are."""
+        more = [f"and {self.more_causes} more"] if self.more_causes else []
+        return [*(cause.words for cause in self.causes), *more]
 
     @property
     def says_more(self) -> bool:
         """Whether the reason is more than the value beside the bounds."""
         is_mean = self.measured.averaged is not None
         counts = str(self.measured) if is_mean else self.measured.counts or str(self.measured)
+        counts = f"{self.measured} ({counts})" if self.measured.missing else counts
         plain = {f"{counts} is not {sign} {bound}" for sign, bound in self.gate.value_bounds()}
         return self.reason != f"{counts} is {self.gate.bounds()}" and not plain.issuperset(self.reason.split("; "))
 
@@ -409,6 +428,7 @@ def measured_value(metric: MetricValue | PlainRate | PlainMean | ComparedValue) 
         entry.get("undefined"),
         entry.get("reason"),
         interval_ends(entry.get("interval")),
+        missing=cast("CountValue", metric).get("missing_predictions"),
     )
 
 

@@ -37,15 +37,17 @@ from goldgate.core.page import (
     interval_ends,
     measured_value,
     metric_values,
+    plural,
 )
+from goldgate.core.suite import ANSWERS
 from goldgate.errors import Place
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import (
-        EarlyStopValue,
         ErrorValue,
         FileDigest,
         FindingValue,
+        GateCauses,
         GateValue,
         GenerationValue,
         MetricValue,
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
 LONG_LIST = 400  # characters of what was expected: it would hide what to do
 SHOWN_PROBLEMS = 20
 SHOWN_FINDINGS = 5
+_MAX_UNSURE = 3  # gates that are named
+_BOUND_NOTE = "Gates with a confidence rest on a one-sided bound; the intervals shown are two-sided, at 95 %."
 SHOWN_CONFUSIONS, MAX_CONFUSIONS = 5, 50
 RATES = ("precision", "recall", "f1")
 
@@ -75,16 +79,17 @@ def suite_report_page(
     protocol = report["protocol"]
     generation = _generation(report.get("generation"), headline)
     remarks = report.get("stands_out", ())
+    gates = gate_lines(report)
     return Page(
         suite=report["suite"],
         verdict=report["status"],
         subject=subject,
         protocol=f"{protocol['name']} {protocol['version']}",
-        gates=tuple(_gate(gate) for gate in report["gates"]),
-        gates_note=report.get("gates_together", ""),
+        gates=gates,
+        gates_note=" ".join(filter(None, (_verdict_basis(report["gates"]), report.get("gates_together")))),
         remarks=tuple(entry["message"] for entry in remarks),
         remark_filters={e["message"]: remark_filters[e["code"]] for e in remarks if e["code"] in remark_filters},
-        sections=tuple(section for section in (generation, *sections) if section.blocks),
+        sections=tuple(section for section in (_causes_section(gates), generation, *sections) if section.blocks),
         origin=report_origin(report),
     )
 
@@ -165,14 +170,21 @@ def rate_cells(row: Mapping[str, object], family: str) -> list[Cell]:
     return [*(value._replace(interval=None) for value in values), "" if interval is None else str(interval)]
 
 
-def confusion_blocks(confused: Mapping[str, Any], group: str, title: str, facet: str = "") -> tuple[Block, ...]:
-    """What was taken for what, the most frequent first; nothing where no pair was. `group` is the key of its group."""
+def confusion_blocks(
+    confused: Mapping[str, Any], group: str, title: str, facet: str, counted: str
+) -> tuple[Block, ...]:
+    """What was taken for what, the most frequent first; nothing where no pair was.
+
+    `group` is the key of its group, and `counted` the noun of what is counted: `sample`.
+    """
     cells = tuple(MatrixCell(p["gold"], p["predicted"], p["count"], str(p.get(group, ""))) for p in confused["pairs"])
     if not cells:
         return ()
-    matrix = Matrix("gold", "predicted", cells, title, SHOWN_CONFUSIONS, MAX_CONFUSIONS, facet=facet)
+    matrix = Matrix(
+        "gold", "predicted", cells, title, SHOWN_CONFUSIONS, MAX_CONFUSIONS, facet=facet, counted=plural(counted)
+    )
     rest = confused["left_out"]
-    words = f"{count_text(rest['pairs'], 'rarer pair')} with {count_text(rest['count'], 'confusion')}"
+    words = f"{count_text(rest['pairs'], 'rarer pair')} with {count_text(rest['count'], counted)}"
     return (matrix, Paragraph(f"Not listed: {words}.")) if rest["pairs"] else (matrix,)
 
 
@@ -217,7 +229,14 @@ def finding_lines(findings: Sequence[FindingValue]) -> tuple[FindingLine, ...]:
     """Stored findings, the worst first; in their own order within a severity."""
     order = (*SEVERITIES, "note")
     worst_first = sorted(findings, key=lambda finding: order.index(finding["severity"]))
-    return tuple(FindingLine(f["severity"], f["code"], _place(f), f["message"], _unit(f)) for f in worst_first)
+    return tuple(map(_finding_line, worst_first))
+
+
+def _finding_line(finding: FindingValue) -> FindingLine:
+    place, unit = _place(finding), _unit(finding)
+    return FindingLine(
+        finding["severity"], finding["code"], place, finding["message"], unit, finding["file"], finding["line"]
+    )
 
 
 def report_origin(report: SuiteReport) -> ReportOrigin:
@@ -240,8 +259,6 @@ def _generation(generation: GenerationValue | None, headline: Sequence[str]) -> 
     cost = generation["cost"]
     if cost is not None:
         blocks.append(LabelList((LabelRow("cost", (f"{cost['amount']} {cost['currency']}",)),)))
-    if "stopped" in generation:
-        blocks.append(Paragraph(_stopped(generation["stopped"])))
     bounds = generation["bounds"]
     if bounds:
         blocks.append(Paragraph("Bounds, if the missing answers were all wrong or all right:"))
@@ -252,22 +269,6 @@ def _generation(generation: GenerationValue | None, headline: Sequence[str]) -> 
         ]
         blocks.append(Table((Column("metric"), Column("all wrong"), Column("all right")), tuple(of_both)))
     return Section("Generation", tuple(blocks))
-
-
-def _stopped(stopped: EarlyStopValue) -> str:
-    """What a report over part of the documents says about all of them."""
-    saved = stopped["saved"]
-    tokens = saved["tokens"]["input"] + saved["tokens"]["output"]
-    money = "" if saved["cost"] is None else f" and {saved['cost']} in money"
-    limit = stopped["most_predictions"]
-    assumed = "" if limit is None else f", if no answer predicts more than {limit}"
-    return (
-        f"Stopped when every gate was decided, after {stopped['decided_after']} of {stopped['documents']} documents in "
-        f"a random order (seed {stopped['order_seed']}). The verdicts hold for all {stopped['documents']}, wrong in at "
-        f"most {stopped['error_rate']:.0%} of such runs{assumed}. All other numbers are those of the documents that "
-        "decided it, and their intervals ignore the early stop. "
-        f"{saved['documents']} documents were not asked: about {tokens} tokens{money} saved."
-    )
 
 
 def _place(finding: FindingValue) -> str:
@@ -283,7 +284,37 @@ def _unit(finding: FindingValue) -> str:
     return str(finding.get("id") or (folder if slash else ""))
 
 
-def _gate(gate: GateValue) -> GateLine:
+def gate_lines(report: SuiteReport) -> tuple[GateLine, ...]:
+    """The gates of a report, with what keeps each from passing."""
+    causes = {entry["metric"]: entry for entry in report.get("causes", ())}
+    return tuple(_gate(gate, causes.get(gate["metric"])) for gate in report["gates"])
+
+
+def _causes_section(gates: Sequence[GateLine]) -> Section:
+    """What keeps gates from passing, gate by gate."""
+    rows = []
+    for gate in gates:
+        rows += [cause._replace(severity=gate.verdict, code=gate.metric) for cause in gate.causes]
+        rows += [FindingLine("", gate.metric, gate.cause_words[-1], "")] if gate.more_causes else []
+    title = "Where gates failed" if all(row.severity in ("FAIL", "") for row in rows) else "Where gates did not pass"
+    block = FindingList(tuple(rows), heads=("verdict", "metric", "where", "why"))
+    return Section(title, (block,) if rows else ())
+
+
+def _verdict_basis(gates: Sequence[GateValue]) -> str:
+    """What the verdicts rest on, and which of them other units could turn."""
+    sentences, is_plain = [], ["confidence" not in gate for gate in gates]
+    if any(is_plain):
+        unsure = [gate["metric"] for gate in gates if gate.get("support") == "inconclusive"]
+        more = f" and {len(unsure) - _MAX_UNSURE} more" if len(unsure) > _MAX_UNSURE else ""
+        turned = f"; uncertain at 95 %: {', '.join(unsure[:_MAX_UNSURE])}{more}" if unsure else ""
+        sentences.append(f"Verdicts rest on point estimates{turned}.")
+    if not all(is_plain):
+        sentences.append(_BOUND_NOTE)
+    return " ".join(sentences)
+
+
+def _gate(gate: GateValue, causes: GateCauses | None) -> GateLine:
     rule, stored = stored_gate(gate), gate.get("difference")
     difference = stored and MeasuredValue(stored["value"], interval=interval_ends(stored))
     return GateLine(
@@ -292,19 +323,22 @@ def _gate(gate: GateValue) -> GateLine:
         measured=measured_value(gate["measured"]).against(rule.limits()),
         verdict=gate["verdict"],
         reason=gate["reason"],
-        support=gate.get("support"),
         difference=difference and difference.against(rule.difference_limits()),
+        causes=() if causes is None else tuple(map(_finding_line, causes["first"])),
+        more_causes=0 if causes is None else causes["more"],
     )
 
 
 def _inputs(inputs: Mapping[str, object]) -> Iterator[InputLine]:
     """A digest, an object with a digest and a count, or a list of those. What came from memory has no digest."""
     for kind, entries in inputs.items():
+        if kind == ANSWERS:
+            continue  # they are those of the predictions
         for entry in entries if isinstance(entries, list) else [entries]:
             if isinstance(entry, str):
                 yield InputLine(kind, entry)
             elif isinstance(entry, dict):
-                counts = {things: size for things, size in entry.items() if things != "sha256"}
+                counts = {name: n for name, n in entry.items() if name != "sha256" and isinstance(n, (str, int))}
                 sizes = (
                     s if isinstance(s, str) else count_text(s, _singular(things), things)
                     for things, s in counts.items()

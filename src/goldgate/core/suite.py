@@ -51,7 +51,7 @@ class Plan:
 
 
 # No count depends on these: a protocol's settings are listed one by one, and layouts of two systems may differ.
-IGNORED_SETTINGS = ("goldgate", "protocol", "interval", "layout", "id_field", "response_field", "joined")
+IGNORED_SETTINGS = ("goldgate", "protocol", "interval", "layout", "id_field", "response_field", "joined", "people")
 
 
 class SignatureDifference(NamedTuple):
@@ -103,6 +103,7 @@ class Input(NamedTuple):
     is_path: bool = True  # else a word that says how the others are read
     default: str | int | None = None  # a number: only whole numbers from 0 are accepted
     choices: tuple[str, ...] = ()
+    is_flag: bool = False  # its only value is its name
     example: str | None = None  # its value in the command's example; else one that is required has its name
 
     @property
@@ -181,6 +182,7 @@ class Pairing(NamedTuple):
 
 # The inputs of a suite that joins records by id.
 GOLD = Input("gold", "Gold records, JSON Lines or a JSON array, may be gzipped; - is standard input.", many=True)
+ANSWERS = "answers"  # beside the inputs of a report: the digest of all answers, in any order
 PREDICTIONS = Input("predictions", "A model's stored answers, in the same formats.", many=True, judged=True)
 
 
@@ -194,6 +196,8 @@ ID_FIELD = word_input(
 )
 GOLD_ID_FIELD = ID_FIELD._replace(help="Dotted path to the id of gold records without id, such as meta.doc_id.")
 RESPONSE_FIELD = word_input("response_field", "Dotted path to what the model wrote, such as choices.0.text.")
+_ALLOW_EMPTY = "Score even if there are no predictions; every gold record then counts as missing."
+ALLOW_EMPTY = Input("allow_empty", _ALLOW_EMPTY, required=False, is_path=False, is_flag=True)
 
 
 def single_input(inputs: Inputs, name: str) -> Any:
@@ -249,6 +253,14 @@ class Work(ABC, Generic[Shard, Facts]):
         """A hash of what should differ between units, by which copies are counted; None where nothing is compared."""
         return None
 
+    def answer(self, facts: Facts) -> int:
+        """The digest of what a system answered to a unit, by which equal runs are known; 0 where there is none."""
+        return 0
+
+    def unit_id(self, facts: Facts) -> str:
+        """The id of a unit, as in its record."""
+        return str(self.record(facts)["id"])
+
     def weight(self, facts: Facts) -> int | None:
         """How much is wrong in a unit, the same number as in its summary; None: the summary is made to get it."""
         return None
@@ -294,6 +306,10 @@ class Outcome:
         """The results, with FAIL where a rule says so that no threshold can express."""
         return gates
 
+    def causes(self, gate: GateResult) -> Iterable[Finding] | None:
+        """What keeps a gate from passing; None: the units that cost it most are named."""
+        return None
+
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> Mapping[str, object]:
         """The suite's own parts of the report, in their order."""
         return {}
@@ -323,6 +339,10 @@ class Source(ABC, Generic[Shard, Facts]):
     @abstractmethod
     def finish(self) -> Outcome: ...
 
+    def place(self, unit: str) -> Place:
+        """The file and line of what was judged of a unit, by its id."""
+        return Place()
+
     def lookup(self) -> InputLookup:
         """The opened inputs, for looking up what a record was made from, as long as they are open."""
         from goldgate.core.unit_page import EmptyInputLookup
@@ -344,6 +364,7 @@ class Suite(ABC):
     headline: ClassVar[tuple[str, ...]]  # the main metrics of which more is better, the first one first
     default_gates: ClassVar[Mapping[str, Gate]] = {}
     pairing: ClassVar[Pairing] = Pairing()
+    overrules: ClassVar[bool] = False  # whether it may fail gates that pass by their numbers, see `Outcome.overrule`
     writes_report: ClassVar[bool] = False  # to `report_file`, where the command names no other place
     drawings: ClassVar[tuple[str, ...]] = ()  # the kinds of its pictures that not every suite has
     abilities: ClassVar[tuple[Ability, ...]] = ()  # what it can do beside scoring

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from hashlib import sha256, sha512
 from itertools import chain, combinations
 
 from goldgate.core.sums import Counts, ProductSums, RatioForm, UnitSums
@@ -12,6 +14,19 @@ TableKey = tuple[str, ...]  # a table of counts: the measure's name, and the nam
 UnitCounts = dict[TableKey, Counts]  # what one unit counts, by table and by part of one
 Forms = Mapping[str, Mapping[str, RatioForm]]  # the rates of each table, by the table's name
 PairProducts = defaultdict[tuple[TableKey, TableKey], ProductSums]  # by two parts that stand in the same units
+
+_PRIME = 2**521 - 1  # the digest of all answers is a product modulo it, and so the same in any order and split
+
+
+def answer_digest(identity: str, text: str | None, *more: object) -> int:
+    """A number for the answer to a unit: its text, and other plain values; 0 where there is none to be had."""
+    try:
+        values = repr((identity, *more)).encode()
+    except (RecursionError, ValueError):  # nested too deep, or a number of too many digits
+        return 0
+    data = values if text is None else values + b"\0" + text.encode("utf-8", "surrogatepass")
+    return int.from_bytes(sha512(data).digest(), "big")
+
 
 MAX_KEPT = 512  # fingerprints of a sample
 
@@ -44,6 +59,9 @@ class FingerprintSample:
     __hash__ = None  # type: ignore[assignment]  # it changes in place
 
 
+Example = tuple[str, ...]
+MAX_EXAMPLES = 3  # of one kind
+MAX_SAMPLED = 16  # values of a kind
 MAX_PAIRED_PARTS = 40  # parts of a unit: their pairs grow with the square, and an answer can name any number of types
 _MAX_WAITING = 1_000  # units that wait to be counted together, which is faster than one by one: some 2 MB
 
@@ -55,7 +73,18 @@ class Tally:
     the sums that rates and their intervals are made of. `forms` says which rates the tables have.
     """
 
-    __slots__ = ("_forms", "_products", "_tables", "_waiting", "counts", "fingerprints", "is_crowded")
+    __slots__ = (
+        "_forms",
+        "_products",
+        "_tables",
+        "_waiting",
+        "answers",
+        "counts",
+        "examples",
+        "fingerprints",
+        "is_crowded",
+        "samples",
+    )
 
     def __init__(self, forms: Forms | None = None) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
@@ -65,6 +94,10 @@ class Tally:
         self._products: PairProducts = defaultdict(ProductSums)  # sums over units that have both parts
         self.is_crowded = False  # whether more parts met in a unit than are paired
         self.fingerprints = FingerprintSample()  # of texts that should differ in every unit
+        self.answers = 1  # the product of the digests of all answers; 0 where one has none
+        self.examples: dict[str, list[Example]] = {}  # of some counts, by name: the first ones in sorted order
+
+        self.samples: dict[TableKey, list[bytes]] = {}  # of values by what they are: those with the smallest digests
 
     def add(self, unit: UnitCounts, group: str | None = None, times: int = 1) -> None:
         """Add what a unit counts, as often as `times` says; or, with a group, what a part of that unit counts."""
@@ -85,10 +118,34 @@ class Tally:
         for name, count in totals.items():
             self.counts[name] += count
 
+    def add_examples(self, name: str, examples: Iterable[Example]) -> None:
+        """Keep examples of what a named count counts: the first ones in sorted order."""
+        if kept := sorted({*self.examples.get(name, ()), *examples})[:MAX_EXAMPLES]:
+            self.examples[name] = kept
+
+    def add_sample(self, key: TableKey, digest: bytes, value: bytes) -> None:
+        """Keep a value, with its digest before it, if that is one of the smallest under its key."""
+        kept = self.samples.get(key)
+        if kept is None:
+            self.samples[key] = [digest + value]
+        elif len(kept) < MAX_SAMPLED:
+            insort(kept, digest + value)
+        elif digest < kept[-1]:
+            kept.pop()
+            insort(kept, digest + value)
+
     def add_fingerprint(self, number: int | None) -> None:
         """Add a number for what should be different in every unit."""
         if number is not None:
             self.fingerprints.add(number)
+
+    def add_answer(self, digest: int) -> None:
+        """Add the digest of what a system answered."""
+        self.answers = self.answers * digest % _PRIME
+
+    def answers_digest(self) -> str | None:
+        """A digest of all answers; None where it is not known what they were."""
+        return sha256(f"{self.answers:x}".encode()).hexdigest() if self.answers > 1 else None
 
     def _table(self, key: TableKey) -> UnitSums:
         table = self._tables.get(key)
@@ -164,7 +221,12 @@ class Tally:
         for pair, products in other._products.items():
             self._products[pair] += products
         self.fingerprints += other.fingerprints
+        for name, examples in other.examples.items():
+            self.add_examples(name, examples)
+        for key, values in other.samples.items():
+            self.samples[key] = sorted([*self.samples.get(key, ()), *values])[:MAX_SAMPLED]
         self.is_crowded |= other.is_crowded
+        self.add_answer(other.answers)
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -173,6 +235,7 @@ class Tally:
             Counter(self.counts) == Counter(other.counts)
             and (self.tables, self.products) == (other.tables, other.products)
             and (self.fingerprints, self.is_crowded) == (other.fingerprints, other.is_crowded)
+            and (self.answers, self.examples, self.samples) == (other.answers, other.examples, other.samples)
         )
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place

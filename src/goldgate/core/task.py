@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
-
-from goldgate.errors import ConfigError
-
-if TYPE_CHECKING:
-    from goldgate.core.measure import RatioCounter
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 AnswerFormat = Literal["json_schema", "json_object", "text"]
 ANSWER_FORMATS: tuple[AnswerFormat, ...] = get_args(AnswerFormat)  # each one asks less of a model than the one before
@@ -83,11 +78,8 @@ class ScoredTask(Task, Protocol):
     def record(self, position: int) -> bytes:
         """The gold record of the document, as it is stored, on one line."""
 
-    def counter(self, settings: Any) -> RatioCounter[Any]:
-        """Counts answers by the suite's settings, so that asking can stop when every gate is decided."""
-
-    def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
-        """The inputs to score the answers by, beside the answers. `asked`: a file with the records that were asked."""
+    def scored_inputs(self) -> dict[str, list[str]]:
+        """The inputs to score the answers by, beside the answers."""
 
 
 class JudgingTask(Task, Protocol):
@@ -95,13 +87,3 @@ class JudgingTask(Task, Protocol):
 
     def labels(self, predictions: Iterable[Mapping[str, Any]], model: str) -> Iterable[Mapping[str, Any]]:
         """A label for every item, read from the stored answers; null where there is none."""
-
-
-def derived_schema_error(kind: str, command: str) -> ConfigError:
-    """Why a schema that is derived from all documents cannot count some of them."""
-    return ConfigError(
-        "schema.required",
-        "--stop-when-decided scores some of the documents, and the schema is derived from all of them",
-        expected=f"{kind} (--schema)",
-        advice=f"derive one ({command} --from GOLD --out schema.json) and give it with --schema",
-    )

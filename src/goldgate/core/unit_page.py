@@ -14,7 +14,7 @@ import orjson
 
 from goldgate.core.finding import limit_length
 from goldgate.core.page import Block, Cell, Column, MeasuredValue, Table, count_text
-from goldgate.core.value_text import NormalizedText, Span, contained_values
+from goldgate.core.value_text import NormalizedText, Span
 
 
 class Mark(NamedTuple):
@@ -293,6 +293,7 @@ def _as_json(value: Any) -> str:
 
 GOLD, PREDICTED, BOTH = "gold", "predicted", "both"
 
+_MAX_SOUGHT = 2_000  # values that are looked for in a text
 _MAX_VALUES = 20  # values that are not in the text
 _LONGEST_VALUE = 100  # characters of such a value
 
@@ -310,7 +311,8 @@ class MarkedValue(NamedTuple):
 
 def mark_values(text: NormalizedText, values: Sequence[MarkedValue], *, named: bool) -> MarkedText:
     """The text with values at their places, or else wherever they are in it; `named` lists those that it lacks."""
-    sought = {value.normalized for value in values if value.normalized and not value.spans}
+    distinct = dict.fromkeys([value.normalized for value in values if value.normalized and not value.spans])
+    sought = [*distinct][:_MAX_SOUGHT]
     places = text.places(sought, MAX_MARKS)
     marks: list[Mark] = []
     for value in values:
@@ -318,19 +320,16 @@ def mark_values(text: NormalizedText, values: Sequence[MarkedValue], *, named: b
         marks += [Mark(*span, value.kind, value.label, value.wrong) for span in spans]
         if len(marks) > 2 * MAX_MARKS:  # many values that stand at many places: enough to say that there are more
             break
-    notes = _missing_values(text, values, sought, places) if named else []
+    notes = _missing_values(values, {value for value in sought if value not in text.normalized}) if named else []
     if sum(map(len, places.values())) >= MAX_MARKS:
         notes.append(f"Only the first {MAX_MARKS:,} places are marked.")
+    if len(distinct) > len(sought):
+        notes.append(f"Only the first {_MAX_SOUGHT:,} values are looked for.")
     return marked_text(text.text, marks, notes)
 
 
-def _missing_values(
-    text: NormalizedText, values: Sequence[MarkedValue], sought: set[str], places: Mapping[str, list[Span]]
-) -> list[str]:
-    """The values that the text does not have. Where not all places were listed, it is asked for them."""
-    nowhere = sought - places.keys()
-    if sum(map(len, places.values())) >= MAX_MARKS:
-        nowhere -= contained_values(nowhere, text.normalized)
+def _missing_values(values: Sequence[MarkedValue], nowhere: set[str]) -> list[str]:
+    """Which values the text does not have."""
     missing = [value for value in values if value.normalized in nowhere and not value.spans]
     if not missing:
         return []

@@ -10,10 +10,11 @@ import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from itertools import compress, pairwise
-from typing import Any, Final, TypeVar
-from unicodedata import category, combining
+from functools import cache, cached_property, lru_cache
+from heapq import nsmallest
+from itertools import pairwise
+from typing import Any, Final, Literal, TypeVar
+from unicodedata import category, combining, name
 from unicodedata import normalize as unicode_normalize
 
 
@@ -85,6 +86,7 @@ _MARKS = frozenset({"Mn", "Mc", "Me"})
 _LETTERS = ((0x1160, 0x11FF), (0x3131, 0x318E), (0xD7B0, 0xD7FF), (0xFF9E, 0xFFDC), (0x16D63, 0x16D6A))
 
 _MAX_CHARACTERS = 65_536  # characters that are kept, of a million that there are
+_PIECE = 100_000  # characters of a text that are normalized at once: one of them may become 18, with blanks
 
 # Characters that were found to stand alone: looked up first where a call would take too long.
 SEGMENT_STARTERS: Final[set[str]] = set()
@@ -114,12 +116,14 @@ def may_combine(character: str) -> bool:
 
 
 PILE_SIZE = 31  # marks
-_HARMLESS = 2_000  # characters: a shorter text cannot hold a pile that takes long
+_SHORT = 200  # characters, or marks: they take no time, in whatever order
 
 
 def sort_marks(text: str) -> str:
     """A text with the same normal forms in which no pile of marks has to be sorted."""
-    return text if len(text) < _HARMLESS else piled_marks().sub(_sort_pile, text)
+    if len(text) < _SHORT or (len(text) <= _PIECE and sum(map(bool, map(combining, text))) < _SHORT):
+        return text
+    return piled_marks().sub(_sort_pile, text)
 
 
 def _sort_pile(pile: re.Match[str]) -> str:
@@ -170,10 +174,10 @@ _FOLDED = {
     "~": "〜",
 }
 # Invisible and without meaning in an argument; NFKC keeps them, str.split() does too.
-_ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+ZERO_WIDTH: Final = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 
 _TABLE = str.maketrans(
-    {**{mark: form for form, marks in _FOLDED.items() for mark in marks}, **dict.fromkeys(_ZERO_WIDTH, None)}
+    {**{mark: form for form, marks in _FOLDED.items() for mark in marks}, **dict.fromkeys(ZERO_WIDTH, None)}
 )
 
 _ASCII_LOWER = bytes(range(256)).lower()
@@ -195,17 +199,88 @@ def slow_normalize(text: str) -> str:
     return "".join(unicode_normalize("NFKC", sort_marks(text)).translate(_TABLE).split()).casefold()
 
 
+Blanks = Literal["remove", "keep"]
+Normalize = Callable[[str], str]
+
+
+def normalizer(blanks: Blanks) -> Normalize:
+    """The normalization of a protocol: `normalize`, or `normalize_with_blanks`."""
+    return normalize_with_blanks if blanks == "keep" else normalize
+
+
+@lru_cache(maxsize=2)
+def normalize_with_blanks(text: str) -> str:
+    """`normalize`, with one blank for each run of whitespace between two characters of words that blanks separate.
+
+    Beside a punctuation mark, a symbol, or a character of Chinese or Japanese, a blank is removed all the same: `20 %`
+    is `20%`. Without its blanks, the result is that of `normalize`.
+    """
+    parts, rest = [], ""
+    for piece in _pieces(text):
+        rest += unicode_normalize("NFKC", sort_marks(piece)).translate(_TABLE)
+        end = rest.rfind(" ") + 1
+        parts.append(join_words(rest[:end].split()))
+        rest = rest[end:]
+    return join_words([*parts, *rest.split()]).casefold()
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A text in pieces whose normal forms are that of the text: at once, those of a long one take too much memory."""
+    start = 0
+    while len(text) - start > _PIECE:
+        end = start + _PIECE
+        while end < len(text) and not starts_segment(text[end]):
+            end += 1
+        yield text[start:end]
+        start = end
+    yield text[start:] if start else text
+
+
+def join_words(words: Iterable[str]) -> str:
+    """Texts, of which none begins or ends with a blank, with a blank between two wherever `keep` has one."""
+    parts: list[str] = []
+    before = ""
+    for word in words:
+        if before and word and not (_NEEDS_NO_BLANK[before[-1]] or _NEEDS_NO_BLANK[word[0]]):
+            parts.append(" ")
+        parts.append(word)
+        before = word or before
+    return "".join(parts)
+
+
+_UNSPACED_SCRIPTS = ("CJK ", "IDEOGRAPHIC ", "HANGZHOU ", "HIRAGANA ", "HENTAIGANA ", "KATAKANA", "BOPOMOFO ")
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character is Han, kana or bopomofo, which are written without blanks between words."""
+    return name(character, "").startswith(_UNSPACED_SCRIPTS)
+
+
+def _needs_no_blank(character: str) -> bool:
+    return category(character)[0] in "PS" or is_unspaced(character)
+
+
+_NEEDS_NO_BLANK: Final = CharacterMemo(_needs_no_blank)
+
+
+@lru_cache(maxsize=2)  # a text is normalized by each comparator that it may be compared by
 def normalize_by_character(text: str) -> str:
     """`slow_normalize` in less time: replace only the few distinct characters that NFKC or the table change.
 
     That is NFKC where no character may join the one before it. Where one may, NFKC is done first; what it gives has
     only characters that it leaves as they are.
     """
+    if len(text) > _PIECE:
+        return "".join(map(_normalize_piece, _pieces(text)))
+    return _normalize_piece(text)
+
+
+def _normalize_piece(text: str) -> str:
     if not text.isascii():
-        odd = set(_ODD_CHARACTERS.findall(text))
+        odd = _odd_characters(text)
         if not (odd <= SEGMENT_STARTERS or all(map(starts_segment, odd))):
             text = unicode_normalize("NFKC", sort_marks(text))
-            odd = set(_ODD_CHARACTERS.findall(text))
+            odd = _odd_characters(text)
         if len(odd) > _MANY_CHARACTERS:
             return slow_normalize(text)
         for character in odd:
@@ -252,6 +327,12 @@ _ODD_CHARACTERS = re.compile(
     r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"  # Chinese, Korean
     r"\u20ac\u2190-\u21ff\u25a0-\u27bf\ufe0f\U0001f300-\U0001f64f\U0001f680-\U0001f6d7\U0001f900-\U0001f9ff]"  # signs
 )
+
+
+def _odd_characters(text: str) -> set[str]:
+    return set(_ODD_CHARACTERS.findall(text if len(text) < _SHORT else "".join(set(text))))
+
+
 _MANY_CHARACTERS = 64  # odd characters, beyond which one pass over the text is better than one for each
 
 
@@ -265,16 +346,25 @@ _FORMS: Final = CharacterMemo(_normalized_character)
 class Haystack:
     """A text in which values are looked for; normalized at most once, and only if need be."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, blanks: Blanks = "remove") -> None:
         self.text = text
+        self._normalize = normalizer(blanks)
 
     @cached_property
     def normalized(self) -> str:
-        return normalize(self.text)
+        return self._normalize(self.text)
 
     def contains(self, value: str) -> bool:
         """Whether the normalized value is in the normalized text."""
-        return normalize(value) in self.normalized
+        return self._normalize(value) in self.normalized
+
+
+def first_values(values: set[str], hits: Iterable[str], most: int) -> set[str]:
+    """The hits among values, and of the others the first in canonical order, together at most `most`."""
+    if len(values) <= most:
+        return values
+    kept = values.intersection(hits)
+    return kept.union(nsmallest(most - len(kept), values - kept))
 
 
 FEW_NEEDLES = 20_000_000  # needles times characters; below, looking for one after the other is faster
@@ -383,21 +473,6 @@ class Automaton:
                 ends = shorter[ends]
         return contained
 
-    def mentions(self, text: str, most: int) -> list[tuple[int, str]]:
-        """Where needles end in the text, the longer of two first; at most the first `most`."""
-        needle_at, shorter, step = self._needle, self._shorter, self._step
-        mentions: list[tuple[int, str]] = []
-        node = 0
-        for end, character in enumerate(text, 1):
-            node = step(node, ord(character))
-            ends = node if node in needle_at else shorter[node]
-            while ends:
-                mentions.append((end, needle_at[ends]))
-                if len(mentions) == most:
-                    return mentions
-                ends = shorter[ends]
-        return mentions
-
     def _step(self, node: int, code: int) -> int:
         """The longest suffix of what was read that begins a needle."""
         following = self._next.get(node << _CODE_BITS | code)
@@ -409,91 +484,50 @@ class Automaton:
 
 Span = tuple[int, int]  # of characters of the text itself, the end exclusive
 
-_FEW_COMPARISONS = 1_000_000  # values times characters; below, looking for one after the other is faster
-_SHORT_PIECE = 4  # characters of a piece that is likely to come again
-
 
 class NormalizedText:
     """A text, normalized, in which every character knows where it comes from."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, blanks: Blanks = "remove") -> None:
         self.text = text
-        self._ends: Sequence[int] | None
-        way = _align_characters if all(map(starts_segment, set(text))) else _align_pieces
-        self.normalized, self._starts, self._ends = way(text)
+        self._normalize = normalizer(blanks)
+        self.normalized, self._starts, self._ends = _align(text, blanks)
 
     def span(self, start: int, end: int) -> Span:
         """The part of the text behind these normalized characters."""
-        last = end - 1
-        return self._starts[start], self._starts[last] + 1 if self._ends is None else self._ends[last]
+        return self._starts[start], self._ends[end - 1]
 
     def holds(self, span: Span, value: str) -> bool:
         """Whether a normalized value is what stands at a place."""
         start, end = span
-        return 0 <= start < end <= len(self.text) and normalize(self.text[start:end]) == value
+        return 0 <= start < end <= len(self.text) and self._normalize(self.text[start:end]) == value
 
     def places(self, values: Collection[str], most: int) -> dict[str, list[Span]]:
-        """The places of each normalized value, of all values the first `most`; a value that is nowhere has none."""
+        """The places of each normalized value, at most `most` of all together; a value that is nowhere has none."""
         places: dict[str, list[Span]] = {}
-        for end, value in sorted_mentions(values, self.normalized, most):
-            places.setdefault(value, []).append(self.span(end - len(value), end))
+        for value in values:
+            at = self.normalized.find(value)
+            while at >= 0 and most:
+                places.setdefault(value, []).append(self.span(at, at + len(value)))
+                at, most = self.normalized.find(value, at + 1), most - 1
         return places
 
 
-def sorted_mentions(values: Collection[str], text: str, most: int) -> list[tuple[int, str]]:
-    """Where values end in a text, the first `most` of them; of two that end together the longer comes first."""
-    if len(values) * len(text) <= _FEW_COMPARISONS:
-        return slow_mentions(values, text, most)
-    return mentions_by_automaton(values, text, most)
-
-
-def slow_mentions(values: Collection[str], text: str, most: int) -> list[tuple[int, str]]:
-    """The rule for `sorted_mentions`: each value is looked for."""
-    mentions = []
-    for value in dict.fromkeys(values):
-        at, left = text.find(value) if value else -1, most
-        while at >= 0 and left:
-            mentions.append((at + len(value), value))
-            at, left = text.find(value, at + 1), left - 1
-    return sorted(mentions, key=lambda mention: (mention[0], -len(mention[1])))[:most]
-
-
-def mentions_by_automaton(values: Collection[str], text: str, most: int) -> list[tuple[int, str]]:
-    """`slow_mentions` in time that grows with the text and the values, not with their product."""
-    mentions: list[tuple[int, str]] = []
-    for automaton in automata(values, len(text)):
-        mentions += automaton.mentions(text, most)
-    return sorted(mentions, key=lambda mention: (mention[0], -len(mention[1])))[:most]
-
-
-def _align_characters(text: str) -> tuple[str, Sequence[int], None]:
-    """The normalized text, and where the piece of each of its characters begins: here a character."""
-    forms = {character: _ALIGNED[character] for character in set(text)}
-    parts = [*map(forms.__getitem__, text)]
-    if max(map(len, forms.values()), default=0) <= 1:
-        return "".join(parts), array("q", compress(range(len(text)), parts)), None  # a blank has no form
-    return "".join(parts), array("q", [at for at, part in enumerate(parts) for _ in part]), None
-
-
-_ALIGNED = CharacterMemo(slow_normalize)
-
-
-def _align_pieces(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """The normalized text, and where the piece of each of its characters begins and ends.
-
-    For texts in which a character may be joined to the one before it.
-    """
+def _align(text: str, blanks: Blanks) -> tuple[str, Sequence[int], Sequence[int]]:
+    """The normalized text, and where the piece of each of its characters begins and ends: a letter with its marks."""
     parts: list[str] = []
     starts, ends = array("q"), array("q")
-    forms: dict[str, str] = {}
+    before, after_blank = "", False  # the last character other than a blank, and whether a blank follows it
     for start, end in pairwise([*segment_starts(text), len(text)]):
-        piece = text[start:end]
-        form = forms.get(piece)
-        if form is None:
-            form = slow_normalize(piece)
-            if len(piece) <= _SHORT_PIECE:
-                forms[piece] = form
-        parts.append(form)
-        starts.extend([start] * len(form))
-        ends.extend([end] * len(form))
+        for character in unicode_normalize("NFKC", sort_marks(text[start:end])).translate(_TABLE):
+            if character.isspace():
+                after_blank = blanks == "keep" and before != ""
+                continue
+            form = character.casefold()
+            if after_blank and not (_NEEDS_NO_BLANK[before] or _NEEDS_NO_BLANK[character]):
+                form = " " + form
+            before, after_blank = character, False
+            parts.append(form)
+            starts.extend([start] * len(form))
+            ends.extend([end] * len(form))
     return "".join(parts), starts, ends

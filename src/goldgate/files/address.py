@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from weakref import WeakSet
 
 from goldgate.errors import ConfigError, InputError, Place
@@ -120,6 +120,31 @@ def has_query(url: str) -> bool:
 def join_url(folder: str, name: str) -> str:
     """The URL of a file in a folder."""
     return f"{folder.rstrip('/')}/{name}"
+
+
+def file_beside(file: str, name: str, place: Place, kind: str) -> str:
+    """Where a file is that a data file names; an InputError unless it is in the folder of that one, links resolved.
+
+    Otherwise a file that comes from a stranger could read any other of its reader's.
+    """
+    if is_url(file):
+        folder = _cut(file, _secret_marks(file))[0].rpartition("/")[0]
+        path, parts = join_url(folder, name), re.split(r"[/\\]", unquote(name))
+        inside = not is_url(name) and parts[0] != "" and ".." not in parts
+    else:
+        folder, path = os.path.dirname(file), os.path.join(os.path.dirname(file), name)
+        root = os.path.join(os.path.realpath(folder or "."), "")
+        inside = "\0" not in name and not is_url(name) and os.path.realpath(path).startswith(root)
+    if inside:
+        return path
+    raise InputError(
+        f"{kind}.outside_folder",
+        "a data file names only files in its own folder",
+        place=place,
+        expected=f"a file in {public_url(folder) or 'the folder of this one'}, in place of a link that leads elsewhere",
+        found=public_url(name),
+        advice="copy it there, and name it from there",
+    )
 
 
 def folder_of_reference(file: str | None, reference: str, place: Place) -> Path:

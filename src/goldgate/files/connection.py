@@ -77,17 +77,6 @@ def read_error(problem: BaseException, name: str, kind: str) -> InputError:
     )
 
 
-def write_error(problem: BaseException, name: str, option: str = "--out") -> ConfigError:
-    """The error for a result that could not be written."""
-    reason = failure_kind(problem)
-    advice = _ADVICE[reason]
-    if reason is Failure.MISSING:
-        advice = f"make the bucket first, or choose another place for {option}"
-    return ConfigError(
-        "out.unwritable", "a result cannot be written", place=Place(name), found=library_message(problem), advice=advice
-    )
-
-
 _ADVICE = {
     Failure.MISSING: "check the name, the bucket and the region",
     Failure.DENIED: "set the credentials in the environment of every process that reads it: docs/remote.md names them",

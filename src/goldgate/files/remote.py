@@ -1,28 +1,20 @@
-"""Remote files and folders: files read by ranges, folders listed and written to by one run at a time.
+"""Remote files and folders: files read by ranges, folders listed.
 
 Of a file come the same bytes as when it was opened, or an error. Bytes in order are read in large pieces, of which a
 process keeps few; scattered ones in concurrent requests. A file whose server does not answer to ranges is copied to
 the temporary folder, with a warning.
-
-An object is complete or not there at all. While a run writes to a folder, there is a marker in it. S3 and Google's
-store make an object only if there is none of that name, so of two runs that begin at once one is refused;
-elsewhere both may see none. A marker does not end with its process: one that a killed run left names that run.
 """
 
 from __future__ import annotations
 
-import os
-import platform
-import re
 import threading
 import time
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from math import inf
-from pathlib import Path
 from typing import Any, TypeVar
 
 from goldgate.errors import ConfigError, InputError, Place
@@ -47,10 +39,8 @@ from goldgate.files.connection import (
     run_coroutine,
     transfer_seconds,
     version_of,
-    write_error,
 )
 from goldgate.files.reading import RandomAccess, copy_to_temporary
-from goldgate.files.writing import LOCK_FILE
 
 T = TypeVar("T")
 
@@ -419,136 +409,3 @@ async def _list_s3(place: Connection) -> list[dict[str, Any]]:
 def _read(place: Connection, url: str, kind: str, work: Callable[[], T]) -> T:
     with library_errors_as(lambda problem: read_error(problem, public_url(url), kind)):
         return retry(place, work)
-
-
-_MARKER = re.compile(r"([0-9]{1,9}) on (.+)\n?")
-_MAX_MARKER_LENGTH = 200
-
-
-def write_object(url: str, content: bytes, option: str) -> None:
-    """Write one object, in one go."""
-    require_writable(url, option)
-    _write(url, option, lambda files, path: files.pipe_file(path, content))
-
-
-def require_writable(url: str, option: str) -> None:
-    """A ConfigError for a URL to which nothing can be written, before any work is done."""
-    if scheme_of(url) in WEB_SCHEMES:
-        raise ConfigError(
-            "out.not_writable_there",
-            "nothing can be written to a web server",
-            place=Place(public_url(url)),
-            expected="a folder, or a URL of a store, such as s3://bucket/results",
-            advice=f"choose another place for {option}",
-        )
-    if has_query(url):
-        raise ConfigError(
-            "out.has_query", f"a URL for {option} has no query", place=Place(public_url(url)), advice="leave out ?…"
-        )
-
-
-class RemoteFolder:
-    """A folder elsewhere that this run writes to, from the beginning until `release`."""
-
-    def __init__(self, url: str, option: str = "--out") -> None:
-        require_writable(url, option)
-        self.url = url.rstrip("/")
-        self._option = option
-        self._write_marker(f"{os.getpid()} on {platform.node()}\n".encode())
-        self._held = True
-
-    def upload(self, path: Path, name: str) -> None:
-        """Put a file of this machine there, in the place of an older one."""
-
-        def put(files: Any, target: str) -> None:
-            files.put_file(str(path), target)
-            files.invalidate_cache()
-            if files.info(target)["size"] != path.stat().st_size:
-                raise OSError("the store has not as many bytes as were sent")
-
-        self._change(name, put)
-
-    def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
-        self._change(name, lambda files, path: files.rm_file(path) if files.exists(path) else None)
-
-    def read_head(self, name: str, length: int) -> bytes:
-        """The first bytes of a file; none if it is not there."""
-
-        def read(files: Any, path: str) -> bytes:
-            if not files.exists(path) or not files.info(path)["size"]:
-                return b""  # of an empty object S3 gives no part
-            return bytes(files.cat_file(path, start=0, end=length))
-
-        return self._change(name, read)
-
-    def release(self) -> None:
-        """Remove the marker."""
-        if self._held:
-            self._held = False
-            with suppress(ConfigError):
-                self.remove(LOCK_FILE)
-
-    def _change(self, name: str, work: Callable[[Any, str], T]) -> T:
-        return _write(join_url(self.url, name), self._option, work)
-
-    def _write_marker(self, marker: bytes) -> None:
-        if self._change(LOCK_FILE, lambda files, path: _create_object(files, path, marker)):
-            return
-        owner = self.read_head(LOCK_FILE, _MAX_MARKER_LENGTH).decode(errors="replace")
-        if not _is_dead_process(owner):
-            is_ours = _MARKER.fullmatch(owner.strip()) is not None
-            raise ConfigError(
-                "out.in_use",
-                "another run is writing to this folder, or was killed while it did",
-                place=Place(public_url(self.url)),
-                found=f"process {owner.strip()}" if is_ours else f"a file {LOCK_FILE} that says nothing",
-                advice=f"wait for it to end, or choose another folder for --out; if it was killed, remove {LOCK_FILE}",
-            )
-        self._change(LOCK_FILE, lambda files, path: files.pipe_file(path, marker))
-
-
-def _create_object(files: Any, path: str, content: bytes) -> bool:
-    """Make an object, if there is none; whether it was made."""
-    try:
-        files.pipe_file(path, content, mode="create")
-        return True
-    except FileExistsError:
-        return False
-    except (NotImplementedError, TypeError, ValueError):  # a store that cannot make a difference
-        pass
-    except Exception as problem:
-        if failure_kind(problem) is Failure.CHANGED:  # how S3 says that it exists
-            return False
-        raise
-    files.invalidate_cache()
-    if files.exists(path):
-        return False
-    files.pipe_file(path, content)
-    return True
-
-
-def _is_dead_process(owner: str) -> bool:
-    """Whether the process that left a marker was one of this machine, and has ended."""
-    marker = _MARKER.fullmatch(owner)
-    if marker is None or marker[2] != platform.node() or int(marker[1]) == os.getpid():
-        return False
-    try:
-        os.kill(int(marker[1]), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        pass
-    return False
-
-
-def _write(url: str, option: str, work: Callable[[Any, str], T]) -> T:
-    """The result of `work`, called with the store's file system and the path in it."""
-    place = connect(url)
-
-    def work_on_current() -> T:
-        place.filesystem.invalidate_cache()
-        return work(place.filesystem, place.path)
-
-    with library_errors_as(lambda problem: write_error(problem, public_url(url), option)):
-        return retry(place, work_on_current)

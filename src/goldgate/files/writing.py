@@ -22,7 +22,6 @@ from stat import S_ISDIR, S_ISREG
 from typing import IO, Any
 
 from goldgate.errors import ConfigError, MachineError, Place, system_reason
-from goldgate.files.address import is_url
 
 LOCK_FILE = ".goldgate.lock"
 _MAX_OWNER_LENGTH = 200  # characters of what the file says
@@ -156,11 +155,6 @@ def write_file(path: str, content: bytes, option: str) -> None:
 
 def write_parts(path: str, parts: Iterable[bytes], option: str) -> None:
     """Write a file that was named by an option, from parts of its content."""
-    if is_url(path):
-        from goldgate.files.remote import write_object  # only where it is needed
-
-        write_object(path, b"".join(parts), option)
-        return
     with atomic_file(path, f"choose a file for {option} that can be written to") as stream:
         stream.writelines(parts)
 

@@ -1,13 +1,10 @@
 """The interface between a run and the model that answers: an answerer gets an assignment and writes to the journal.
 
-`GenerationProgress` shows how far a run is. `EarlyStopping` ends it once every gate is decided. Documents are then
-asked in a random order, a hash of a seed and the document's id, and answers are counted in that order: counted as they
-arrive, quick answers would come first, and the sample would no longer be random.
+`GenerationProgress` shows how far a run is.
 """
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,12 +14,10 @@ from decimal import Decimal
 from shutil import get_terminal_size
 from typing import Literal, Protocol
 
-from goldgate.core.sums import Counts
 from goldgate.core.task import Question
 from goldgate.generation.journal import Journal
 from goldgate.generation.request import FormatLadder, QuestionPosition, RequestBudget, Usage, compute_cost
 from goldgate.report.escape import escape_for_terminal
-from goldgate.stats.early_stopping import GateWatch
 
 
 @dataclass(slots=True)
@@ -140,60 +135,7 @@ def _format_duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-ORDER_SEED = 0
-
-# What the answer about a document counts, by table; None is no answer.
-CountAnswer = Callable[[int, str | None], Mapping[str, Counts | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class StopRule:
-    """When a run may stop early: the gates that are watched, how an answer is counted, the seed of the order."""
-
-    watch: GateWatch
-    count: CountAnswer
-    seed: int = ORDER_SEED
-    allow_missing: bool = False  # a document without an answer counts as one where nothing was said
-    most_predictions: int | None = None
-
-
-class EarlyStopping:
-    """Counts the answers in a random order of the documents, and decides when no more are needed."""
-
-    def __init__(self, rule: StopRule, ids: Sequence[str]) -> None:
-        self.rule = rule
-        self.order = sorted(range(len(ids)), key=lambda position: _order_key(rule.seed, ids[position]))
-        self._place = {position: place for place, position in enumerate(self.order)}
-        self._waiting: dict[int, Mapping[str, Counts | None]] = {}  # by place in the order
-        self._next = 0
-
-    def place(self, position: int) -> int:
-        return self._place[position]
-
-    def record_answer(self, position: int, response: str | None) -> bool:
-        """Count the answer to a document, or that it has none (None); True once every gate is decided."""
-        if response is not None or self.rule.allow_missing:
-            self._waiting[self._place[position]] = self.rule.count(position, response)
-        while not self.is_decided and self._next in self._waiting:
-            self.rule.watch.add(self._waiting.pop(self._next))
-            self._next += 1
-        return self.is_decided
-
-    @property
-    def is_decided(self) -> bool:
-        return self.rule.watch.decided_after is not None
-
-    @property
-    def decided(self) -> list[int]:
-        """The documents that decided it, in their own order; none where nothing is decided."""
-        return sorted(self.order[: self.rule.watch.decided_after or 0])
-
-
-def _order_key(seed: int, identity: str) -> bytes:
-    return hashlib.blake2b(f"{seed}\0{identity}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-EndReason = Literal["done", "decided", "interrupted", "budget", "stopped", "full"]
+EndReason = Literal["done", "interrupted", "budget", "stopped", "full"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +157,6 @@ class Assignment:
     budget: RequestBudget
     counts: ProgressCounts
     callbacks: RunCallbacks
-    stopping: EarlyStopping | None = None  # where asking ends once every gate is decided
 
     def question(self, position: int, seed: int | None) -> Question:
         return self.ladder.plan.task.question(position, seed)

@@ -37,18 +37,16 @@ class LocalModel:
         transformers.logging.set_verbosity_error()
         self._torch = torch
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        # With trust_remote_code unset, transformers asks whether to run the checkpoint's code, and runs it after a y.
+        safely: Any = {"local_files_only": True, "trust_remote_code": False}
         try:
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
+            config = transformers.AutoConfig.from_pretrained(path, **safely)
+            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(path, config=config, **safely)
             self._model: Any = transformers.AutoModelForCausalLM.from_pretrained(
-                path, local_files_only=True, dtype="auto"
+                path, config=config, dtype="auto", **safely
             ).to(self.device)
         except (OSError, ValueError, RuntimeError) as problem:
-            raise ConfigError(
-                "checkpoint.unusable",
-                "the checkpoint cannot be loaded",
-                place=Place(path),
-                found=str(problem).splitlines()[0][:200] if str(problem) else type(problem).__name__,
-            ) from None
+            raise _unusable(path, str(problem) or type(problem).__name__) from None
         self._model.eval()
         self._pad = next(
             token
@@ -155,6 +153,15 @@ class LocalModel:
         used = len(tokens) if length is None else length + 1
         finish = "length" if length is None else "stop"
         return ModelAnswer(text, Usage(len(prompt), min(used, longest)), finish)
+
+
+def _unusable(path: str, problem: str) -> ConfigError:
+    reason, advice = problem.splitlines()[0][:200], None
+    if "trust_remote_code" in problem:
+        reason = "it can only be loaded with Python code of its own (auto_map in one of its files)"
+        advice = "goldgate never runs a checkpoint's code: serve it with a program that may, and use evaluate_api.py"
+    message = "the checkpoint cannot be loaded"
+    return ConfigError("checkpoint.unusable", message, place=Place(path), found=reason, advice=advice)
 
 
 _OUT_OF_MEMORY = NoAnswer("final", "out_of_memory", "the device has too little memory for this prompt")

@@ -1,7 +1,7 @@
 """The journal of a run: each request is written before it is sent, each answer before the next step.
 
 A journal is only appended to. A killed process leaves at most one torn line at the end, which the next one removes;
-only the beginning of a journal line is ever removed. `JournalContents` is an index of what journals hold. Their lines:
+only the beginning of a journal line is ever removed. `JournalContents` is an index of what it holds. Its lines:
 
 asked       a request is about to be sent, under this request id
 answer      the answer to it
@@ -18,7 +18,7 @@ import fcntl
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -69,7 +69,7 @@ _EXPECTED = {
 _REMOVE_LINE = "remove the line; what it held is then asked again"
 _LINE_STARTS = tuple(f'{{"kind":"{kind}",'.encode() for kind in REQUIRED_FIELDS)
 
-LineRef = tuple[int, int, int]  # number of the file, offset and length of a line
+LineRef = tuple[int, int]  # offset and length of a line
 
 
 class InFlightRequest(NamedTuple):
@@ -81,36 +81,24 @@ class InFlightRequest(NamedTuple):
 
 @dataclass(slots=True)
 class JournalContents:
-    """What a journal holds: the place of each answer by its request's key, and the rest in short.
+    """What a journal holds: the place of each answer by its request's key, and the rest in short."""
 
-    Several journals can be read into one, the one that is written to as the last.
-    """
-
-    files: list[Path] = field(default_factory=list)
+    path: Path
     answers: dict[str, LineRef] = field(default_factory=dict)
     failures: dict[str, LineRef] = field(default_factory=dict)  # the last one, where there is no answer
     in_flight: dict[str, InFlightRequest] = field(default_factory=dict)
     unanswered: dict[str, list[Usage]] = field(default_factory=dict)  # usage of requests that may have been charged
     plans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by the plan's identity
     answered: dict[str, int] = field(default_factory=dict)  # answers by the plan's identity
-    answered_in: dict[int, set[str]] = field(default_factory=dict)  # the plans with answers, by the number of the file
     step_downs: list[dict[str, Any]] = field(default_factory=list)  # step-downs of whole plans
     lowered: set[str] = field(default_factory=set)  # keys in a lower format than the plan's, refused in the higher one
-    twice: dict[str, tuple[int, int]] = field(default_factory=dict)  # keys answered in two files
-    taken_over: dict[str, int] = field(default_factory=dict)  # request ids of cut-off requests, by who asked again
-    torn: int = 0  # bytes of a torn last line of the last file
+    torn: int = 0  # bytes of a torn last line
     size: int = 0  # of everything before it
-    _cut_off: set[str] = field(default_factory=set)  # keys whose next request takes over a cut-off one
 
     def format_for(self, base: str, first: AnswerFormat) -> AnswerFormat:
         """The response format that a plan has stepped down to, or its first."""
         reached = [step["to"] for step in self.step_downs if step["base"] == base and step["to"] in ANSWER_FORMATS]
         return max([first, *reached], key=ANSWER_FORMATS.index)
-
-    def open(self, path: Path) -> None:
-        """Begin another file: the lines that are added from here on are in it."""
-        self.files.append(path)
-        self.size = self.torn = 0
 
     def endpoint_of(self, identity: str) -> str | None:
         """The endpoint that a plan names, if it names one."""
@@ -119,7 +107,7 @@ class JournalContents:
 
     def note(self, record: dict[str, Any], length: int) -> None:
         """Add a line, `length` bytes long, which is (or is about to be) at the end of the file."""
-        place = len(self.files) - 1, self.size, length
+        place = self.size, length
         self.size += length
         match record["kind"]:
             case "plan":
@@ -129,10 +117,8 @@ class JournalContents:
             case "step_down":
                 self.step_downs.append(record)
             case "asked":
-                self._note_asked(record, place[0])
+                self._note_asked(record)
             case "unanswered":
-                if record["cause"] == CUT_OFF:
-                    self._cut_off.add(record["key"])
                 self.in_flight.pop(record["key"], None)
                 if record.get("usage"):
                     self.unanswered.setdefault(record["key"], []).append(line_usage(record))
@@ -142,24 +128,15 @@ class JournalContents:
             case "answer":
                 self._note_answer(record, place)
 
-    def _note_asked(self, record: dict[str, Any], file: int) -> None:
-        key, request_id = record["key"], record["request_id"]
-        if self.taken_over.get(request_id, file) != file:
-            return  # cut off, and asked again by the process whose journal was read before this one: counted there
-        if key in self._cut_off:
-            self._cut_off.discard(key)
-            self.taken_over[request_id] = file
-        self.in_flight[key] = InFlightRequest(request_id, record["estimate"])
+    def _note_asked(self, record: dict[str, Any]) -> None:
+        self.in_flight[record["key"]] = InFlightRequest(record["request_id"], record["estimate"])
 
     def _note_answer(self, record: dict[str, Any], place: LineRef) -> None:
         key = record["key"]
-        self.answered_in.setdefault(place[0], set()).add(record["plan"])
         self.in_flight.pop(key, None)
         self.failures.pop(key, None)
         if key in self.answers:  # two journals put together: the first answer counts, and both were paid for
             self.unanswered.setdefault(key, []).append(line_usage(record))
-            if self.answers[key][0] != place[0]:
-                self.twice[key] = self.answers[key][0], place[0]
         else:
             self.answers[key] = place
             self.answered[record["plan"]] = self.answered.get(record["plan"], 0) + 1
@@ -232,22 +209,12 @@ def _foreign_line_error(place: Place, found: str) -> InputError:
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-MAX_OPEN_FILES = 200  # files at once: a system often allows a process no more than 256
-
-
-def read_contents(path: Path, others: Sequence[Path] = ()) -> JournalContents:
-    """Read a journal and, before it, `others` whose answers count too. A missing file is an empty journal.
+def read_contents(path: Path) -> JournalContents:
+    """Read a journal. A missing file is an empty journal.
 
     InputError for an invalid line.
     """
-    contents = JournalContents()
-    for file in (*others, path):
-        contents.open(file)
-        _read_into(contents, file)
-    return contents
-
-
-def _read_into(contents: JournalContents, path: Path) -> None:
+    contents = JournalContents(path)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise _unusable_error(path, "not a file that can be read twice")
@@ -261,6 +228,7 @@ def _read_into(contents: JournalContents, path: Path) -> None:
         pass
     except OSError as problem:
         raise _unusable_error(path, system_reason(problem)) from None
+    return contents
 
 
 def journal_in_use(path: Path) -> bool:
@@ -278,11 +246,8 @@ def journal_in_use(path: Path) -> bool:
 class Journal:
     """A journal that this process alone may append to, from when it is made until it is closed."""
 
-    def __init__(self, path: Path, others: Callable[[], Sequence[Path]] = tuple) -> None:
-        """Lock the file, remove a torn last line, read the journal and other journals whose answers count too.
-
-        `others` is called when the file is locked, so that of two processes at least one sees the other.
-        """
+    def __init__(self, path: Path) -> None:
+        """Lock the file, remove a torn last line and read the journal."""
         self.path = path
         self.full: str | None = None  # why nothing more should be asked: what is written now goes into the reserve
         self._reserve: IO[bytes] | None = None
@@ -294,7 +259,7 @@ class Journal:
             raise _unusable_error(path, system_reason(problem)) from None
         try:
             _lock(self._file, path)
-            self.contents = read_contents(path, others())
+            self.contents = read_contents(path)
             if self.contents.torn:
                 os.ftruncate(self._file, self.contents.size)
             if self.contents.size and os.pread(self._file, 1, self.contents.size - 1) != b"\n":
@@ -419,24 +384,18 @@ class Journal:
             self._reserve = None
 
 
-def read_lines(files: Sequence[Path], places: Sequence[LineRef]) -> Iterator[dict[str, Any]]:
-    """The records at `places` of the journals."""
-    opened: dict[int, IO[bytes]] = {}
-    try:
-        for number, offset, length in places:
-            if number not in opened:
-                if len(opened) >= MAX_OPEN_FILES:
-                    opened.pop(next(iter(opened))).close()
-                opened[number] = open(files[number], "rb")  # noqa: SIM115  # closed below
-            opened[number].seek(offset)
+def read_lines(path: Path, places: Sequence[LineRef]) -> Iterator[dict[str, Any]]:
+    """The records at `places` of a journal."""
+    if not places:
+        return
+    with open(path, "rb") as stream:
+        for offset, length in places:
+            stream.seek(offset)
             try:
-                yield orjson.loads(opened[number].read(length))
+                yield orjson.loads(stream.read(length))
             except ValueError:
-                place = Place(str(files[number]))
-                raise InputError("journal.changed", "the journal was changed meanwhile", place=place) from None
-    finally:
-        for stream in opened.values():
-            stream.close()
+                message = "the journal was changed meanwhile"
+                raise InputError("journal.changed", message, place=Place(str(path))) from None
 
 
 def disk_full_error(path: Path, reason: str) -> ConfigError:

@@ -41,12 +41,15 @@ from goldgate.generation.transport import EndpointOptions, open_session
 
 @dataclass(frozen=True, slots=True)
 class OpenAIAnswerer:
-    """One endpoint, or a fleet of any number; an empty fleet where nothing is to be asked."""
+    """One endpoint, or several: a fleet."""
 
     endpoints: tuple[EndpointOptions, ...]
-    fleet: bool = False
 
     takes_formats: ClassVar[bool] = True
+
+    @property
+    def fleet(self) -> bool:
+        return len(self.endpoints) > 1
 
     def identify(self) -> dict[str, str]:
         addresses = [redact_address(check_address(endpoint.base_url)) for endpoint in self.endpoints]
@@ -293,7 +296,6 @@ class Dispatcher:
                     self._record_step_down(*work.refused, request.form, request.key)
                 self.journal.answer(request, answer, work.asked + 1, _now() - began)
                 self._answered(work, member, request.form)
-                self._count(work, outcome.response)
             else:
                 guess = Usage(expected.input, 0, estimated=True) if outcome.billed else None
                 spent = outcome.usage or guess
@@ -337,12 +339,6 @@ class Dispatcher:
         if work.refused is not None and self.ladder.is_higher(form) and self.ladder.record_lower_answer(form):
             self._step_down(self.ladder.form, form, work.refused[1])
 
-    def _count(self, work: _PendingQuestion, response: str | None) -> None:
-        """Record an answer or its absence. Nothing more is asked once every gate is decided."""
-        stopping = self.assignment.stopping
-        if stopping is not None and stopping.record_answer(work.position, response):
-            self._stop("decided")
-
     def _unanswered(self, work: _PendingQuestion, member: FleetMember, request: ModelRequest, why: NoAnswer) -> None:
         if not why.undecided:
             work.request_id = None
@@ -356,7 +352,6 @@ class Dispatcher:
         given_up = self.fleet.no_answer(member, why, _now(), self.rng)
         if not self._schedule_again(work, member, why):
             self._fail(request, why, work.asked + 1)
-            self._count(work, None)
         if given_up is not None:
             self._give_up(member, given_up)
 

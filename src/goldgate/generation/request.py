@@ -14,7 +14,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_FLOOR, Decimal, localcontext
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import orjson
@@ -87,7 +87,6 @@ class NoAnswer:
 
 TOKENS_PER_PRICE = Decimal(1_000_000)  # prices are for a million tokens
 DEFAULT_OUTPUT_TOKENS = 2_048  # tokens, where the request sets no limit
-SHARE_DIGITS = 12  # of a part of a cap on money
 TOKENS_PER_MESSAGE = 8  # tokens around each message
 
 
@@ -126,19 +125,10 @@ class RequestBudget:
     price: Price | None = None
     max_tokens: int | None = None
     max_cost: Decimal | None = None
-    owner: str = ""  # the shard that has these caps as its part of the user's
     spent: Usage = Usage()
     reserved: Usage = Usage()
     _estimated: int = 0  # of answered requests, to learn how far the estimate is off
     _counted: int = 0
-
-    def part(self, documents: int, of: int, owner: str) -> RequestBudget:
-        """A budget with that share of the caps, rounded down: all parts together are at most the whole."""
-        tokens, money = self.max_tokens, self.max_cost
-        if money is not None and money.adjusted() < SHARE_DIGITS:  # what is above can be more than arithmetic takes
-            with localcontext(prec=SHARE_DIGITS, rounding=ROUND_FLOOR):
-                money = money * documents / of
-        return RequestBudget(self.price, None if tokens is None else tokens * documents // of, money, owner)
 
     def expected(self, estimate: int, output: int) -> Usage:
         """The most that a request should cost; the estimate grows if the endpoint counts more tokens than goldgate."""
@@ -174,7 +164,7 @@ class RequestBudget:
             caps.append(f"{self.max_tokens:,} tokens")
         if self.max_cost is not None:
             caps.append(f"a cost of {self.max_cost}")
-        return " and ".join(caps) + (f" (the part of {self.owner})" if self.owner else "")
+        return " and ".join(caps)
 
 
 PLAN_VERSION = 1  # raised whenever the same settings may give another request
@@ -348,7 +338,7 @@ class FormatLadder:
     def find_all(
         self, contents: JournalContents, positions: Iterable[QuestionPosition]
     ) -> Iterator[tuple[QuestionPosition, Question, StoredQuestion]]:
-        """Each question with what the journals have of it."""
+        """Each question with what the journal has of it."""
         for position, seed in positions:
             question = self.plan.task.question(position, seed)
             yield (position, seed), question, self.find(contents, question, seed)

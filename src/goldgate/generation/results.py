@@ -29,18 +29,14 @@ from goldgate.core.suite import signature
 from goldgate.core.task import ANSWER_FORMATS, AnswerFormat, ScoredTask
 from goldgate.errors import InputError, Place
 from goldgate.files import writing
-from goldgate.generation.answerer import EarlyStopping
 from goldgate.generation.journal import JournalContents, LineRef, line_usage, read_lines
 from goldgate.generation.request import FormatLadder, Usage, compute_cost
 from goldgate.protocol import Price
-from goldgate.stats.early_stopping import ERROR_RATE
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import (
         BoundsValue,
         ComparedValue,
-        DecidedGate,
-        EarlyStopValue,
         GenerationValue,
         IntervalValue,
         PlainCount,
@@ -100,7 +96,6 @@ class SeedSummary:
     models: Counter[str] = field(default_factory=Counter)
     attempts: int = 0
     endpoints: dict[str, Counter[str]] = field(default_factory=dict)  # models of the answers by address
-    journals: Counter[int] = field(default_factory=Counter)  # answers by the number of their file
 
     @property
     def coverage(self) -> Rate:
@@ -148,9 +143,9 @@ def write_predictions(
     seed: int | None,
     price: Price | None,
     out: IO[bytes],
-    positions: Sequence[int],
 ) -> SeedSummary:
-    """Write a line for each answered document, of those at these positions of the task, and count on the way."""
+    """Write a line for each answered document, and count on the way."""
+    positions = range(len(ladder.plan.task))
     summary = SeedSummary(seed, len(positions), price)
     answers: list[LineRef] = []
     unused: list[LineRef] = []
@@ -161,18 +156,17 @@ def write_predictions(
         if stored.place is not None and stored.form is not None:
             answers.append(stored.place)
             summary.formats[stored.form] += 1
-            summary.journals[stored.place[0]] += 1
         else:
             summary.unanswered.append(position)
             failed = [contents.failures[key] for key in stored.keys if key in contents.failures]
             failures += [max(failed)] if failed else []  # the last one
             summary.missing[NOT_ASKED] += not failed
-    for record in read_lines(contents.files, answers):
+    for record in read_lines(contents.path, answers):
         prediction = ladder.plan.task.prediction(record["id"], record["response"])
         out.write(orjson.dumps(prediction, option=orjson.OPT_APPEND_NEWLINE))
         _count_answer(summary, record, contents)
-    summary.without_answer += map(line_usage, read_lines(contents.files, unused))
-    for record in read_lines(contents.files, failures):
+    summary.without_answer += map(line_usage, read_lines(contents.path, unused))
+    for record in read_lines(contents.path, failures):
         summary.missing[str(record["cause"])] += 1
         summary.details.setdefault(str(record["cause"]), str(record.get("detail") or ""))
         summary.attempts += int(record.get("attempts") or 1)
@@ -200,11 +194,8 @@ def _count_answer(summary: SeedSummary, record: dict[str, Any], contents: Journa
 def summary_json(
     prepared: PreparedRun, contents: JournalContents, ladder: FormatLadder, seeds: list[SeedSummary]
 ) -> dict[str, Any]:
-    """generation.json: what was asked, what came back, what is missing and why.
-
-    Of a shard it says which one, and from several journals which answers came from where.
-    """
-    plan, options, price = ladder.plan, prepared.options, prepared.price
+    """generation.json: what was asked, what came back, what is missing and why."""
+    plan, price = ladder.plan, prepared.price
     others = sum(1 for record in contents.plans.values() if record["base"] not in ladder.bases)
     used = sum((summary.formats for summary in seeds), Counter[AnswerFormat]())
     everything = sum((summary.usage for summary in seeds), Usage())
@@ -223,43 +214,7 @@ def summary_json(
         "seeds": [summary.as_json() for summary in seeds],
         "other_plans_in_journal": others,
     }
-    if options.shard is not None:
-        report["shard"] = str(options.shard)
-    if len(contents.files) > 1:
-        answers = sum((summary.journals for summary in seeds), Counter[int]())
-        report["journals"] = {
-            path.relative_to(options.root_folder).as_posix(): answers[number]
-            for number, path in enumerate(contents.files)
-        }
     return report
-
-
-def early_stop_json(stopping: EarlyStopping, everything: SeedSummary, price: Price | None) -> EarlyStopValue:
-    """`generation.stopped` of a report: what was decided about all documents, after how many, and what that saved.
-
-    Every document that was not asked is taken to cost as much as one that was.
-    """
-    watch, rule = stopping.rule.watch, stopping.rule
-    not_asked, answered, spent = everything.missing[NOT_ASKED], everything.answered, everything.usage
-    saved = Usage(spent.input * not_asked // max(1, answered), spent.output * not_asked // max(1, answered))
-    decided = [
-        {"metric": bound.metric, bound.side: str(bound.threshold), "kept_by_all": kept, "largest": bound.largest}
-        for bound, kept in watch.decisions()
-    ]
-    return {
-        "documents": watch.documents,
-        "decided_after": watch.decided_after,
-        "answered": answered,
-        "order_seed": rule.seed,
-        "error_rate": ERROR_RATE,
-        "most_predictions": rule.most_predictions,
-        "gates": cast("list[DecidedGate]", decided),
-        "saved": {
-            "documents": not_asked,
-            "tokens": {"input": saved.input, "output": saved.output},
-            "cost": format_money(compute_cost(saved, price)),
-        },
-    }
 
 
 def generation_signature(ladder: FormatLadder, used: Counter[AnswerFormat], seed: int | None = None) -> str:
@@ -310,7 +265,6 @@ def score_answers(
     summary: SeedSummary,
     currency: str,
     records: IO[bytes] | None = None,
-    stopped: EarlyStopValue | None = None,
 ) -> Evaluation:
     """Evaluate the predictions of one seed; the report also says what was asked, what is missing, what it cost."""
     evaluation = evaluate([predictions], records)
@@ -324,22 +278,18 @@ def score_answers(
         "bounds": bounds,
         "cost": None if summary.cost is None else {"amount": summary.cost, "currency": currency},
     }
-    if stopped is not None:
-        generation["stopped"] = stopped
     signature = f"{evaluation.report['signature']}|{asked}"
     return replace(evaluation, report={**evaluation.report, "signature": signature, "generation": generation})
 
 
-def missing_error(
-    evaluation: Evaluation, task: ScoredTask, summary: SeedSummary, predictions: Path, again: str = "again"
-) -> InputError:
-    """Why an incomplete run has no verdict, and between which values its score lies; `again` is how to ask for it."""
+def missing_error(evaluation: Evaluation, task: ScoredTask, summary: SeedSummary, predictions: Path) -> InputError:
+    """Why an incomplete run has no verdict, and between which values its score lies."""
     generation = evaluation.report["generation"]
     low, high = (generation["bounds"][side][task.headline] for side in ("all_wrong", "all_right"))
     causes = ", ".join(_describe_cause(cause, count, summary) for cause, count in generation["missing"].items())
     seed = "" if summary.seed is None else f" for seed {summary.seed}"
     between = f"{_format_rate(low)} (all of them wrong) and {_format_rate(high)} (all right)"
-    advice = f"run the same command {again} to ask for what is missing, or add --allow-missing to score without it"
+    advice = "run the same command again to ask for what is missing, or add --allow-missing to score without it"
     if not summary.answered and not _ADDRESS_ERRORS.isdisjoint(summary.missing):
         advice = f"is --base-url the part before /chat/completions? if so: {advice}"
     return InputError(
@@ -381,6 +331,7 @@ def _format_rate(metric: RateValue) -> str:
     return str(Rate(metric["numerator"], metric["denominator"]))
 
 
+SEED_FILES = ("seeds.json", "seeds.md")
 SEEDS_VERSION = 1  # of seeds.json
 
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
-from goldgate.core.finding import record_id
+from goldgate.core.finding import Finding, LimitedFindings, record_id
 from goldgate.core.gate import Verdict
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.files.address import STANDARD_INPUT
@@ -26,14 +26,13 @@ from goldgate.files.parsing import decode_strictly
 from goldgate.files.reading import BLOCK, utf8_advice
 from goldgate.files.writing import escape_surrogates
 from goldgate.readers.dialects import find_dialect, recognize_dialect_of
-from goldgate.readers.dialects.dialect import Dialect
+from goldgate.readers.dialects.dialect import Dialect, OffsetReading, PlacedWords, choose_reading
 from goldgate.readers.guess import bad_id_error, is_other_file
-from goldgate.readers.id_index import open_store
+from goldgate.readers.id_index import no_records_error, open_store
 from goldgate.readers.layouts import tables
 from goldgate.readers.layouts.layout import has_path, value_at
 from goldgate.readers.nested_records import extract_records
 from goldgate.readers.records import (
-    OFFSET_BITS,
     RecordFile,
     copy_records,
     decode_json,
@@ -147,6 +146,8 @@ class GoldOpener:
         self._clusters = clusters  # by the document's id, what is published of it in a file of coreference
         self._records = 0
         self.numbered = False  # some record had no id
+        self.findings = LimitedFindings()  # mentions that are not at their offsets
+        self.dialects: dict[str, Dialect] = {}  # the dialects of the files, as their offsets were read
 
     def __call__(self, path: str | Path, kind: str) -> RecordFile:
         file = open_records(path, kind)
@@ -155,8 +156,11 @@ class GoldOpener:
             dialect = self._dialect if self._is_dialect_set else recognize_dialect_of(_decoded_records(file))
             if dialect is None:
                 return self._with_ids(file)
-            convert = partial(self._convert, dialect)
-            return rewrite_records(file, dialect.name, convert, skip=self.skip_unconverted, keep_flaws=self.keep_flaws)
+            reading = choose_reading(dialect, decoded_at(file), file.place)
+            self.dialects[dialect.name] = reading.dialect
+            convert = partial(self._convert, reading)
+            flaws = partial(_conversion_flaws, reading) if self.keep_flaws else None
+            return rewrite_records(file, reading.dialect.name, convert, skip=self.skip_unconverted, flaws_of=flaws)
         except BaseException:
             file.close()
             raise
@@ -173,24 +177,38 @@ class GoldOpener:
 
         return rewrite_records(file, file.form, lambda data: with_id(data, choose), skip=self.skip_unconverted)
 
-    def _convert(self, dialect: Dialect, data: bytes) -> bytes:
+    def _convert(self, reading: OffsetReading, data: bytes) -> bytes:
         self._records += 1
         published = decode_published(data)
         if self._clusters and isinstance(published, dict):
             published["clusters"] = self._clusters.get(str(published.get("doc_id")))
-        record = dialect.convert(published)
+        record = reading.dialect.convert(published)
         if "id" not in record:
             record = {"id": str(self._records), **record}
             self.numbered = True
+        self.findings.add(misplaced_findings(reading, published, str(record["id"])))
         return orjson.dumps(record)
 
 
-def _conversion_flaws(data: bytes, form: str | None) -> Iterator[GoldProblem]:
+def misplaced_findings(reading: OffsetReading, record: Any, identity: str) -> Iterator[Finding]:
+    """A warning for each mention of a gold record that was read without its offsets."""
+    for mention in reading.misplaced(record):
+        yield Finding("wrong_offsets", "warning", "gold", None, mention.path, _misplaced_message(mention), identity)
+
+
+def _misplaced_message(mention: PlacedWords) -> str:
+    return f"the text does not have {mention}: it is read without offsets"
+
+
+def _conversion_flaws(reading: OffsetReading, data: bytes) -> Iterator[GoldProblem]:
     """What of a record of a dialect is not carried over as it stands. DuEE's offsets are."""
     yield from record_flaws(data)
-    if form not in ("duee", "duee-fin"):
-        with suppress(ValueError):
-            yield from offset_flaws(decode_published(data))
+    with suppress(ValueError, InputError):
+        record = decode_published(data)
+        if reading.dialect.name not in ("duee", "duee-fin"):
+            yield from offset_flaws(record)
+        for mention in reading.misplaced(record):
+            yield GoldProblem("wrong_offsets", _misplaced_message(mention), mention.path)
 
 
 def decode_published(data: bytes) -> Any:
@@ -213,9 +231,14 @@ def first_record(file: RecordFile) -> Any:
 
 def _decoded_records(file: RecordFile) -> Iterator[Any]:
     """The records of a file, decoded, up to one that is not JSON: reading the file names it, with its place."""
+    return (record for _, record in decoded_at(file))
+
+
+def decoded_at(file: RecordFile) -> Iterator[tuple[int, Any]]:
+    """The records of a file as far as they are JSON, decoded, each with its offset."""
     with suppress(InputError, ValueError):
-        for _, data in iterate_records(file):
-            yield decode_published(data)
+        for offset, data in iterate_records(file):
+            yield offset, decode_published(data)
 
 
 def rewrite_records(
@@ -224,7 +247,7 @@ def rewrite_records(
     rewrite: Callable[[bytes], bytes],
     *,
     skip: bool = False,
-    keep_flaws: bool = False,
+    flaws_of: Callable[[bytes], Iterable[GoldProblem]] | None = None,
 ) -> RecordFile:
     """The file with every record rewritten, in a copy; a record keeps its line, unless several share one.
 
@@ -236,8 +259,8 @@ def rewrite_records(
 
     def rewritten() -> Iterator[tuple[int, bytes]]:
         for line, offset, data in records_with_lines(file):
-            if keep_flaws:
-                flaws.extend((line, flaw) for flaw in _conversion_flaws(data, form))
+            if flaws_of is not None:
+                flaws.extend((line, flaw) for flaw in flaws_of(data))
             try:
                 yield line, _rewrite_record(file, offset, data, rewrite)
             except InputError as error:
@@ -352,10 +375,10 @@ class RecordCheck:
 def check_gold_files(paths: Sequence[str | Path], opener: GoldOpener, check: RecordCheck) -> GoldCheck:
     """Read gold files and check every record. A file that cannot be read at all is an InputError."""
     result = GoldCheck()
-    seen: dict[str, int] = {}  # id → file and line where it was first
+    seen: dict[str, Place] = {}  # id → where it was first
     opener.keep_flaws = opener.skip_unconverted = True
     with closing(open_store(paths, "gold", opener)) as store, require_unchanged_files([store]):
-        for number, file in enumerate(store.files):
+        for file in store.files:
             for line, error in file.unconverted:
                 file.records += 1
                 expected = "" if error.expected is None else f"expected {error.expected}, "
@@ -363,21 +386,18 @@ def check_gold_files(paths: Sequence[str | Path], opener: GoldOpener, check: Rec
                 result.add(file, line, None, GoldProblem(error.code.removeprefix("gold."), message, error.place.field))
             for line, flaw in file.flaws:
                 result.add(file, line, None, flaw)
-            _check_records(store.files, number, check, seen, result)
+            _check_records(file, check, seen, result)
             result.records += file.records
             for problem in check.file(file.form):
                 result.add(file, 1, None, problem)
             form = {} if file.form is None else {"form": file.form}
             result.inputs.append({"file": file.name, "records": file.records, **form})
         if not result.records:
-            raise InputError("gold.empty", "there are no gold records", place=Place(", ".join(map(str, paths))))
+            raise no_records_error("gold", "gold records", store)
     return result
 
 
-def _check_records(
-    files: Sequence[RecordFile], number: int, check: RecordCheck, seen: dict[str, int], result: GoldCheck
-) -> None:
-    file, base = files[number], number << OFFSET_BITS
+def _check_records(file: RecordFile, check: RecordCheck, seen: dict[str, Place], result: GoldCheck) -> None:
     try:
         for line, offset, data in records_with_lines(file):
             record, problems = _decoded(data)
@@ -389,9 +409,10 @@ def _check_records(
             identity = None if record is None else record_id(record)
             if record is not None and identity is None:
                 problems.append(_bad_id(record))
-            elif identity is not None and (first := seen.setdefault(identity, base + line)) != base + line:
-                place = f"{files[first >> OFFSET_BITS].name}:{first & ((1 << OFFSET_BITS) - 1)}"
-                problems.append(GoldProblem("duplicate_id", f"duplicate id, already at {place}", "id"))
+            elif identity in seen:
+                problems.append(GoldProblem("duplicate_id", f"duplicate id, already at {seen[identity]}", "id"))
+            elif identity is not None:
+                seen[identity] = Place(file.name, line, record=file.records if file.is_array else None)
             if record is not None:
                 problems += check.record(record, data, file.form)
             for problem in problems:

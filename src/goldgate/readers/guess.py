@@ -65,6 +65,7 @@ _PRETTY = re.compile(rb'\s*+\{[ \t\r]*+\n\s*+"')  # the head of a pretty-printed
 _TOP_KEY = re.compile(rb'^[ \t]{1,4}"(\w+)"\s*:', re.MULTILINE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # bytes that no text has
 _YAML = re.compile(rb"(?:- )?[\w-]+:(?:\s|\Z)|---\s*\Z")
+_PROTOCOL = re.compile(rb"^(?:gates|protocol|metrics):", re.MULTILINE)
 
 
 def field_error(
@@ -106,8 +107,27 @@ def _missing_id_advice(record: Mapping[str, Any], kind: str) -> str | None:
     if "event_type" in record:
         return 'these are events: write {"id": …, "events": […]} for each document'
     key = likely_id_key(record)
+    if key is None:
+        return _map_advice(record, kind)
     convert = f" (goldgate convert --id-field {key} writes it as id)" if kind == "gold" else ""
-    return None if key is None else f"is {key} the id? then --id-field {key}, or rename it{convert}"
+    return f"is {key} the id? then --id-field {key}, or rename it{convert}"
+
+
+# What a value becomes in jq, where the keys of an object are ids.
+_RECORD_OF: dict[type[Any], str] = {
+    dict: ".value + {id: .key}",
+    list: "{id: .key, events: .value}",
+    str: "{id: .key, response: .value}",
+}
+
+
+def _map_advice(record: Mapping[str, Any], kind: str) -> str | None:
+    """Advice for one object in which each key seems to be the id of a record."""
+    kinds = {type(value) for value in record.values() if value is not None}
+    make = _RECORD_OF.get(kinds.pop()) if len(kinds) == 1 else None
+    if make is None or ("response" in make and (kind == "gold" or not record.keys().isdisjoint(RESPONSE_NAMES))):
+        return None
+    return f"are its keys ids? jq -c 'to_entries[] | {make}' FILE writes a record for each"
 
 
 def unread_layout_advice(keys: Iterable[str]) -> str | None:
@@ -122,6 +142,15 @@ def swapped_advice(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> st
     is_answer = "response" in gold and not {"events", "event_list"} & gold.keys()
     is_gold = "text" in prediction and "response" not in prediction and {"events", "event_list"} & prediction.keys()
     return SWAPPED_ADVICE if is_answer or is_gold else None
+
+
+def unknown_id_message(matched: int, predictions: int, gold: int) -> str:
+    """The message where predictions have ids that gold lacks; where most of gold has one, gold may be cut off."""
+    if 2 * matched <= gold:
+        return "no gold record has the id of this prediction"
+    rest = predictions - matched
+    which = "1 prediction is" if rest == 1 else f"{rest} predictions are"
+    return f"{matched} of {predictions} ids match: is the gold file complete? {which} not in gold"
 
 
 def no_answer_error(record: Mapping[str, Any], decoded: str = '"events" (a list)') -> InputError:
@@ -210,13 +239,14 @@ def guess_format(name: str, head: bytes) -> tuple[str, str] | None:
     if line[:1] == b"[" and line.rstrip()[-1:] in (b"[", b",") and head[1:].lstrip()[:1] == b'"':
         return "item 1 of this array is a string, and a record is an object", "write one object for each item"
     plain = name.lower().removesuffix(".gz")
+    if plain.endswith((".yaml", ".yml")) or _YAML.match(line):
+        advice = "write one JSON object per line"
+        return "this is YAML, not JSON", "pass a protocol with --protocol" if _PROTOCOL.search(head) else advice
     if plain.endswith((".csv", ".tsv")) or (line[:1] not in b'["' and (b"\t" in line or line.count(b",") > 0)):
         form = "TSV" if b"\t" in line else "CSV"
         if plain.endswith((".csv", ".tsv")):  # where tables are read, it would have been read as one
             return f"this is {form}, not JSON", _AS_RECORDS
         return f"this is {form}, not JSON", f"tables are read from files whose names end in .{form.lower()}: rename it"
-    if plain.endswith((".yaml", ".yml")) or _YAML.match(line):
-        return "this is YAML, not JSON", "write one JSON object per line"
     return None
 
 

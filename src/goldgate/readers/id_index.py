@@ -20,7 +20,13 @@ from goldgate.core.finding import record_id
 from goldgate.core.suite import Mapper
 from goldgate.engines import SerialEngine
 from goldgate.errors import InputError, Place
-from goldgate.readers.guess import describe_id, endpoint_id_advice, swapped_advice, unread_layout_advice
+from goldgate.readers.guess import (
+    describe_id,
+    endpoint_id_advice,
+    swapped_advice,
+    unknown_id_message,
+    unread_layout_advice,
+)
 from goldgate.readers.records import (
     OFFSET_BITS,
     LocatedRecord,
@@ -208,15 +214,16 @@ def index_stores(stores: Sequence[RecordStore], engine: Mapper | None = None) ->
         for piece, piece_index in zip(of_store, islice(piece_indexes, len(of_store)), strict=True):
             index.add(store.files[piece.file], piece_index)
         if not len(index) and any(file.kind == "gold" for file in store.files):
-            raise InputError(
-                "gold.empty",
-                "there are no gold records",
-                place=Place(", ".join(file.name for file in store.files)),
-                expected="at least one record",
-                advice="did the export that wrote the file fail?",
-            )
+            raise no_records_error("gold", "gold records", store)
         indexes.append(index)
     return indexes
+
+
+def no_records_error(kind: str, records: str, store: RecordStore | None, more: str = "") -> InputError:
+    """The error for files that hold none of the records that they are for."""
+    place = Place(", ".join(file.name for file in store.files) if store is not None else kind)
+    advice = f"did the export that wrote the file fail?{more}"
+    return InputError(f"{kind}.empty", f"there are no {records}", place=place, expected="at least one", advice=advice)
 
 
 def total_bytes(store: RecordStore) -> int:
@@ -273,7 +280,8 @@ def join_indexes(gold: IdIndex, predictions: IdIndex, engine: Mapper | None = No
     if unknown is not None:
         for position in range(len(gold)):  # a gold file that was cut off is the cause, not the predictions
             gold.record(position).require_one_id()
-        raise _unknown_id_error(gold, predictions.record(unknown))
+        matched = sum(partner != NO_PREDICTION for partner in partners)
+        raise _unknown_id_error(gold, predictions, unknown, matched)
     return partners
 
 
@@ -306,19 +314,25 @@ def _first_duplicate(keys: Iterable[int], positions: Iterable[int]) -> int:
     raise ValueError("no key is there twice")
 
 
-def _unknown_id_error(gold: IdIndex, prediction: LocatedRecord) -> InputError:
+_OTHER_GOLD = "are these predictions for another data set, or another split?"
+
+
+def _unknown_id_error(gold: IdIndex, predictions: IdIndex, unknown: int, matched: int) -> InputError:
     """The error for a prediction that no gold record asks for, with a guess at the reason."""
+    prediction = predictions.record(unknown)
     identity = prediction.require_one_id()
     guess = unread_layout_advice(prediction.value) or endpoint_id_advice(identity)
     if guess is None and len(gold):
         guess = swapped_advice(gold.record(0).value, prediction.value)
+    message = unknown_id_message(matched, len(predictions), len(gold))
+    others = "score these predictions with all of their gold" if "complete" in message else _OTHER_GOLD
     return InputError(
         "predictions.unknown_id",
-        "no gold record has the id of this prediction",
+        message,
         place=prediction.place("id"),
         expected="an id of the gold",
         found=describe_id(identity),
-        advice=guess or "are these predictions for another data set, or another split?",
+        advice=guess or others,
     )
 
 

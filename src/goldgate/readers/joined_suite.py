@@ -16,9 +16,10 @@ from itertools import accumulate, islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
-from goldgate.core.finding import missing_answers_remarks, same_files_remarks
+from goldgate.core.finding import missing_answers_remarks, record_id, same_files_remarks
 from goldgate.core.process import Promise, start_background_thread
 from goldgate.core.suite import (
+    ALLOW_EMPTY,
     BATCH_SIZE,
     GOLD,
     PREDICTIONS,
@@ -42,6 +43,7 @@ from goldgate.readers.id_index import (
     index_files,
     index_stores,
     join_indexes,
+    no_records_error,
     open_store,
     total_bytes,
 )
@@ -149,6 +151,11 @@ class JoinedFiles:
     def __len__(self) -> int:
         return len(self._gold)
 
+    def require_predictions(self) -> None:
+        """Raise an InputError if there are no predictions."""
+        if not len(self._predictions):
+            raise no_predictions_error(self._predictions.store)
+
     def shards(self) -> Iterator[PairShard]:
         """All samples in the order of the gold, cut into pieces by number of samples and by bytes.
 
@@ -177,6 +184,14 @@ class JoinedFiles:
         fitting = sum(1 for _ in takewhile(SHARD_BYTES.__ge__, sizes))
         return PairShard(*(column[: fitting or 1] for column in shard))
 
+    def place(self, identity: str) -> Place:
+        """The file and line of a sample's prediction, or of its gold where there is none."""
+        for index in (self._predictions, self._gold):
+            for record in map(index.record, index.positions(identity)):
+                if record_id(record.value) == identity:
+                    return record.place()
+        return Place()
+
     def lookup(self) -> JoinedInputs:
         """The records of a sample, by its id."""
         return JoinedInputs({"gold": self._gold, "predictions": self._predictions})
@@ -195,6 +210,12 @@ class JoinedFiles:
             kind: sorted(map(_file_digest, store.files, hashes), key=lambda digest: (*digest.values(),))
             for kind, store in stores.items()
         }
+
+
+def no_predictions_error(store: RecordStore | None = None) -> InputError:
+    """The error for predictions of which there are none: more likely than the model, what wrote them failed."""
+    more = " to score every gold record as one without an answer: --allow-empty"
+    return no_records_error("predictions", "predictions: nothing would be scored", store, more)
 
 
 def _file_digest(file: RecordFile, sha256: str) -> FileDigest:
@@ -327,6 +348,9 @@ class JoinedSource(Source[PairShard, Facts]):
         self._outcome.inputs.update(self._files.digests())
         return self._outcome
 
+    def place(self, unit: str) -> Place:
+        return self._files.place(unit)
+
     def lookup(self) -> InputLookup:
         return self._work.lookup(self._files.lookup())
 
@@ -334,7 +358,7 @@ class JoinedSource(Source[PairShard, Facts]):
 class JoinedSuite(Suite):
     """A suite whose inputs are gold and predictions, and whose settings all stand in the signature."""
 
-    inputs = (GOLD, PREDICTIONS)
+    inputs = (GOLD, PREDICTIONS, ALLOW_EMPTY)
     work: ClassVar[type[JoinedWork[Any]]]
 
     def open(
@@ -358,6 +382,8 @@ def open_pairs(
 ) -> Iterator[JoinedSource[Facts]]:
     """The inputs `gold` and `predictions`, opened and joined. What form other programs wrote is signed."""
     with open_joined(inputs["gold"], inputs["predictions"], opener, engine) as files:
+        if not inputs.get("allow_empty"):
+            files.require_predictions()
         outcome.settings.update(files.forms())
         yield JoinedSource(files, make_work(files.reader), outcome)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Literal, TypedDict
 
 from goldgate.core.contracts import RemarkValue
-from goldgate.core.finding import remark
+from goldgate.core.finding import Finding, remark
 from goldgate.core.page import count_text
 from goldgate.errors import InputError, Place
 from goldgate.readers.draw import Digests, Draw, ItemKey, first_ids
@@ -149,10 +150,8 @@ def sampling_remarks(
         yield _other_sizes(draws, None if draw is None else draw.header["n"])
     if labels.undigested:
         people, judge = labels.undigested[HUMAN], labels.undigested[JUDGE]
-        message = (
-            f"{count_text(people, 'label')} of people and {judge} of judges do not say what was shown: whether an "
-            "item was changed since is not known"
-        )
+        counts = [f"{count_text(n, 'label')} of {who}" for n, who in ((people, "people"), (judge, "judges")) if n]
+        message = f"{' and '.join(counts)} without the digest of what was shown: an item may have changed since"
         yield remark("unknown_items", message, people=people, judges=judge)
 
 
@@ -216,13 +215,43 @@ def judge_remarks(labels: LabelSet, draw: Draw | None, missing: int, noun: str) 
             message += f": {unread} neither from 0 to 1 nor a word of the protocol, such as {labels.unread_example}"
         yield remark("no_judge_label", message, items=missing)
     if labels.judges and draw is not None and draw.header["labels_sha256"] and not judge_is_older(labels, draw):
-        yield remark("other_judge_labels", "the draw names the judge's labels, and they are not among these files")
+        message = "the draw names a file of the judge's labels, and "
+        is_named = labels.older == {draw.header["labels_sha256"]}
+        message += "not all labels of judges here are from it" if is_named else "not all labels of people name it"
+        yield remark("other_judge_labels", message)
 
 
 def judge_is_older(labels: LabelSet, draw: Draw | None) -> bool:
-    """Whether the draw names the digest of one of the label files."""
+    """Whether all labels of judges are from the file that the draw names, and that all labels of people name too.
+
+    The same items can be drawn again with another file of labels: that people labelled later is in their labels.
+    """
     digest = None if draw is None else draw.header["labels_sha256"]
-    return digest is not None and digest in labels.located.store.sha256s()
+    files = {file["sha256"] for file in labels.digests() if file["judges"].keys() - labels.left_out}
+    return files == {digest} == labels.older
+
+
+def people_setting(labels: LabelSet, named: Collection[str]) -> str:
+    """Who the people are, for the signature: those that the protocol names, or names and counts by file."""
+    if named:
+        return f"only {', '.join(sorted(named))}"
+    by_file = [", ".join(f"{name} {count}" for name, count in file["people"].items()) for file in labels.digests()]
+    return "; ".join(sorted(filter(None, by_file))) or "none"
+
+
+def selective_people(items: Mapping[ItemKey, ItemLabels]) -> Iterator[Finding]:
+    """A finding for each person who labelled nothing but items that other people called bad, where not all are."""
+    bad, other = Counter[str](), Counter[str]()
+    for item in items.values():
+        numbers = {name: label for name, label in item.people.items() if isinstance(label, Fraction)}
+        for name in numbers if len(numbers) > 1 else ():
+            others = [label for each, label in numbers.items() if each != name]
+            (bad if 2 * sum(others) < len(others) else other)[name] += 1
+        other.update([name for name in numbers if len(numbers) == 1])
+    for name, count in sorted(bad.items()) if other else ():
+        if not other[name]:
+            message = f"{name} labelled {count_text(count, 'item')}, all of which other people called bad"
+            yield Finding("only_bad_items", "warning", "labels", None, "", message, name)
 
 
 def fold_name(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -20,11 +20,12 @@ from goldgate.readers.records import LocatedRecord, RecordFile, RecordStore, dec
 
 UNSURE: Literal["unsure"] = "unsure"
 HUMAN, JUDGE = "human", "judge"
-ITEM_SHA256, DRAWN = "item_sha256", "drawn"  # what was shown, and the size of the draw, in a label
+# In a label: what was shown, the size of the draw, and which labels of a judge the draw named.
+ITEM_SHA256, DRAWN, LABELS_SHA256 = "item_sha256", "drawn", "labels_sha256"
 _MAX_NAMED = 3
 _NAME_KEYS = "annotator labeler labeller rater reviewer author user completed_by model name".split()
 _SHA256 = re.compile("[0-9a-f]{64}")
-_KEYS = ("id", "question", "label", "by", "kind", "group", "judge_seen", ITEM_SHA256, DRAWN)
+_KEYS = ("id", "question", "label", "by", "kind", "group", "judge_seen", ITEM_SHA256, DRAWN, LABELS_SHA256)
 _QUOTED_KEY = re.compile(f'"(?:{"|".join(_KEYS)})"'.encode())
 Label = Fraction | Literal["unsure"] | None  # None: a judge whose answer had no label
 
@@ -43,6 +44,7 @@ class ItemLabels:
     people: dict[str, Label] = field(default_factory=dict)
     judges: dict[str, Label] = field(default_factory=dict)
     group: str | None = None
+    judge_groups: bool = False  # whether labels of judges alone name the group
     item_sha256: str | None = None  # of what was shown; None: no label says
     drawn: int | None = None  # items of the smallest draw that a label of a person names
 
@@ -112,13 +114,36 @@ class LabelSet:
     unread: int = 0  # labels of judges that are neither a number from 0 to 1 nor a word of the protocol
     unread_example: str | None = None  # one of these, whatever the order of the lines
     undigested: Counter[str] = field(default_factory=Counter)  # labels that do not say what was shown, by kind
+    authors: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # labels by file, kind and name
     # Labels of people that say what was shown, by the size of the draw; None: they do not say that they were drawn.
     sizes: Counter[int | None] = field(default_factory=Counter)
+    # Digests of the labels of a judge that draws named when people labelled; None: a label of a person names none.
+    older: set[str | None] = field(default_factory=set)
 
     @property
     def labelled(self) -> Iterator[ItemKey]:
         """The items with a label of a person, `unsure` among them."""
         return (key for key, labels in self.items.items() if labels.people)
+
+    def digests(self) -> list[LabelDigest]:
+        """The digest of each file, and who gave how many of its labels."""
+        authors, entries, store = sorted(self.authors.items()), list[LabelDigest](), self.located.store
+        for file, digest in zip(store.files, store.sha256s(), strict=True):
+            people, judges = (
+                {name: count for (path, own, name), count in authors if (path, own) == (file.name, kind)}
+                for kind in (HUMAN, JUDGE)
+            )
+            entries.append({"sha256": digest, "labels": file.records, "people": people, "judges": judges})
+        return entries
+
+
+class LabelDigest(TypedDict):
+    """A file of labels: how many, and how many of them each person and each judge gave."""
+
+    sha256: str
+    labels: int
+    people: dict[str, int]
+    judges: dict[str, int]
 
 
 def open_labels(paths: Sequence[str]) -> LocatedRecords:
@@ -141,9 +166,12 @@ def read_labels(
     section: str,
     judge: str | None = None,
     questions: Mapping[str, str | None] | None = None,
+    people: Collection[str] | None = (),
 ) -> LabelSet:
     """All labels; the first mistake is an InputError with its line.
 
+    Without names of `people`, a file has labels of people or of judges; with them, these are all people there are, each
+    with labels in files of one kind. None asks for neither, to look labels up.
     `words` are labels of a section of the protocol, and `judge` names the only one that counts. A label without a
     question has that of the item with its id, where `questions` knows one.
     """
@@ -155,13 +183,18 @@ def read_labels(
             advice="take it out of the protocol's labels",
         )
     labels, numbers = LabelSet(located), {word: Fraction(str(number)) for word, number in words.items()}
-    names: set[str] = set()
+    names, kinds = set[str](), dict[str, str]()  # of judges; of files
     for record in located:
         try:
             if record.data.count(b":") != len(record.value):  # each key has one, and some texts do
                 _require_single_keys(record)
             key, kind, name = _label_key(record.value, questions or {}), _kind(record.value), _name(record.value)
             located.add(key, record)
+            labels.authors[record.file.name, kind, name] += 1
+            if people:
+                _require_named(kind, name, people, section)
+            elif people is not None and kinds.setdefault(record.file.name, kind) != kind:
+                raise _two_kinds(kind, section)
             if kind == JUDGE:
                 names.add(name)
                 if judge not in (None, name):
@@ -173,12 +206,14 @@ def read_labels(
                 labels.unread += 1
                 text = describe_value(record.value["label"])
                 labels.unread_example = min(text, labels.unread_example or text)
-            _add_group(labels.items[key], record.value)
+            _add_group(labels.items[key], kind, record.value)
             _add_shown(labels, key, kind, record.value)
             labels.judge_seen += kind == HUMAN and record.value.get("judge_seen") is True
         except InputError as error:
             error.code = error.code.replace("items.", "labels.", 1).replace("gold.", "labels.", 1)
             raise record.at(error) from None
+    if people:
+        _require_one_kind_of_file(labels.authors)
     if judge is not None and judge not in names:
         raise ConfigError(
             "labels.unknown_judge",
@@ -237,6 +272,45 @@ def _name(record: dict[str, Any]) -> str:
     raise _unusable("labels.bad_by", message, "by", expected, name, record, advice)
 
 
+def _two_kinds(kind: str, section: str) -> InputError:
+    """The error for people in a judge's file: its author must not be able to add people."""
+    return InputError(
+        "labels.two_kinds",
+        "this file has labels of people and of judges",
+        place=Place(field="kind"),
+        expected="labels of people and labels of judges in files of their own",
+        found=f"{kind}, after labels of the other kind",
+        advice="split the file, or name the people in the protocol: " + as_yaml(f"{section}.people", "[ann, bob]"),
+    )
+
+
+def _require_one_kind_of_file(authors: Iterable[tuple[str, str, str]]) -> None:
+    """Refuse a person with labels in files of people and in a judge's: who writes that could add to them."""
+    judged = {file for file, kind, _ in authors if kind == JUDGE}
+    own = {name: file for file, kind, name in sorted(authors) if kind == HUMAN and file not in judged}
+    for file, kind, name in sorted(authors):
+        if kind == HUMAN and file in judged and name in own:
+            raise InputError(
+                "labels.two_kinds",
+                "one person has labels in a file of people and in one that has labels of judges too",
+                place=Place(file, field="by"),
+                expected=f"all labels of {name} in {own[name]}, or all of them in {file}",
+                found=name,
+            )
+
+
+def _require_named(kind: str, name: str, people: Collection[str], section: str) -> None:
+    if kind == HUMAN and name not in people:
+        raise InputError(
+            "labels.other_person",
+            "the protocol does not name this person",
+            place=Place(field="by"),
+            expected=", ".join(sorted(people)),
+            found=name,
+            advice=did_you_mean(name, people) or f"add the name to {section}.people, or leave out these labels",
+        )
+
+
 def _parse_label(record: LocatedRecord, kind: str, words: Mapping[str, Fraction], section: str) -> Label:
     """A label as a number, or `unsure`; None for a judge's label that cannot be read."""
     label = record.value.get("label")
@@ -287,12 +361,14 @@ def _add_label(labels: LabelSet, key: ItemKey, kind: str, name: str, label: Labe
         )
 
 
-def _add_group(item: ItemLabels, record: dict[str, Any]) -> None:
+def _add_group(item: ItemLabels, kind: str, record: dict[str, Any]) -> None:
     group = record_group(record)
     if group is not None and item.group not in (None, group):
         raise field_error(
             "labels.two_groups", "two labels name different groups of this item", "group", str(item.group), group
         )
+    if group is not None:
+        item.judge_groups = kind == JUDGE and (item.group is None or item.judge_groups)
     item.group = item.group or group
 
 
@@ -317,6 +393,8 @@ def _add_shown(labels: LabelSet, key: ItemKey, kind: str, record: dict[str, Any]
     item.item_sha256 = item.item_sha256 or digest
     if drawn is not None and (type(drawn) is not int or drawn < 1):
         raise field_error("labels.bad_drawn", "this is not the size of a draw", DRAWN, "a whole number from 1", drawn)
+    if kind == HUMAN:
+        labels.older.add(older if type(older := record.get(LABELS_SHA256)) is str else None)
     if kind == HUMAN and (digest is not None or drawn is not None):
         labels.sizes[drawn] += 1
         item.drawn = drawn if item.drawn is None else min(item.drawn, drawn or item.drawn)
@@ -341,13 +419,6 @@ def human_numbers(labels: Iterable[ItemLabels]) -> Iterator[Fraction]:
         if item.human is not None:
             yield item.human
             yield from (label for label in item.people.values() if isinstance(label, Fraction))
-
-
-class LabelDigest(TypedDict):
-    """A file of labels."""
-
-    sha256: str
-    labels: int
 
 
 def file_digests(store: RecordStore, things: str) -> list[dict[str, object]]:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from goldgate.core.finding import record_id, remark
-from goldgate.core.suite import Inputs, Outcome, single_input
-from goldgate.errors import InputError, Place, describe_value
+from goldgate.core.finding import blanks_remarks, record_id, remark
+from goldgate.core.measure import BLANKS_ONLY
+from goldgate.core.suite import ANSWERS, Inputs, Outcome, single_input
+from goldgate.core.tally import Example, Tally
+from goldgate.errors import InputError, Place, as_yaml, describe_value
 from goldgate.readers.dialects import recognize_dialect
 from goldgate.readers.dialects.dialect import Dialect, JsonObject, TokenText, align_or_join, token_part
 from goldgate.readers.gold_files import GoldOpener, decode_published, first_record, rewrite_records, with_id
@@ -70,7 +72,7 @@ def published_answer(record: Any, dialect: Dialect, find_gold: FindGold) -> Layo
         identity = record_id(converted)
         gold = find_gold(identity) if identity is not None else None
         text = None if gold is None else gold.get("text")
-        has_text = dialect.name not in _TOKEN_DIALECTS or "text" in record or "sentence" in record
+        has_text = not dialect.name.startswith(_TOKEN_DIALECTS) or "text" in record or "sentence" in record
         if isinstance(text, str) and not has_text:
             converted = dialect.convert({**record, "text": text})
     except InputError as error:
@@ -138,20 +140,28 @@ _GOLD_KEYS = ("events", "event_list", "value")
 class PairOutcome(Outcome):
     """The outcome for pairs that a `PairOpener` opened: it signs the fields, or the order, that joined them."""
 
+    section = ""  # of the protocol, in which blanks are set
     _by_order = False
+    _blanks_only: tuple[int, Sequence[Example]] = (0, ())
 
     def note_opener(self, opener: PairOpener, gold: int, **others: str | None) -> None:
         """Sign where ids and responses were found, if not under our names, what joined them, and `others`."""
         opener.require_joined(gold)
+        self.findings += opener.gold.findings.to_list()
         self._by_order = opener.by_order
         joined = "by_order" if opener.by_order else None
         sources = {"id_field": opener.fields.id, "response_field": opener.fields.response, **others, "joined": joined}
         self.settings.update({name: value for name, value in sources.items() if value is not None})
 
+    def note_counts(self, tally: Tally) -> None:
+        self.inputs[ANSWERS] = tally.answers_digest()
+        self._blanks_only = tally.counts[BLANKS_ONLY], tally.examples.get(BLANKS_ONLY, ())
+
     def remarks(self, report: SuiteReport) -> Iterator[RemarkValue]:
         if self._by_order:
             message = "the predictions have no ids: they were joined with the gold by their order"
             yield remark("joined_by_order", message)
+        yield from blanks_remarks(*self._blanks_only, as_yaml(f"{self.section}.blanks", "keep"))
 
 
 def pair_opener(inputs: Inputs, dialect: str | None) -> PairOpener:
@@ -168,7 +178,7 @@ class PairOpener:
 
     def __init__(self, dialect: str | None = None, fields: FieldPaths = OWN_FIELDS, *, alone: bool = False) -> None:
         self._alone = alone
-        self._open_gold = GoldOpener(dialect, id_field=fields.id)
+        self.gold = GoldOpener(dialect, id_field=fields.id)
         self.fields = fields
         self._gold: list[RecordFile] = []
         self._unnamed_record: Mapping[str, Any] = {}  # the first gold record without an id
@@ -179,7 +189,7 @@ class PairOpener:
 
     def __call__(self, path: str | Path, kind: str) -> RecordFile:
         if kind != "predictions":
-            self._gold.append(self._named_gold(self._open_gold(path, kind)))
+            self._gold.append(self._named_gold(self.gold(path, kind)))
             return self._gold[-1]
         file = open_records(path, kind)
         try:
@@ -220,7 +230,7 @@ class PairOpener:
             return self._copy(file, of_file.name, of_file.answers(file, self.fields))
         record = first_record(file)
         if recognize_record_layout(record) is None and recognize_published(record) is None:
-            file = extract_records(file, [path.split(".")[0] for path in self.fields if path is not None])
+            file = extract_records(file)
             record = first_record(file)
         fields = self._fields_of(record)
         layout = recognize_record_layout(record) if fields.response is None else None
@@ -229,9 +239,9 @@ class PairOpener:
             return self._copy(file, layout.name, answers, in_order=layout.in_order)
         dialect = recognize_published(record) if fields == OWN_FIELDS else None
         if dialect is not None:
-            find = self._gold_index.find
-            answers = _read_answers(file, lambda record: published_answer(record, dialect, find), decode_published)
-            return self._copy(file, dialect.name, answers)
+            find, read_as = self._gold_index.find, self.gold.dialects.get(dialect.name, dialect)
+            answers = _read_answers(file, lambda record: published_answer(record, read_as, find), decode_published)
+            return self._copy(file, read_as.name, answers)
         is_numbered = self._gold_has_no_ids and isinstance(record, dict) and "id" not in record
         if fields != OWN_FIELDS or is_numbered:
             return self._copy(file, None, _read_answers(file, lambda record: answer_of(record, fields)))
@@ -242,7 +252,7 @@ class PairOpener:
     def _fields_of(self, record: Any) -> FieldPaths:
         """The fields of a file with this first record: its own `id`, where only the gold has the field for ids."""
         path = self.fields.id
-        if path is None or not self._open_gold.used_id_field or not isinstance(record, dict):
+        if path is None or not self.gold.used_id_field or not isinstance(record, dict):
             return self.fields
         return self.fields._replace(id=None) if "id" in record and not has_path(record, path) else self.fields
 
@@ -326,7 +336,7 @@ class PairOpener:
 
     @property
     def _gold_has_no_ids(self) -> bool:
-        return self._alone or self._unnamed is not None or self._open_gold.numbered
+        return self._alone or self._unnamed is not None or self.gold.numbered
 
     @cached_property
     def _gold_index(self) -> IdIndex:

@@ -251,7 +251,7 @@ def _not_json_error(file: RecordFile, offset: int, data: bytes) -> InputError:
     elif file.is_array:
         advice = "each element of the array must be a JSON object, with a comma between two"
     elif data.strip() == b"{":
-        advice += ", or the file one array: is it pretty-printed?"
+        advice += ", or the file one array: is it pretty-printed? jq -c . FILE writes an object a line"
     elif data.lstrip()[:1] == b"{" and data.rstrip()[-1:] != b"}":
         advice += "; this one seems cut off"
     place = file.place(offset)._replace(line=file.newlines(0, offset) + line)

@@ -19,7 +19,7 @@ from goldgate.core.evaluation import FORMAT_VERSION
 from goldgate.core.finding import Problem
 from goldgate.core.gate import BOUND_NAMES, GateResult, Verdict, overall_verdict, parse_bound, stored_gate
 from goldgate.core.metric import Count, metric_sections, metrics_by_name
-from goldgate.core.suite import Suite, parse_signature
+from goldgate.core.suite import ANSWERS, Suite, parse_signature
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value, did_you_mean
 from goldgate.files.address import is_url, public_url
 from goldgate.files.parsing import parse_json
@@ -189,7 +189,7 @@ class StoredResult:
 
     def require_consistent(self) -> None:
         """An InputError where values, verdicts and status do not follow from each other: some of it was changed."""
-        for wrong in _contradictions(self.report):
+        for wrong in contradictions(self.report, overrules=self.suite.overrules):
             raise InputError(
                 "report.contradicts_itself",
                 "this report contradicts itself: goldgate did not write it so",
@@ -276,6 +276,12 @@ def input_digests(suite: Suite, inputs: Mapping[str, object], *, judged: bool) -
     return {name: sorted(digests_of(inputs.get(name))) for name in chosen}
 
 
+def answer_digests(suite: Suite, inputs: Mapping[str, object]) -> dict[str, list[str]]:
+    """The digest of all answers, whatever their order; where there is none, those of the files that have them."""
+    answers = digests_of(inputs.get(ANSWERS))
+    return {ANSWERS: [*answers]} if answers else input_digests(suite, inputs, judged=True)
+
+
 def digests_of(entry: object) -> tuple[str, ...]:
     """The digests of an input of a report: one as it stands, in an object, or in a list of those."""
     if isinstance(entry, str):
@@ -336,15 +342,18 @@ def exact_value(metric: MetricValue) -> Fraction | None:
     return None if metric["value"] is None else Fraction(metric["value"])
 
 
-def _contradictions(report: SuiteReport) -> Iterator[Problem]:
+def contradictions(report: SuiteReport, *, overrules: bool) -> Iterator[Problem]:
+    """Values, verdicts and a status that do not follow from each other."""
     for section, metrics in metric_sections(report["metrics"]).items():
         for name, metric in metrics.items():
             yield from _wrong_value(metric, f"/metrics/{section}/{name}")
     measured = metrics_by_name(report["metrics"])
     for number, gate in enumerate(report["gates"]):
         pointer, metric = f"/gates/{number}", measured.get(gate["metric"], gate["measured"])
+        metric = cast("MetricValue", metric.get("gate_rate", metric))  # what a gate on it judges
         yield from _wrong_value(gate["measured"], f"{pointer}/measured")
-        if exact_value(metric) != exact_value(gate["measured"]):
+        is_overruled = overrules and gate["verdict"] == "FAIL"  # then it shows the value that decides
+        if not is_overruled and exact_value(metric) != exact_value(gate["measured"]):
             value = describe_value(gate["measured"]["value"])
             yield Problem(f"{pointer}/measured", f"the value {metric['value']} of {gate['metric']} in metrics", value)
         allowed = _allowed_verdicts(gate)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 # The command line lists these names in its help, so nothing is imported before one is used.
-PAGE_FORMATS = ("text", "markdown", "latex", "csv", "html")
+PAGE_FORMATS = ("text", "markdown", "latex", "html")
 VERDICT_FORMATS = ("junit", "github")  # for CI systems: only pages with a verdict, which a comparison lacks
 _PAGE_RENDERERS = {
     **{name: f"{name}:render_{name}" for name in PAGE_FORMATS},
@@ -81,12 +81,12 @@ def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: 
 
 def render(
     evaluation: Evaluation | SuiteReport | ErrorReport | dict[str, Any],
-    format: Literal["text", "markdown", "latex", "csv", "html", "json", "junit", "github"] = "text",
+    format: Literal["text", "markdown", "latex", "html", "json", "junit", "github"] = "text",
     *,
     columns: int = 80,
     colour: bool = False,
 ) -> str:
-    """An evaluation, or its report, as text, Markdown, LaTeX, CSV, HTML, JSON, JUnit XML or annotations of GitHub."""
+    """An evaluation, or its report, as text, Markdown, LaTeX, HTML, JSON, JUnit XML or annotations of GitHub."""
     if format not in RENDERERS:
         raise ValueError(f"there is no format {format!r}; there are {', '.join(RENDERERS)}")
     from goldgate.core.evaluation import Evaluation, render_json
@@ -94,6 +94,8 @@ def render(
     report: Any = evaluation.report if isinstance(evaluation, Evaluation) else evaluation
     if format == "json":
         return render_json(report).decode()
+    if isinstance(evaluation, Evaluation):
+        report = evaluation.located_report()
     return render_page(describe_report(report), format, columns=columns, colour=colour)
 
 

@@ -135,9 +135,10 @@ def value_text(response: str, parsed: Parsed) -> str:
     if source is not None:
         return _TOKEN.sub(lambda token: token.group() if token.group()[0] == '"' else "", source)
     try:
-        return orjson.dumps(parsed.value, default=lambda number: orjson.Fragment(number.text)).decode()
+        as_written, option = lambda number: orjson.Fragment(number.text), orjson.OPT_PASSTHROUGH_DATACLASS
+        return orjson.dumps(parsed.value, default=as_written, option=option).decode()
     except orjson.JSONEncodeError:  # it follows no more than 254 levels
-        return json.dumps(parsed.value, ensure_ascii=False, default=lambda number: number.text)
+        return json.dumps(parsed.value, ensure_ascii=False, default=lambda number: json.loads(number.text))
 
 
 SHOWN_PLACES = 3  # of one kind of repair

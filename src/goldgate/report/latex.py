@@ -91,7 +91,7 @@ def _section(section: Section, page: Page) -> Iterator[list[str]]:
             case Notes():
                 yield _list(["".join(map(str, item)) for item in block.items[: block.limit]])
             case FindingList():
-                yield _list([" ".join(row[:-1]) for row in block.rows[: block.limit]])
+                yield _list([" ".join(filter(None, row[:4])) for row in block.rows[: block.limit]])
             case _:
                 yield [_comment(f"{title}: none")]
 
@@ -117,7 +117,7 @@ def _of_table(block: Table, title: str, notes: Sequence[str], page: Page) -> lis
     heads = [f"{column.group} {column.title}".strip() for column in block.columns]
     table = _table(title, heads, rows, block.number_columns(), [*notes, *_reasons(block.reasons())], page)
     left_out = len(block.rows) - len(rows)
-    return [*([f"% {left_out} more rows: --format csv or json has all"] if left_out else []), *table]
+    return [*([f"% {left_out} more rows: --format json has all"] if left_out else []), *table]
 
 
 def _reasons(reasons: Reasons) -> list[str]:

@@ -136,9 +136,9 @@ def _findings(block: FindingList) -> list[str]:
         return ["None."]
     rows = [
         [escape_markdown(severity), markdown_code(name), markdown_code(place), escape_markdown(message)]
-        for severity, name, place, message, _ in block.rows[: block.most]
+        for severity, name, place, message, *_ in block.rows[: block.most]
     ]
-    return [markdown_table(["severity", "code", "where", "message"], rows), *_more_note(len(block.rows) - len(rows))]
+    return [markdown_table(block.heads, rows), *_more_note(len(block.rows) - len(rows))]
 
 
 def _list(items: Sequence[Phrase]) -> str:

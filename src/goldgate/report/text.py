@@ -19,7 +19,6 @@ from goldgate.core.page import (
     FindingList,
     InputLine,
     LabelList,
-    LabelRow,
     Matrix,
     MeasuredValue,
     MetricValues,
@@ -55,7 +54,15 @@ _GAP = "  "
 _NAME_COLUMNS = 12  # a name is not shortened further than this
 _TEXT_COLUMNS = 20  # a text is not wrapped in less than this
 _BRACES = r"\{[^{}]*+(?:\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}[^{}]*+)*+\}"
-_UNBROKEN = re.compile(f"`[^`]*+`|{_BRACES}| (?=%)")  # code, YAML in braces, a number and its %
+_COMMAND = r"\b(?:goldgate [a-z]|pip install)\S*(?: (?:-[\w-]+(?:[ =](?!-)\S+)?|[A-Z][A-Z.…]*\b|\S*[/.]\w\S*))*"
+_WHOLE = re.compile(f"`[^`]*+`|{_COMMAND}")  # code and commands, which no line breaks
+_TOGETHER = re.compile(f"{_BRACES}| (?=%)")  # YAML in braces, a number and its %: not broken where a line holds them
+# A word with one of these is a path or the name of a file.
+_PATH = re.compile(r"/\.*[^\W\d]|\.{1,2}/|\.(?:jsonl?|ya?ml|md|html|xml|csv|tsv|txt|tex|svg|parquet|gz|py|ipynb)\b")
+_FILE = re.compile(r".*?\.(?:jsonl?|csv|tsv|parquet|gz)(?::\d+)?(?=[ ,]|$)")  # of a place that begins with one
+_CLAUSE = re.compile("[，。；：、！？]")  # Chinese has no blanks: a word with one of these is a sentence
+_MAX_PATH = 4_096  # characters, as systems have it
+GLUE = "\xa0"  # a blank that no line is broken at; text that is safe to print has none
 _WORDS = re.compile("[^ ]+ *| +")
 _COLOURS = {"PASS": 32, "FAIL": 31, "INCONCLUSIVE": 33, "SYSTEM_ERROR": 31, "NO_GATES": 33, NOT_AVAILABLE: 33}
 
@@ -83,14 +90,12 @@ class TextRow(NamedTuple):
 
 
 def wrap_parts(
-    parts: Sequence[str],
-    columns: int,
-    begin: str = "",
-    indent: str = "",
-    separator: str = " ",
-    most: int | None = None,
+    parts: Sequence[str], columns: int, begin: str = "", indent: str = "", separator: str = " ", most: int | None = None
 ) -> list[str]:
-    """Parts on as many lines as they need, up to `most`; one is only broken if it is longer than a line."""
+    """Parts on as many lines as they need, up to `most`; one is only broken if it is longer than a line.
+
+    A path and a command are never broken: the terminal does that, and what is copied from there is whole.
+    """
     lines, line, is_new = [], begin, True
     for number, part in enumerate(parts):
         piece = part + (separator if number < len(parts) - 1 else "")
@@ -104,7 +109,12 @@ def wrap_parts(
     if most is not None and len(lines) > most:
         lines[most - 1] = shorten(lines[most - 1], columns - 2).rstrip("… ") + " …"
         del lines[most:]
-    return lines
+    return [line.replace(GLUE, " ") for line in lines]
+
+
+def unbroken(text: str) -> str:
+    """A path or a command, made visible, that `wrap_parts` does not break, whatever blanks are in it."""
+    return visible(text).replace(" ", GLUE)
 
 
 def word_parts(
@@ -126,9 +136,14 @@ def labelled_lines(
     return wrap_parts(parts, columns, begin, " " * display_width(begin), separator)
 
 
+def glue_commands(text: str) -> str:
+    """The text with `GLUE` for each blank in code or a command."""
+    return _WHOLE.sub(lambda match: match[0].replace(" ", GLUE), text)
+
+
 def _words(text: str) -> list[str]:
     """The words of a text; what no line should break is one of them."""
-    joined = _UNBROKEN.sub(lambda match: match[0].replace(" ", "\0"), text)
+    joined = _TOGETHER.sub(lambda match: match[0].replace(" ", "\0"), glue_commands(text))
     return [word.replace("\0", " ") for word in joined.split(" ")]
 
 
@@ -161,9 +176,9 @@ def text_table(heads: Sequence[Column], rows: Sequence[TextRow], columns: int, *
 
 
 def verdict_lines(verdict: str, sentences: Sequence[str], columns: int, colour: bool) -> list[str]:
-    """A verdict, and beside it a line or more for each sentence, which need not be safe to show."""
+    """A verdict, and beside it a line or more for each sentence."""
     indent = " " * (len(verdict) + len(_GAP))
-    lines = [line for sentence in sentences for line in word_parts(visible(sentence), columns, indent)]
+    lines = [line for sentence in sentences for line in word_parts(sentence, columns, indent)]
     return [paint(verdict, verdict, colour=colour) + lines[0][len(verdict) :], *lines[1:]]
 
 
@@ -173,17 +188,22 @@ def more_line(count: int, indent: str = INDENT) -> list[str]:
 
 
 def _fragments(piece: str, room: int) -> Iterator[str]:
-    """The piece, if it fits into a line; else its words; else parts of them."""
+    """The piece, if it fits into a line; else its words; else parts of those that are no path and no command."""
     if display_width(piece.rstrip(" ")) <= room:
         yield piece
         return
     for word in _WORDS.findall(piece):
-        while display_width(word.rstrip(" ")) > room:
+        is_whole = len(word) <= _MAX_PATH and (GLUE in word or _is_path(word))
+        while display_width(word.rstrip(" ")) > room and not is_whole:
             part = shorten(word, room + 1)[:-1] or word[:1]
             yield part
             word = word[len(part) :]
         if word:
             yield word
+
+
+def _is_path(word: str) -> bool:
+    return _PATH.search(word) is not None and _CLAUSE.search(word) is None
 
 
 def _column_sets(heads: Sequence[Column], fixed: list[int]) -> Iterator[list[int]]:
@@ -208,7 +228,7 @@ def _fit(heads: Sequence[Column], cells: list[list[TextCell]], room: int) -> lis
             narrow = max(least, widths[n] - excess, display_width(heads[n].title))
             if excess > 0 and narrow < widths[n] and any(cell.kind == kind for cell in (row[n] for row in cells)):
                 cells = _narrowed(cells, n, narrow)
-                excess -= widths[n] - narrow
+                excess = _total(_widths(heads, cells)) - room
     return cells if excess <= 0 else None
 
 
@@ -294,16 +314,17 @@ def render_text(page: Page, columns: int = DEFAULT_COLUMNS, colour: bool = False
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-_ERROR = "ERROR  "  # the status of a report, SYSTEM_ERROR, reads as a crash of goldgate
-
-
-def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS) -> str:
+def render_error(error: GoldgateError, columns: int = DEFAULT_COLUMNS, status: str = "ERROR") -> str:
     """An error as it is printed where there is no report: its message first, and its file as it was named."""
+    begin = f"{status}  "
     renderer = _TextRenderer(max(columns, MIN_COLUMNS), colour=False)
-    details = (str(error.place), error.expected, error.found, error.advice, error.code)
-    labels = zip(("where", "expected", "found", "do", "code"), details, strict=True)
-    rows = LabelList(tuple(LabelRow(label, (text,)) for label, text in labels if text))
-    lines = [*renderer.words(error.message, " " * len(_ERROR), _ERROR), *renderer.labels(rows)]
+    file = unbroken(str(error.place._replace(field=None)))
+    where = ": ".join(filter(None, (file, visible(error.place.field or ""))))
+    details = (where, *(visible(text or "") for text in (error.expected, error.found, error.advice, error.code)))
+    rows = [row for row in zip(("where", "expected", "found", "do", "code"), details, strict=True) if row[1]]
+    longest = max(len(label) for label, _ in rows)
+    lines = renderer.words(error.message, " " * len(begin), begin)
+    lines += [line for label, text in rows for line in labelled_lines(label, [text], renderer.columns, longest)]
     sections = error_page("", cast("ErrorValue", error.as_json())).sections
     for problems in (block for section in sections for block in section.blocks if isinstance(block, Notes)):
         lines += ["", "Other problems", *renderer.notes(problems._replace(items=problems.items[1:]))]  # not this one
@@ -420,11 +441,13 @@ class _TextRenderer(NamedTuple):
             return [f"{INDENT}none"]
         rows, lines = block.rows[: block.limit], []
         indent = INDENT + " " * (_SEVERITY_COLUMNS + 2)
-        for severity, code, place, message, _ in rows:
-            first = visible(f"{severity:{_SEVERITY_COLUMNS}}  {code}  {place}").rstrip(" ")
-            first = shorten_with_digest(first, (self.columns - len(indent)) * FINDING_LINES)
+        for severity, code, place, message, *_ in rows:
+            whole_place = _FILE.sub(lambda match: match[0].replace(" ", GLUE), visible(place), count=1)
+            first = f"{visible(f'{severity:{_SEVERITY_COLUMNS}}  {code}  ')}{whole_place}".rstrip(" ")
+            if len(first) > _MAX_PATH or not _is_path(place):
+                first = shorten_with_digest(first, (self.columns - len(indent)) * FINDING_LINES)
             lines += word_parts(first, self.columns, indent, INDENT)
-            lines += self.words(message, indent, most=FINDING_LINES)
+            lines += self.words(message, indent, most=FINDING_LINES) if message else []
         return [*lines, *more_line(len(block.rows) - len(rows))]
 
     def origin(self, origin: ReportOrigin | None) -> list[str]:

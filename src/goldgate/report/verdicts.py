@@ -28,8 +28,7 @@ from goldgate.core.page import (
 from goldgate.core.report_page import finding_lines
 from goldgate.report.escape import visible, visible_name
 
-SUPPORT = "at 95 %"  # what the interval says of a gate
-OPTIONAL = ("counts", SUPPORT)  # columns that can be left out: the value and the interval say the same
+OPTIONAL = ("counts",)  # columns that can be left out: the value and the interval say the same
 
 
 def verdict_words(gate: GateLine) -> str:
@@ -54,8 +53,6 @@ def gate_columns(gates: Sequence[GateLine]) -> dict[str, Callable[[GateLine], st
     if any(gate.measured.counts for gate in gates):
         columns["counts"] = lambda gate: gate.measured.counts
     columns["gate"] = lambda gate: gate.gate.bounds()
-    if any(gate.support for gate in gates):
-        columns[SUPPORT] = lambda gate: gate.support or ""
     return columns
 
 
@@ -78,6 +75,8 @@ class GateOutcome(NamedTuple):
     word: str
     reason: str
     details: tuple[str, ...] = ()
+    file: str = ""  # of the first cause, and its line
+    line: int | None = None
 
 
 def gate_outcomes(page: Page) -> list[GateOutcome]:
@@ -94,9 +93,10 @@ def _gate(line: GateLine) -> GateOutcome:
     gate, measured = line.gate, line.measured
     counts = f" ({measured.counts})" if measured.counts else ""
     interval = f", interval {measured.interval}" if measured.interval is not None else ""
-    details = (f"{line.metric} is {measured}{counts}{interval}", f"the gate is {gate.bounds()}")
+    details = (f"{line.metric} is {measured}{counts}{interval}", f"the gate is {gate.bounds()}", *line.cause_words)
     kind: OutcomeKind = "passed" if line.verdict == Verdict.PASS else "warning" if _only_warns(line) else "failed"
-    return GateOutcome(line.metric, kind, line.verdict, line.reason, details)
+    file, number = next(((cause.file, cause.line) for cause in line.causes if cause.file), ("", None))
+    return GateOutcome(line.metric, kind, line.verdict, line.reason, details, file, number)
 
 
 def _error(page: Page) -> GateOutcome:
@@ -225,11 +225,12 @@ def render_github(page: Page) -> str:
     by_level: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
     for each in outcomes:
         if each.kind in _LEVELS:
-            about = [each.reason] if each.kind == "failed" else [each.reason, *each.details]
+            about = [each.reason, *(each.details[2:] if each.kind == "failed" else each.details)]
             word, text = each.word, f"{each.name}: {'; '.join(about)}"
             if each.kind == "error":
                 word, text = f"{Verdict.SYSTEM_ERROR} {each.word}", "; ".join(about)
-            by_level[_LEVELS[each.kind]].append(_workflow_command(_LEVELS[each.kind], f"{title}: {word}", text))
+            command = _workflow_command(_LEVELS[each.kind], f"{title}: {word}", text, each.file, each.line)
+            by_level[_LEVELS[each.kind]].append(command)
     if page.verdict == Verdict.PASS:
         by_level["notice"].append(_workflow_command("notice", f"{title}: PASS", _passed(page)))
     by_level["notice"] += [_workflow_command("notice", f"{title}: what stands out", text) for text in page.remarks]
@@ -260,8 +261,10 @@ def _first_outcomes(level: str, title: str, lines: list[str]) -> list[str]:
     return [*kept, _workflow_command(level, title, f"and {len(lines) - len(kept)} more of these; the report has all")]
 
 
-def _workflow_command(level: str, title: str, text: str) -> str:
-    return f"::{level} title={_property(visible_name(title))}::{_data(visible_name(text))}"
+def _workflow_command(level: str, title: str, text: str, file: str = "", line: int | None = None) -> str:
+    place = {"file": file, "line": "" if line is None else str(line), "title": title}
+    properties = ",".join(f"{name}={_property(visible_name(value))}" for name, value in place.items() if value)
+    return f"::{level} {properties}::{_data(visible_name(text))}"
 
 
 def _data(text: str) -> str:

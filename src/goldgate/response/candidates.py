@@ -18,6 +18,8 @@ from goldgate.response.structure import KEY_AFTER_COMMA, first_opening, next_ope
 
 _CALLS = ("tool_calls", "function_call", "tool_call", "function")  # what holds a call
 _PARAMETERS = ("arguments", "parameters", "input", "args")  # what holds the arguments of a call
+_CANDIDATE_STEPS = 4  # what a candidate costs, beside a mark that is read
+_CALL_KEYS = frozenset({*_CALLS, "name"})
 _DEEPEST = 4  # {"tool_calls": [{"function": {"arguments": "…"}}]}
 
 
@@ -65,8 +67,10 @@ def flatten_answer(value: Any, source: str | None, form: AnswerForm) -> Any:
         return {**value, key: flat} if flat and form.is_answer(flat) else None
     if not isinstance(value, list) or list not in map(type, value):
         return None
-    flat = _flatten(with_number_texts(value, source))
-    return flat if flat and form.is_answer(flat) else None
+    flat = _flatten(value)
+    if not flat or not form.is_answer(flat):
+        return None  # another value is not decoded once more: it may be millions of lists
+    return _flatten(with_number_texts(value, source))
 
 
 def _is_flat(value: Any, form: AnswerForm) -> bool:
@@ -95,7 +99,7 @@ def events_of(value: Any, form: AnswerForm) -> list[Any]:
 
 
 def _is_call(value: Any) -> bool:
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or _CALL_KEYS.isdisjoint(value):
         return False
     return any(key in value for key in _CALLS) or ("name" in value and any(key in value for key in _PARAMETERS))
 
@@ -200,6 +204,8 @@ def find_candidates(text: str, form: AnswerForm) -> list[Candidate]:
     for segment in _segments(text):
         candidates += _segment_candidates(text, segment, budget)
         if budget.steps < 0:
+            if not candidates or not candidates[-1].unread:
+                candidates.append(_unread_rest(text, segment.end, segment.method))
             break
     for candidate in candidates:
         _unwrap_candidate(candidate, form)
@@ -295,6 +301,7 @@ def _segment_candidates(text: str, segment: _Segment, budget: StepBudget) -> lis
     if segment.method == Method.FENCED:
         whole = decode_stretch(text, segment.start, segment.end, Method.FENCED, code=segment.code)
         if whole is not None:
+            budget.steps -= _CANDIDATE_STEPS
             return [whole]
     opening = first_opening(text, segment.start, segment.end)
     if opening is None:
@@ -381,7 +388,7 @@ def _bracketed_values(
 
 def _read_value(text: str, start: int, limit: int, budget: StepBudget) -> TolerantReading:
     """The value from the bracket at `start`: as it stands, if it is JSON and what follows does not go on with it."""
-    budget.steps -= 4  # what a candidate costs, beside a mark that is read
+    budget.steps -= _CANDIDATE_STEPS
     sound = scan_json(text, start, limit) if budget.failures > 0 else None
     if sound is not None and sound[0] and not _CONTINUATION.match(text, sound[1], limit):
         return TolerantReading(*sound, [], complete=True)

@@ -66,7 +66,8 @@ class Step(StrEnum):
     UNQUOTED_KEYS = "unquoted_keys", "keys without quotation marks"
     UNQUOTED_VALUES = (
         "unquoted_values",
-        "a value after a key without quotation marks, such as 12% or 1,200, is its text",
+        "a value after a key without quotation marks, such as 12% or 1,200, is its text, "
+        "and so is each item of a list without any: [Alice, Bob]",
     )
     UNWRAPPED_CALL = "unwrapped_call", "the answer is taken out of the tool call that it was given to"
     UNWRAPPED_STRING = "unwrapped_string", "an answer that was encoded twice is decoded twice"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
@@ -62,7 +63,6 @@ class ParseRates(RatioMeasure[ParsedFacts]):
 
     table = "parse"
     columns = ("missing_predictions", *_METRIC_OF.values(), "parse_extraction_failures", UNITS_COLUMN)
-    at_most_one = frozenset(columns)
     counted = {name: name for name in columns[:-1]}
 
     def row(self, facts: ParsedFacts) -> Counts:
@@ -81,7 +81,12 @@ class ParseRates(RatioMeasure[ParsedFacts]):
         return totals
 
     def metrics(self, tally: Tally) -> Metrics:
-        return {"total_samples": Count(tally.counts["total_samples"]), **super().metrics(tally)}
+        metrics = super().metrics(tally)
+        missing, errors = metrics["missing_predictions"], metrics["parse_errors"]
+        assert isinstance(missing, Count)
+        assert isinstance(errors, Count)
+        metrics["parse_errors"] = replace(errors, missing=missing.value)
+        return {"total_samples": Count(tally.counts["total_samples"]), **metrics}
 
 
 def answer_findings(parsed: Parsed | None, identity: str) -> Iterator[Finding]:

@@ -245,9 +245,11 @@ class ValueReader(Cursor):
         top = self.stack[-1]
         slot = Slot.ITEM if top.key is None else Slot.VALUE
         if opens_string:
+            top.quoted = True
             value: object = self.read_string(slot)
         else:
-            value = self.read_bare(slot, surely=self.is_json_without_doubt())
+            bare = Slot.WORD if slot is Slot.ITEM and self.is_list_of_words() else slot
+            value = self.read_bare(bare, surely=self.is_json_without_doubt())
         if value is NoValue.TRUNCATED:
             self._break_off(Step.DROPPED_TRUNCATED_VALUE)
         elif value is NoValue.UNREADABLE:

@@ -88,6 +88,11 @@ _REMARK = lazy_pattern(
 )
 # Bare words at the end of a list: ["v", "w", not present in text].
 _BARE_WORDS = lazy_pattern(rf"\s*[,，][^\n{DOUBLE_QUOTES}\[\]{{}}］]{{1,200}}[\]］]")
+# A bare word of a list of such: [Alice, O'Neil & Co].
+_NO_WORD = rf"{DOUBLE_QUOTES}\[\]{{}}｛｝［］【】,，、;；"
+_LISTED_WORD = lazy_pattern(
+    rf"([^\s:：{QUOTES}{_NO_WORD}](?:(?:[^\n:：{_NO_WORD}]|:(?!\s)){{0,198}}[^\s:：{QUOTES}{_NO_WORD}])?)\s*(?=[,，、;；\]］])"
+)
 _PARENTHESIS = lazy_pattern(rf"\s*\([^()\n{QUOTES}]{{1,60}}\)\s*[,，}}\]｝］]")
 _ESCAPE = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|(.)|\Z)", re.DOTALL)
 _CONTROL = lazy_pattern(r"[\x00-\x1f]")
@@ -146,6 +151,7 @@ _LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
 
 _FEWEST_STEPS = 400  # of a short response
 _CHARACTERS_A_STEP = 2
+_MAX_STEPS = 200_000  # some two seconds; a damaged answer of a megabyte takes half as many
 
 
 class StepBudget:
@@ -158,7 +164,7 @@ class StepBudget:
     __slots__ = ("failures", "steps")
 
     def __init__(self, length: int, failures: int = 0) -> None:
-        self.steps = _FEWEST_STEPS + length // _CHARACTERS_A_STEP
+        self.steps = min(_FEWEST_STEPS + length // _CHARACTERS_A_STEP, _MAX_STEPS)
         self.failures = failures  # values that may still be tried as they stand: each may look at all of the text
 
 
@@ -168,6 +174,7 @@ class Slot(Enum):
     KEY = "key"
     VALUE = "value"  # of a key
     ITEM = "item"  # of a list
+    WORD = "word"  # of a list in which no item has marks
 
 
 class NoValue(Enum):
@@ -278,7 +285,12 @@ class StringReader:
                 return value
         if slot is Slot.VALUE:
             return self._read_unquoted()
-        return self._read_unopened(slot) if surely else NoValue.UNREADABLE
+        item = self.match(_LISTED_WORD, start) if slot is Slot.WORD else None
+        if item is not None:
+            self.note(Step.UNQUOTED_VALUES, start)
+            self.pos = item.end()
+            return item[1]
+        return self._read_unopened(Slot.KEY if slot is Slot.KEY else Slot.ITEM) if surely else NoValue.UNREADABLE
 
     def begins_bare_key(self) -> bool:
         """Whether a key without its first mark, and its colon, stand here."""

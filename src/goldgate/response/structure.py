@@ -16,8 +16,9 @@ BRACKETS = "[{｛［【"
 # A bracket that could open an answer: behind it, blanks and comments aside, stands another bracket, a quotation
 # mark, a key with its colon, or its own closing bracket. All others are prose.
 _INSIDE = rf"[\[{{｛［【({QUOTES}]|\\\""
-# Bounded, and blanks taken at once: a bracket in a comment must not look at all the comments that follow.
-_REMARKS = r"(?:\s++|\\[nrt]|(?://|(?<=\s)\#)[^\n\]}]{0,400}\n|/\*.{0,400}?\*/){0,64}"
+# Bounded: a bracket in a comment must not look at all the comments that follow. And taken at once: a comment that might
+# also end where a later one ends would be tried in all ways, whose number doubles with each comment.
+_REMARKS = r"(?:\s++|\\[nrt]|(?://|(?<=\s)\#)[^\n\]}]{0,400}\n|(?>/\*.{0,400}?\*/)){0,64}+"
 _OPENING = lazy_pattern(
     rf"""
       [\[［]{_REMARKS}(?:{_INSIDE}|[\]］]|\Z)
@@ -60,15 +61,19 @@ def next_opening(text: str, position: int, limit: int) -> re.Match[str] | None:
 STRUCTURE = dict(zip("{}[],:｛｝［］【】，、；;：", "{}[],:{}[][],,,,:", strict=True))
 
 
+_LISTS_OF_OBJECTS = ("events", "event_list", "arguments")  # words in them are remarks
+
+
 class OpenContainer:
     """A container whose closing bracket has not come yet."""
 
-    __slots__ = ("key", "last", "value")
+    __slots__ = ("key", "last", "quoted", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value  # a list or a dict
         self.key: str | None = None  # for a dict: the key whose value is being read
         self.last: str | None = None  # for a dict: the key whose value was read last
+        self.quoted = False  # for a list: whether an item of it was in quotation marks
 
     def put(self, item: Any) -> None:
         """Add an item, or the value of the key that is due one."""
@@ -152,6 +157,12 @@ class Cursor(StringReader):
     def is_key_due(self) -> bool:
         """Whether the innermost container is an object that waits for its next key."""
         return bool(self.stack) and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None
+
+    def is_list_of_words(self) -> bool:
+        """Whether the innermost container is the list of a key, and may hold strings without any marks."""
+        key, top = self.stack[-2].key if len(self.stack) > 1 else None, self.stack[-1]
+        holds_containers = top.value and isinstance(top.value[-1], (dict, list))
+        return not top.quoted and not holds_containers and key not in (None, *_LISTS_OF_OBJECTS)
 
     def is_value_due(self) -> bool:
         """Whether a key was read and its value was not."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 SHOWN_PARTS = 10
 _AGAINST_COLUMNS = ("difference", "p", "Holm", "w/t/l", "detectable", "for 0.01")
+_PLAIN = ("paired-t", "runs-t")  # methods of intervals
 _LEAST_P = 0.0001  # smaller p-values are shown as such
 _SIGNIFICANT = Limit("=", Fraction(1, 20))
 
@@ -192,6 +193,7 @@ def _reading_notes(report: ComparisonReport) -> Iterator[Phrase]:
         )
     if "paired-t" in tests:
         yield (f"p where more than 1,000 {units} differ: the paired t test, which is then close to it.",)
+    yield from _interval_notes(report, units)
     yield ("Holm: p, adjusted for all comparisons of these tables together by Holm's method.",)
     yield (
         f"w/t/l: wins, ties and losses: {units} that raise the difference, leave it or lower it; without the {units} "
@@ -202,6 +204,18 @@ def _reading_notes(report: ComparisonReport) -> Iterator[Phrase]:
         f"for 0.01: how many {units} a difference of one point would need"
         + (f", unless there are several runs: more {units} alone might never show it." if "runs-t" in tests else "."),
     )
+
+
+def _interval_notes(report: ComparisonReport, units: str) -> Iterator[Phrase]:
+    entries = [(each, own) for each in (*report["comparisons"], *report["parts"]) if (own := each["difference"])]
+    if any(
+        each["p"] is not None and each["p"] < _SIGNIFICANT.number and (own["low"] or 0) <= 0 <= (own["high"] or 0)
+        for each, own in entries
+    ):
+        yield ("p may be small where the interval holds 0: the two differ, and by how much is open.",)
+    plain = dict.fromkeys(each["metric"] for each, own in entries if own.get("method") in _PLAIN)
+    if plain:
+        yield (f"{', '.join(plain)}: not a share. The interval is the plain paired one, too narrow for few {units}.",)
 
 
 def _other_f1(report: ComparisonReport) -> Iterator[Section]:

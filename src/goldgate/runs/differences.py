@@ -1,9 +1,7 @@
 """Differences of two systems: in a rate, from one run each or from several, and in a macro average over parts.
 
 A macro average is the plain mean of a rate over parts, such as event types. Its difference is put together from
-the parts as the average is (stats/macro): each part has its own half-width, with room for what few units cannot
-show (stats/paired), and correlations come from what units add to two parts. Where many units differ in every part,
-this is Student's paired interval of the linearized difference.
+what units add to each part and to each two parts; its interval is that of a rate (stats/paired).
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from math import fsum, lcm, sqrt
+from math import lcm, sqrt
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -32,24 +30,23 @@ from goldgate.stats.interval import (
     Interval,
     NoInterval,
     detectable_difference,
-    outward_interval,
     residual_product,
     residual_square,
     units_needed,
 )
 from goldgate.stats.multiple_testing import Runs, benjamini_hochberg, compare_runs, holm
 from goldgate.stats.paired import (
-    FEW_DIFFERING,
+    EQUAL,
     PairedSums,
     UnitPair,
     UnitPairs,
     WinCounts,
-    conservative_interval,
     count_wins,
-    max_unseen_difference,
+    difference_interval,
+    difference_test,
     paired_sums,
-    swap_test,
-    t_test,
+    plus_two,
+    student_interval,
 )
 
 
@@ -163,7 +160,6 @@ def adjust_p_values(family: Sequence[dict[str, Any]], method: str) -> None:
 
 
 POINT = 0.01  # the difference whose price in units is told
-MAX_SWAPPED = 1_000  # units that differ: beyond, Student's t is close, and swaps take a second for each metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,14 +246,15 @@ def rate_difference(
     *,
     same: bool = False,
 ) -> Difference:
-    """The difference `first` minus `second`, runs by their places; `same` if both made the same bytes."""
-    if len(first) == len(second) == 1:
-        return paired_difference(sum_runs_by_system(pairs, first, second), share, level, same=same)
+    """The difference `first` minus `second`, runs by their places; `same` if both gave the same answers."""
+    summed = sum_runs_by_system(pairs, first, second)
+    if len(first) == len(second) == 1 or (same and all(pair[:2] == pair[2:] for pair in summed)):
+        return paired_difference(summed, share, level, same=same)
     sides: Counter[tuple[Runs, Runs]] = Counter()
     for runs, times in pairs.items():
         sides[tuple(runs[n] for n in first), tuple(runs[n] for n in second)] += times
     result = compare_runs(sides, level, share)
-    stands = count_wins(sum_runs_by_system(pairs, first, second))
+    stands = count_wins(summed)
     units = sum(times for (one, two), times in sides.items() if any(a or b for a, b in (*one, *two)))
     if isinstance(result, NoInterval):
         return undefined_difference(result.reason, units)
@@ -269,16 +266,11 @@ def rate_difference(
 def paired_difference(pairs: UnitPairs, share: bool = True, level: float = LEVEL, *, same: bool = False) -> Difference:
     """The difference in a rate of two systems that have one run each, from the counts of their units."""
     sums = paired_sums(pairs)
-    interval = conservative_interval(sums, level, share, same=same)
+    interval = difference_interval(sums, level, share, same=same)
     if sums.value is None:
         assert isinstance(interval, NoInterval)  # one of the rates is undefined
         return undefined_difference(interval.reason, sums.units)
-    p = t_test(sums)
-    test: dict[str, object] = {"method": "paired-t"}
-    if p is None or sums.differing <= MAX_SWAPPED:
-        swapped = swap_test(pairs)
-        assert swapped is not None  # both rates are defined
-        p, test = swapped.p, {"method": "swap", "exact": swapped.exact, "swaps": swapped.swaps}
+    p, test = difference_test(sums)
     return Difference(sums.value, interval, p, test, count_wins(pairs), sqrt(sums.variance or 0), sums.units)
 
 
@@ -316,10 +308,8 @@ class _PartShare(NamedTuple):
 
     weights: list[int]  # of the counts of all runs in a row, over `denominator`: what a unit adds is their sum
     denominator: int
-    variance: Fraction  # Σ of the squares of what units add
-    largest: Fraction  # that a unit may add
+    squares: Fraction  # Σ of those of what units add
     sums: PairedSums
-    is_in_both: bool
 
 
 class MacroAverages:
@@ -348,7 +338,7 @@ class MacroAverages:
     def difference(
         self, rate: ComparedRate, first: Sequence[int], second: Sequence[int], *, same: bool, level: float = LEVEL
     ) -> Difference:
-        """The difference `first` minus `second`, runs by their places; `same` if both made the same bytes."""
+        """The difference `first` minus `second`, runs by their places; `same` if both gave the same answers."""
         one, two = self.of(rate, first), self.of(rate, second)
         pairs = self._joined.pairs((rate.table,), rate.form)
         units = paired_sums(sum_runs_by_system(pairs, first, second)).units
@@ -358,15 +348,15 @@ class MacroAverages:
         if self._matrices is None or units < 2:
             why = NoInterval(self._why if self._matrices is None else _ONE_UNIT)
             return Difference(value, why, None, None, None, 0.0, units)
-        quantile, test = t_quantile((1 + level) / 2, units - 1), {"method": "macro-t"}
+        test = {"method": "macro-t"}
         shares = self._shares(rate, (first[0], one.averaged), (second[0], two.averaged))
-        half = self._half_width(shares, quantile * sqrt(units / (units - 1)), level, same)
-        if half == 0:  # no unit differs, and none can
-            return Difference(value, Interval(level, 0.0, 0.0, "equal", units), 1.0, test, None, 0.0, units)
-        low, high = max(-1.0, float(value) - half), min(1.0, float(value) + half)
-        p = min(1.0, 2 * t_tail(abs(float(value)) * quantile / half, units - 1))
-        interval = outward_interval(level, low, high, "macro-t", units)
-        return Difference(value, interval, p, test, None, half / quantile, units)
+        if same and all(share.sums.differing == 0 for share in shares.values()):
+            return Difference(value, Interval(level, 0.0, 0.0, EQUAL, units), 1.0, test, None, 0.0, units)
+        variance = self._squares(shares) * units / (units - 1)
+        spread = plus_two(variance, units)
+        p = min(1.0, 2 * t_tail(abs(float(value)) / sqrt(spread), units - 1))
+        interval = student_interval(level, value, spread, units - 1, ("macro-plus-two-t", units), share=True)
+        return Difference(value, interval, p, test, None, sqrt(variance), units)
 
     def _average(self, rate: ComparedRate, place: int) -> Mean:
         tables = self._joined.tables
@@ -401,20 +391,14 @@ class MacroAverages:
                 shares[key] = _part_share(rate.form, sums, present)
         return shares
 
-    def _half_width(self, shares: Mapping[TableKey, _PartShare], scale: float, level: float, same: bool) -> float:
-        widths = {}
-        for key, share in shares.items():
-            widths[key] = scale * sqrt(share.variance)
-            if not same and (not share.is_in_both or share.sums.differing < FEW_DIFFERING):
-                widths[key] = max(widths[key], max_unseen_difference(share.sums, level) * float(share.largest))
-        terms = [width * width for width in widths.values()]
+    def _squares(self, shares: Mapping[TableKey, _PartShare]) -> float:
+        """Σ of the squares of what units add to the difference of the averages, through all parts."""
+        terms = [share.squares for share in shares.values()]
         for (one, other), matrix in (self._matrices or {}).items():
             mine, theirs = shares.get(one), shares.get(other)
-            if mine and theirs and mine.variance and theirs.variance:
-                together = _covariance(matrix, mine, theirs)
-                size = sqrt(together * together / (mine.variance * theirs.variance))
-                terms.append(2 * (size if together > 0 else -size) * widths[one] * widths[other])
-        return sqrt(max(0.0, fsum(terms)))
+            if mine and theirs:
+                terms.append(2 * _covariance(matrix, mine, theirs))
+        return float(max(Fraction(0), sum(terms, Fraction(0))))
 
 
 def _part_share(form: RatioForm, sums: PairedSums, sides: Sequence[tuple[int, RatioSums, int]]) -> _PartShare:
@@ -433,8 +417,7 @@ def _part_share(form: RatioForm, sums: PairedSums, sides: Sequence[tuple[int, Ra
         squares += factor * factor * residual_square(side)
     if len(sides) > 1:
         squares += 2 * factors[0] * factors[1] * residual_product(sums.first, sums.second, sums.products)
-    largest = max(Fraction(1, abs(number)) for number, *_ in sides)
-    return _PartShare(weights, denominator, Fraction(squares, denominator**2), largest, sums, len(sides) > 1)
+    return _PartShare(weights, denominator, Fraction(squares, denominator**2), sums)
 
 
 def _covariance(matrix: _Matrix, one: _PartShare, other: _PartShare) -> Fraction:

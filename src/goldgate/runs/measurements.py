@@ -15,7 +15,7 @@ from goldgate.core.suite import signature_differences
 from goldgate.core.sums import Counts
 from goldgate.core.tally import TableKey
 from goldgate.errors import InputError, Place
-from goldgate.readers.stored_result import StoredResult
+from goldgate.readers.stored_result import StoredResult, answer_digests
 from goldgate.runs.differences import (
     BENJAMINI_HOCHBERG,
     HOLM,
@@ -90,8 +90,10 @@ class ComparedSystems:
         return [name for name in self.places if name != self.against]
 
     def made_the_same(self, one: str, other: str) -> bool:
-        """Whether two systems made the same bytes, run by run: then there is no difference, not even one unseen."""
-        mine, theirs = ([self.runs[place].digests(judged=True) for place in self.places[name]] for name in (one, other))
+        """Whether two systems gave the same answers, run by run: their difference is then exactly 0."""
+        runs = ([self.runs[place] for place in self.places[name]] for name in (one, other))
+        digests = ([answer_digests(run.suite, run.report["inputs"]) for run in each] for each in runs)
+        mine, theirs = (sorted(each, key=repr) for each in digests)  # whatever the order of the runs
         return mine == theirs and all(any(made.values()) for made in mine)
 
 

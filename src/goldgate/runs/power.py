@@ -118,7 +118,8 @@ def plan_power(result: StoredResult, options: PowerOptions, against: ObservedSpr
                 "units": _sums(rates[name]).units,
                 "difference": _planned_difference(name, _sums(rates[name]), records, options, against),
                 "gates": [
-                    _gate(rates[name], side, bound, records) for side, bound in _bounds(result, name, options).items()
+                    _gate(rates[name].gate_rate or rates[name], side, bound, records)
+                    for side, bound in _bounds(result, name, options).items()
                 ],
             }
             for name in names

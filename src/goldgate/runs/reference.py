@@ -24,7 +24,7 @@ from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.address import folder_of_reference
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_bytes, read_text_file
-from goldgate.readers.stored_result import REPORT, StoredResult, input_digests
+from goldgate.readers.stored_result import REPORT, StoredResult, answer_digests, input_digests
 from goldgate.readers.unit_records import (
     CountIndex,
     UnitRow,
@@ -66,7 +66,7 @@ class ReferenceRun:
     sha256: str
     signature: str  # the settings of the scoring
     asked: Mapping[str, Sequence[str]]  # digests of what every system is asked
-    judged: Sequence[Mapping[str, Sequence[str]]]  # and of what the systems made, run by run
+    judged: Sequence[Mapping[str, Sequence[str]]]  # and of what the systems answered, run by run
     source: StoredResult | BaselineUnits
 
     def tables(self, index: CountIndex, keys: Collection[TableKey] | None) -> Iterator[UnitTable]:
@@ -218,7 +218,7 @@ def _reference_from_report(report: StoredReport) -> ReferenceRun:
         result.sha256,
         result.signature,
         result.digests(judged=False),
-        [result.digests(judged=True)],
+        [answer_digests(result.suite, result.report["inputs"])],
         result,
     )
 
@@ -365,14 +365,14 @@ class _PairedRun:
         require_comparable(reference, signature, input_digests(suite, inputs, judged=False), "this run", suite)
         joined = self._join.finish()
         self._require_all(joined)
-        judged = input_digests(suite, inputs, judged=True)
+        judged = answer_digests(suite, inputs)
         same = any(judged.values()) and bool(reference.judged) and all(dict(run) == judged for run in reference.judged)
         paired = {}
         for name, gated in self.gates.items():
             if gated.is_estimate:
                 paired[name] = self._paired_estimates(gated, joined, same)
                 continue
-            form, ratio = gated.measure.forms[gated.metric], gated.measure.ratios[gated.metric]
+            form, ratio = gated.measure.gate_form(gated.metric), gated.measure.ratios[gated.metric]
             why = why_not_compared(joined, gated.key, gated.measure.columns, ratio.equality, (_THIS, _STORED))
             if why is not None:
                 raise _not_comparable(reference, why, _SAME_ITEMS)

@@ -257,7 +257,8 @@ def _metric_table(points: list[TrendPoint]) -> Table:
         change = MeasuredValue(point["change"], display=_change_text(point["change"]))
         rows.append((Name(point["name"]), value, change, point["verdict"] or ""))
     columns = ("report", "value", "change", "gate")
-    return Table(tuple(map(Column, columns)), tuple(rows))
+    with_missing = any(isinstance(cell, MeasuredValue) and cell.missing for row in rows for cell in row)
+    return Table(tuple(map(Column, columns)), tuple(rows), with_counts=with_missing)
 
 
 def _limits(gate: TrendGate | None) -> tuple[Limit, ...]:

@@ -196,9 +196,10 @@ class RecordSums(NamedTuple):
 
 
 def sum_records(
-    result: StoredResult, measures: list[RatioMeasure[Any]], *, ignore_other_tables: bool = False
+    result: StoredResult, measures: list[RatioMeasure[Any]], *, ignore_other_tables: bool = False, parts: bool = False
 ) -> RecordSums:
-    """The sum over all records, table by table; parts of tables are left out, unless an estimate is made of them.
+    """The sum over all records, table by table; without parts of tables, unless these are wanted or an estimate is made
+    of them.
 
     A table that none of the measures counts in is an InputError, unless such tables are ignored.
     """
@@ -213,7 +214,7 @@ def sum_records(
                 contradiction = line, table.ids[place]
             whole: UnitCounts = {}
             for key, counts in unit.items():
-                if key[0] in estimated or (len(key) == 1 and key[0] in widths):
+                if key[0] in widths and (parts or len(key) == 1 or key[0] in estimated):
                     whole[key] = counts
                 elif len(key) == 1 and not ignore_other_tables:
                     raise malformed_record_error(result, line, f"{len(counts)} counts of {key[0]}")

@@ -44,11 +44,6 @@ _STIRLING = tuple(  # B(2k) / (2k (2k - 1)), the coefficients of Stirling's seri
 )
 
 
-def normal_tail(z: float) -> float:
-    """P(Z > z) for a standard normal Z."""
-    return _tail(z, inf)
-
-
 def t_tail(t: float, df: float) -> float:
     """P(T > t) for Student's t with `df` degrees of freedom, which need not be whole."""
     return _tail(t, _checked_df(df))

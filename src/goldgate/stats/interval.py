@@ -16,7 +16,7 @@ from functools import lru_cache
 from math import ceil, floor, inf, sqrt
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from goldgate.core.metric import Count, Estimate, Mean, Metric, Ratio
+from goldgate.core.metric import Count, Estimate, Mean, Metric, Ratio, gate_metric
 from goldgate.core.sums import MeanSums, Products, RatioSums
 from goldgate.stats.distributions import normal_quantile, t_quantile
 
@@ -253,7 +253,11 @@ _NOT_PAIRED = "how its rates vary together is not summed"
 
 def metric_with_interval(metric: Metric | Mean, unit: str, level: float = LEVEL) -> MetricValue:
     """A metric's JSON with `interval`; null, with `interval_reason`, where there is no honest one."""
-    return cast("MetricValue", {**metric.as_json(), **interval_entry(interval_of(metric, level), unit)})
+    entry = {**metric.as_json(), **interval_entry(interval_of(metric, level), unit)}
+    judged = gate_metric(metric)
+    if judged is not metric and judged.exact is not None:
+        entry["gate_rate"] = metric_with_interval(judged, unit, level)
+    return cast("MetricValue", entry)
 
 
 def interval_entry(interval: Interval | NoInterval, unit: str) -> IntervalEntry:
@@ -336,16 +340,6 @@ def units_to_decide(sums: RatioSums, threshold: Fraction, level: float = LEVEL) 
         return isinstance(interval, Interval) and not exact_end(interval.low) <= threshold <= exact_end(interval.high)
 
     return least_number(decided, 1)
-
-
-def units_to_separate(se: float, units: int, distance: float, level: float = LEVEL) -> int | None:
-    """The least number of units for which a difference stays clear of a bound that it is this far from now.
-
-    For "not worse than" the distance is |difference + margin|. None where no number would do.
-    """
-    if distance == 0 or units < 2:
-        return None
-    return least_number(lambda at: t_quantile((1 + level) / 2, at - 1) * (se * sqrt(units / at)) < abs(distance), 2)
 
 
 def unseen_difference_se(se: float, correlation: float = 0.0) -> float:

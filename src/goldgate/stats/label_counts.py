@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from math import exp, fsum, lcm, lgamma
 from operator import add
 from typing import Literal, NamedTuple
@@ -32,7 +32,7 @@ from goldgate.stats.corrected_rate import (
     merge_small,
     plain_rate,
 )
-from goldgate.stats.interval import LEVEL, least_number, one_sided
+from goldgate.stats.interval import LEVEL, Interval, least_number, one_sided
 
 HALF = Fraction(1, 2)
 # A label of 1 is counted as this many whole steps, so that sums of labels are integers: the first number here that
@@ -43,7 +43,7 @@ RESOLUTIONS = (1, 2, 60, 720_720_000)
 
 COLUMNS = (
     "items", "labelled", "human", "judge", "unsure", "judge_unsure", "others", "judge_others",
-    "human_squared", "product", "judge_squared", "judge_squared_unsure", "judge_squared_others", "judged",
+    "human_squared", "product", "judge_squared", "judge_squared_unsure", "judge_squared_others", "judged", "older",
 )  # fmt: skip
 PRODUCT_COLUMNS = ("labelled", "human", "judge", "unsure", "judge_unsure", "others", "judge_others")
 ZEROS = "zeros"  # a column of what is 0 beside the items, which has no label
@@ -51,8 +51,13 @@ _MULTIPLIED = (*PRODUCT_COLUMNS, ZEROS)
 
 GATE_CONFIDENCE = Decimal("0.95")  # of a gate on a corrected rate that sets none: its value alone must not decide
 UNLIKELY = 0.001  # p-value from which on a remark is made
+_HIGH, _FEW = Fraction(95, 100), 60  # agreement that is a warning where fewer items were compared
 _MAX_CUTS = 20  # through the scores of a judge
 NO_LABELS = "no item has a label of a person"
+ALONE_NOTE = (
+    "this is the worse of the corrected bound and the bound of people's labels alone, because no draw shows that the "
+    "judge's labels are older"
+)
 TOO_FEW = "a rate needs at least {1} labels of people (found {0})"
 TOO_FEW_GROUPS = "a rate needs labels of people in at least {2} {1} (found {0})"
 
@@ -96,10 +101,13 @@ class LabelResolution(NamedTuple):
     judge: int = 1
 
 
-def count_item(human: Fraction | None, judge: Fraction | None, steps: LabelResolution, *, is_unsure: bool) -> Counts:
+def count_item(
+    human: Fraction | None, judge: Fraction | None, steps: LabelResolution, *, is_unsure: bool, older: bool
+) -> Counts:
     """The counts of an item, one for each of `COLUMNS`. `judge` is the rescaled label; None: there is no judge.
 
-    Labels are whole numbers of steps, and products of labels are products of these.
+    Labels are whole numbers of steps, and products of labels are products of these. `older`: the draw shows that the
+    judge's labels are.
     """
     s, t = steps
     h = None if human is None else quantize(human, s)
@@ -110,7 +118,7 @@ def count_item(human: Fraction | None, judge: Fraction | None, steps: LabelResol
         s * (h is not None), h or 0, j * (h is not None),
         s * is_unsure, j * is_unsure, s * is_other, j * is_other,
         (h or 0) ** 2, (h or 0) * j, j * j * (h is not None), j * j * is_unsure, j * j * is_other,
-        t * (judge is not None),
+        t * (judge is not None), int(older),
     )  # fmt: skip
 
 
@@ -192,15 +200,30 @@ class EstimatedRate(NamedTuple):
     """The corrected rate of a question, for reading and for gates, and how many labels it is worth."""
 
     ends: RateEnds
-    gate: RateEnds | None  # None: the same
+    gate: RateEnds  # where there are groups it is wider
+    alone: RateEnds  # for gates, without the judge
+    older: bool  # whether the judge's labels are known to be older than those of people
     worth: Fraction
     strata: int  # after small ones were merged; 1: none
     merged: int  # strata that were merged with a neighbour
 
     def estimate(self) -> Estimate:
         """The rate as a metric, whose gates look at its interval."""
-        gate = self.gate.interval if self.gate is not None else None
-        return Estimate(self.ends.value, None, True, self.ends.interval, gate, GATE_CONFIDENCE)
+        is_copied = self.may_be_copied
+        note = ALONE_NOTE if is_copied else ""
+        at = partial(_widest, (self.gate, self.alone)) if is_copied else self.gate.interval
+        return Estimate(self.ends.value, None, True, self.ends.interval, at, GATE_CONFIDENCE, note)
+
+    @property
+    def may_be_copied(self) -> bool:
+        """Whether the judge's labels are used, and may have been made when those of people were known."""
+        return not self.older and any((*self.ends.lower.lambdas, *self.ends.upper.lambdas))
+
+
+def _widest(rates: Sequence[RateEnds], level: float) -> Interval:
+    """From the lowest to the highest end of several rates."""
+    intervals = [rate.interval(level) for rate in rates]
+    return intervals[0]._replace(low=min(one.low for one in intervals), high=max(one.high for one in intervals))
 
 
 def estimate_rate(
@@ -218,13 +241,14 @@ def estimate_rate(
         sums = [each.labels(unsure) for each in strata]
         sides.append((column.labels(unsure), [reduce(add, [sums[at] for at in merged]) for merged in places]))
     units = sides[0][0].groups or sides[0][0].labelled
-    (low, high), (gate_low, gate_high) = (
-        [corrected_rate(whole, merged, gate=for_gate) for whole, merged in sides] for for_gate in (False, True)
+    ends, gate, alone = (
+        RateEnds(low, high, units)
+        for for_gate, correct in ((False, True), (True, True), (True, False))
+        for low, high in [[corrected_rate(*side, gate=for_gate, correct=correct) for side in sides]]
     )
     worth = min(labels_worth(whole, merged) for whole, merged in sides)
     kept = len(sides[0][1])
-    gate = RateEnds(gate_low, gate_high, units) if column.is_grouped else None
-    return EstimatedRate(RateEnds(low, high, units), gate, worth, max(kept, 1), len(strata) - kept)
+    return EstimatedRate(ends, gate, alone, column["older"] > 0, worth, max(kept, 1), len(strata) - kept)
 
 
 class JudgeSplit(NamedTuple):
@@ -269,6 +293,13 @@ def uneven_judge(splits: Iterable[JudgeSplit]) -> Iterator[RemarkValue]:
         yield remark("uneven_judge", message, drawn=split.drawn, items=split.items)
 
 
+def agreement_remarks(agreed: int, compared: int, noun: str, where: str = "") -> Iterator[RemarkValue]:
+    """Whether judge and people agree so often that one may have seen the other's labels."""
+    if compared >= LEAST_LABELS and (agreed == compared or (agreed >= _HIGH * compared and compared < _FEW)):
+        message = f"{where}judge and people agree on {agreed} of {compared} {noun}s: has one seen the other's labels?"
+        yield remark("high_agreement", message, items=compared)
+
+
 def _tails(split: JudgeSplit) -> tuple[float, float]:
     """The probabilities of at most, and of at least, this number above the mean in a random draw (hypergeometric)."""
     least, most = max(0, split.drawn - split.items + split.above), min(split.drawn, split.above)
@@ -302,10 +333,11 @@ class ExpectedLabels(NamedTuple):
 
     all_0: LabelSums
     all_1: LabelSums
+    older: bool = True  # whether the judge's labels are known to be older than those of people
 
     def ends(self, n: int, level: float, *, correct: bool = True, gate: bool = False) -> tuple[float, float]:
         """The interval that n labels like these would give; `correct` False: without the judge."""
-        low, high = (_expected_rate(sums, n, correct, gate) for sums in self)
+        low, high = (_expected_rate(sums, n, correct, gate) for sums in (self.all_0, self.all_1))
         return low.ends(level)[0], high.ends(level)[1]
 
     def length(self, n: int, *, correct: bool = True) -> float:
@@ -315,8 +347,11 @@ class ExpectedLabels(NamedTuple):
     def reaches(self, goal: LabelGoal, n: int, *, correct: bool) -> bool:
         if goal.confidence is None:
             return self.length(n, correct=correct) <= float(goal.bound)
-        low, high = self.ends(n, one_sided(goal.confidence), correct=correct, gate=True)
-        return low >= Fraction(goal.bound) if goal.kind == "min" else high <= Fraction(goal.bound)
+        for with_judge in {correct, correct and self.older}:
+            low, high = self.ends(n, one_sided(goal.confidence), correct=with_judge, gate=True)
+            if low < Fraction(goal.bound) if goal.kind == "min" else high > Fraction(goal.bound):
+                return False
+        return True
 
     def needed(self, goal: LabelGoal, *, correct: bool) -> int | None:
         """The least number of labels that reaches a goal; None where all items do not."""

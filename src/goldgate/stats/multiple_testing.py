@@ -10,9 +10,7 @@ from math import fsum, inf, sqrt
 
 from goldgate.stats.distributions import t_quantile, t_tail
 from goldgate.stats.interval import (
-    ANY_VALUES,
     LEVEL,
-    SHARE_DIFFERENCES,
     Interval,
     NoInterval,
     UnitSpread,
@@ -20,6 +18,7 @@ from goldgate.stats.interval import (
     outward_interval,
     wilson,
 )
+from goldgate.stats.paired import plus_two, student_interval
 
 Runs = tuple[tuple[int, int], ...]  # a and b of one unit in each run
 RunUnits = Mapping[Runs, int]  # and how often that occurred
@@ -147,17 +146,17 @@ def compare_runs(
         one, other = (fsum(_deviations(runs, total)) / len(total) for runs, total in zip(sides, totals, strict=True))
         squares.append(times * ((one - other) * (one - other)))
     of_units = fsum(squares) * n / (n - 1)
-    variance = fsum((of_units, first.extra, second.extra))  # the same with the systems exchanged
-    se = sqrt(variance)
-    if se == 0:
+    se = sqrt(fsum((of_units, first.extra, second.extra)))  # the same with the systems exchanged
+    spread = plus_two(of_units, n) if share else of_units
+    variance = fsum((spread, first.extra, second.extra))
+    if variance == 0:
         return RunsDifference(value, 0.0, n - 1.0, NoInterval(_NO_SPREAD), 1.0 if value == 0 else None)
     df = _satterthwaite(
-        variance, [(of_units, n - 1.0), *((side.of_runs, len(side.rates) - 1.0) for side in (first, second))]
+        variance, [(spread, n - 1.0), *((side.of_runs, len(side.rates) - 1.0) for side in (first, second))]
     )
-    half = t_quantile((1 + level) / 2, df) * se
-    within = SHARE_DIFFERENCES if share else ANY_VALUES
-    interval = outward_interval(level, float(value) - half, float(value) + half, "runs-t", n, within)
-    return RunsDifference(value, se, df, interval, min(1.0, 2 * t_tail(abs(float(value)) / se, df)))
+    method = "runs-plus-two-t" if share else "runs-t"
+    interval = student_interval(level, value, variance, df, (method, n), share=share)
+    return RunsDifference(value, se, df, interval, min(1.0, 2 * t_tail(abs(float(value)) / sqrt(variance), df)))
 
 
 def _parts(units: RunUnits) -> _Parts | None:

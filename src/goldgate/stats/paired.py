@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import shake_128
@@ -32,10 +32,10 @@ from goldgate.stats.interval import (
     SHARE_DIFFERENCES,
     Interval,
     NoInterval,
+    least_number,
     outward_interval,
     residual_product,
     residual_square,
-    share_interval,
 )
 
 UnitPair = tuple[int, int, int, int]  # a and b of the first system, a and b of the second, in one unit
@@ -194,8 +194,10 @@ def _planes(numbers: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return planes
 
 
-FEW_DIFFERING = 5  # fewer units that differ say little about how often units differ
+MAX_SWAPPED = 1_000  # units that differ: beyond, Student's t is close, and swaps take a second for each metric
+EQUAL, PLAIN, PLUS_TWO = "equal", "paired-t", "paired-plus-two-t"  # methods of an interval
 _NOTHING = "one of the two rates has nothing to divide by"
+_NO_SPREAD = "the units show no spread"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +209,7 @@ class PairedSums:
     first: RatioSums
     second: RatioSums
     products: Products
+    pairs: UnitPairs = field(repr=False, compare=False)
 
     @property
     def value(self) -> Fraction | None:
@@ -246,55 +249,70 @@ def paired_sums(pairs: UnitPairs) -> PairedSums:
         first[a1, b1] = first.get((a1, b1), 0) + times
         second[a2, b2] = second.get((a2, b2), 0) + times
         aa, ab, ba, bb = aa + times * a1 * a2, ab + times * a1 * b2, ba + times * b1 * a2, bb + times * b1 * b2
-    return PairedSums(units, differing, pair_sums(first), pair_sums(second), Products(aa, ab, ba, bb))
+    return PairedSums(units, differing, pair_sums(first), pair_sums(second), Products(aa, ab, ba, bb), pairs)
 
 
 def difference_interval(
-    sums: PairedSums, level: float = LEVEL, share: bool = True, df: int | None = None
+    sums: PairedSums, level: float = LEVEL, share: bool = True, *, same: bool = False
 ) -> Interval | NoInterval:
-    """Student's interval of the difference, with n - 1 degrees of freedom unless `df` is set.
+    """The interval of the difference; `same` if both gave the same answers: then there is none, not a small one.
 
-    Where every unit has the same counts in both systems it is 0 to 0: there is no difference, not a small one. Where
-    the units differ but all in the same way, there is no spread to judge by; the bounds are then put together from
-    those of the two rates (Newcombe), as if these were independent.
+    That two systems came out alike on a few documents does not say that they are alike: a difference of shares is
+    taken over two more units, one that changed wholly each way. Metrics that are not shares have the plain interval.
     """
-    value, variance = sums.value, sums.variance
+    value, variance, n = sums.value, sums.variance, sums.units
     if value is None:
         return NoInterval(_NOTHING)
-    if sums.differing == 0:
-        return Interval(level, 0.0, 0.0, "equal", sums.units)
-    if variance:
-        half = t_quantile((1 + level) / 2, sums.units - 1 if df is None else df) * sqrt(variance)
-        within = SHARE_DIFFERENCES if share else ANY_VALUES
-        return outward_interval(level, float(value) - half, float(value) + half, "paired-t", sums.units, within)
-    if not share:
-        return NoInterval("the units show no spread")
-    return _from_both(sums, float(value), level)
-
-
-def conservative_interval(
-    sums: PairedSums, level: float = LEVEL, share: bool = True, *, same: bool = False, df: int | None = None
-) -> Interval | NoInterval:
-    """The interval of the difference; where few units differ, with room for those that have not been seen to.
-
-    That two systems came out alike on three documents does not say that they are alike. Only where both have made the
-    `same` bytes is there no difference at all, and nothing to leave open.
-    """
-    interval = difference_interval(sums, level, share, df)
-    if isinstance(interval, NoInterval) or same or sums.differing >= FEW_DIFFERING:
+    if same and sums.differing == 0:
+        return Interval(level, 0.0, 0.0, EQUAL, n)
+    if not share and not variance:
+        return NoInterval(_NO_SPREAD)
+    method, spread = (PLUS_TWO, plus_two(variance or 0, n)) if share else (PLAIN, variance or 0)
+    interval = student_interval(level, value, spread, n - 1, (method, n), share=share)
+    if interval.low <= 0 <= interval.high or (difference_test(sums)[0] or 0) <= 1 - level:
         return interval
-    room, value = max_unseen_difference(sums, level), float(sums.value or 0)
-    low, high = min(interval.low, value - room), max(interval.high, value + room)
+    return interval._replace(low=min(interval.low, 0.0), high=max(interval.high, 0.0))  # p does not exclude 0
+
+
+def plus_two(variance: Fraction | float, units: int, at: int | None = None) -> float:
+    """The variance of a difference of shares over n units like these, and two more of which each changed wholly.
+
+    With n' = n + 2 it is n'/(n' - 1) · (n² Σd² + 2)/n'², where `variance` is n/(n - 1) Σd²; `at` is another n.
+    """
+    n = units if at is None else at
+    return float((n * (units - 1) * variance + 2) / ((n + 1) * (n + 2)))
+
+
+def student_interval(
+    level: float, value: Fraction, variance: Fraction | float, df: float, named: tuple[str, int], *, share: bool
+) -> Interval:
+    """Student's interval, `named` by its method and the number of units; without degrees of freedom all there is."""
     within = SHARE_DIFFERENCES if share else ANY_VALUES
-    return outward_interval(level, low, high, f"{interval.method}-few", sums.units, within)
+    half = t_quantile((1 + level) / 2, df) * sqrt(variance) if df > 0 else 2.0
+    return outward_interval(level, float(value) - half, float(value) + half, *named, within)
 
 
-def max_unseen_difference(sums: PairedSums, level: float = LEVEL) -> float:
-    """The largest difference that may exist though no unit shows one: the bound of a rate of 0 over the units."""
-    intervals = [
-        share_interval(RatioSums(side.units, 0, side.b, 0, 0, side.bb), level) for side in (sums.first, sums.second)
-    ]
-    return max([interval.high for interval in intervals if isinstance(interval, Interval)], default=1.0)
+def units_to_tell(sums: PairedSums, border: Fraction, level: float, share: bool) -> int | None:
+    """The least number of units like these whose interval leaves out the border; None where no number would do."""
+    value, variance, n = sums.value, sums.variance, sums.units
+    if value is None or variance is None or value == border or not (share or variance):
+        return None
+
+    def is_enough(at: int) -> bool:
+        spread = plus_two(variance, n, at) if share else float(variance * n / at)
+        return t_quantile((1 + level) / 2, at - 1) * sqrt(spread) < abs(value - border)
+
+    return least_number(is_enough, 2)
+
+
+def difference_test(sums: PairedSums) -> tuple[float | None, dict[str, object]]:
+    """The p-value of a difference that has a value, and what it was found by."""
+    p = t_test(sums)
+    if p is not None and sums.differing > MAX_SWAPPED:
+        return p, {"method": PLAIN}
+    swapped = swap_test(sums.pairs)
+    assert swapped is not None  # both rates are defined
+    return swapped.p, {"method": "swap", "exact": swapped.exact, "swaps": swapped.swaps}
 
 
 def t_test(sums: PairedSums) -> float | None:
@@ -326,17 +344,3 @@ def count_wins(pairs: UnitPairs) -> WinCounts:
         elif a1 or b1 or a2 or b2:
             ties += times
     return WinCounts(wins, ties, losses)
-
-
-def _from_both(sums: PairedSums, value: float, level: float) -> Interval | NoInterval:
-    first, second = share_interval(sums.first, level), share_interval(sums.second, level)
-    if isinstance(first, NoInterval) or isinstance(second, NoInterval):
-        return NoInterval(_NOTHING)
-    rate1, rate2 = sums.first.a / sums.first.b, sums.second.a / sums.second.b
-    below = _hypotenuse(rate1 - first.low, second.high - rate2)
-    above = _hypotenuse(first.high - rate1, rate2 - second.low)
-    return outward_interval(level, value - below, value + above, "newcombe", sums.units, SHARE_DIFFERENCES)
-
-
-def _hypotenuse(one: float, other: float) -> float:
-    return sqrt(one * one + other * other)  # `math.hypot` may differ in the last bit between machines

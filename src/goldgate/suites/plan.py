@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from goldgate.core.finding import Finding
 from goldgate.core.gate import (
     Gate,
+    Verdict,
     average_names,
     find_gate_target,
     similar_parts,
     target_metric,
 )
 from goldgate.core.measure import RatioMeasure
-from goldgate.core.metric import Estimate, Mean, Metric, Metrics, Rate, Ratio
-from goldgate.core.suite import Outcome, Plan, Suite
+from goldgate.core.metric import Count, Estimate, Mean, Metric, Metrics, Rate, Ratio, gate_metric
+from goldgate.core.page import count_text
+from goldgate.core.suite import CheckResult, Outcome, Plan, Suite
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError, as_yaml, did_you_mean
 from goldgate.files.address import folder_of_reference
@@ -143,6 +146,9 @@ def _require_possible(plan: Plan, targets: Mapping[str, Metric]) -> None:
                 raise _gate_error(
                     plan, f"{name}.{word}", f"{name} is a rate", "a number from 0 to 1", str(bound), advice
                 )
+            if bound is not None and isinstance(targets[name], Count) and bound != int(bound):
+                advice = "write how many are allowed, such as 10; it has no share" if word == "max" else None
+                raise _gate_error(plan, f"{name}.{word}", f"{name} is a count", "a whole number", str(bound), advice)
         if gate.min is not None and gate.max is not None and gate.min > gate.max:
             bounds = f"min {gate.min}, max {gate.max}"
             raise _gate_error(plan, name, "no value can pass this gate", "min <= max", bounds)
@@ -239,7 +245,7 @@ def gate_metrics(
     targets: dict[str, Metric | Mean] = {}
     for name in plan.gates:
         if name in metrics:
-            targets[name] = metrics[name]
+            targets[name] = gate_metric(metrics[name])
             continue
         gated = find_gate_target(name, suite.measures(plan.settings))
         assert gated is not None  # the plan has seen to it
@@ -252,3 +258,30 @@ def gate_metrics(
             raise _gate_error(plan, name, message, expected, name, did_you_mean(name, similar), "unknown_part")
         targets[name] = target_metric(gated, tally)
     return targets
+
+
+def check_protocol(path: str, suite: str | None) -> CheckResult:
+    """`goldgate check` of a protocol: for the suite named, else for the first whose section or metrics it has."""
+    suites = [each for each in all_suites() if suite in (None, each.name)]
+    mistakes: list[ConfigError] = []
+    for each in suites:
+        try:
+            plan = load_plan(each, path)
+        except ConfigError as error:
+            mistakes.append(error)
+            continue
+        gates = count_text(len(plan.gates), "gate")
+        return _protocol_report([], f"protocol of the {each.name} suite, {gates}")
+    # A metric of another suite is a mistake only where no suite has another one.
+    first = next((each for each in mistakes if each.code != "protocol.unknown_metric"), mistakes[0])
+    details = (first.expected and f"expected {first.expected}", first.found and f"found {first.found}", first.advice)
+    text = "; ".join(filter(None, (first.message, *details)))
+    finding = Finding(first.code, "error", path, first.place.line, first.place.field or "", text)
+    return _protocol_report([finding], "protocol")
+
+
+def _protocol_report(findings: list[Finding], summary: str) -> CheckResult:
+    status = Verdict.FAIL if findings else Verdict.PASS
+    entries = [finding.as_json() for finding in findings]
+    report = {"format_version": 1, "suite": "check-protocol", "status": status, "findings": entries, "error": None}
+    return CheckResult(report, summary)

@@ -6,19 +6,22 @@ A unit costs a gate what its counts lack of a rate of which more is better, or w
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult, GateTarget, Verdict, find_gate_target
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.page import GateLine, MeasuredValue
-from goldgate.core.suite import Plan, Suite
+from goldgate.core.suite import Plan, Suite, Work
 from goldgate.core.sums import Counts, RatioForm
-from goldgate.core.tally import TableKey
+from goldgate.core.tally import TableKey, UnitCounts
 from goldgate.core.unit_page import UnitSummary, text_snippet
+from goldgate.readers.unit_records import whole_record
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import CountedRecord
@@ -69,6 +72,40 @@ def unit_summaries(suite: Suite, plan: Plan) -> Summarize:
         return summary._replace(metric=metric, score=MeasuredValue(above / below if below else None, above, below))
 
     return summarize
+
+
+SHOWN_CAUSES = 3  # units that are named for a gate that does not pass
+
+
+class CostliestUnits:
+    """The units that cost each gate most, and how many cost it anything: the same for any order of the units."""
+
+    __slots__ = ("counts", "first")
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.first: dict[str, list[tuple[int, str, str]]] = {}  # by gate: the cost negated, the id, what is wrong
+
+    def add(self, metric: str, cost: int, times: int, unit: str, describe: Callable[[], str]) -> None:
+        self.counts[metric] += times
+        first = self.first.get(metric, [])
+        if len(first) < SHOWN_CAUSES or (-cost, unit) < first[-1]:
+            self._keep(metric, [(-cost, unit, describe())])
+
+    def __iadd__(self, other: CostliestUnits) -> CostliestUnits:
+        self.counts.update(other.counts)
+        for metric, units in other.first.items():
+            self._keep(metric, units)
+        return self
+
+    def _keep(self, metric: str, units: list[tuple[int, str, str]]) -> None:
+        self.first[metric] = sorted([*self.first.get(metric, ()), *units])[:SHOWN_CAUSES]
+
+    def causes(self, metric: str, unit: str) -> tuple[list[Finding], int]:
+        """The units as findings, and how many more there are."""
+        first = self.first.get(metric, [])
+        findings = [Finding(f"worst_{unit}", "error", "", None, "", words, name) for _, name, words in first]
+        return findings, self.counts[metric] - len(first)
 
 
 class WeighedUnit(NamedTuple):
@@ -134,8 +171,10 @@ class WorstUnits:
 class UnitWeigher:
     """Weighs units by the lines of their records. It can be sent to another process."""
 
-    def __init__(self, suite: Suite, plan: Plan) -> None:
+    def __init__(self, suite: Suite, plan: Plan, *, lines: bool = True) -> None:
+        """`lines` says whether the lines of records are weighed, or only what units cost the gates."""
         self.suite = suite
+        self.lines = lines
         self.costs = _costs(suite, plan, plan.gates)
 
     def nothing(self) -> WorstUnits:
@@ -161,6 +200,21 @@ class UnitWeigher:
         worst.total += 1
         worst.size += len(line)
 
+    def add_cost(
+        self, costliest: CostliestUnits, work: Work[Any, Any], facts: Any, unit: UnitCounts, group: str | None
+    ) -> None:
+        """Note what a unit costs each gate."""
+
+        def describe() -> str:
+            try:
+                return self.suite.summary(whole_record(work.record(facts), unit, group)).word
+            except Exception as problem:  # a bug, which must not cost the verdict
+                return f"{type(problem).__name__}: {problem}"
+
+        for metric, cost in self.costs.items():
+            if (weight := cost.of(unit.get(cost.key))) > 0:
+                costliest.add(metric, weight, work.multiplicity(facts), work.unit_id(facts), describe)
+
     def _by_record(self, line: bytes) -> tuple[int, CountsLookup]:
         """The weight of a unit, and what it counted in a table."""
         record = orjson.loads(line)
@@ -171,7 +225,7 @@ def _costs(suite: Suite, plan: Plan, gates: Mapping[str, Gate]) -> dict[str, Gat
     return {
         metric: GateCost(
             target.key,
-            target.measure.forms[target.metric],
+            target.measure.gate_form(target.metric),
             less_is_better=gates[metric].max is not None or gates[metric].max_rise is not None,
         )
         for metric, target in _gate_targets(suite, plan, gates).items()
@@ -183,7 +237,7 @@ def _gate_targets(suite: Suite, plan: Plan, metrics: Iterable[str]) -> dict[str,
     measures = [each for each in suite.measures(plan.settings) if isinstance(each, RatioMeasure)]
     whole = {metric: GateTarget(measure, metric) for measure in reversed(measures) for metric in measure.forms}
     targets = {metric: whole.get(metric) or find_gate_target(metric, measures) for metric in metrics}
-    return {metric: target for metric, target in targets.items() if target is not None}
+    return {metric: each for metric, each in targets.items() if each is not None and each.metric in each.measure.forms}
 
 
 def _counts(record: CountedRecord, key: TableKey) -> Counts | None:

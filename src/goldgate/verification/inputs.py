@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from goldgate.core.suite import Input, Plan, Suite
+from goldgate.core.suite import ANSWERS, Input, Plan, Suite
 from goldgate.core.unit_page import EmptyInputLookup, InputLookup
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.address import STANDARD_INPUT
@@ -68,6 +68,7 @@ def used_inputs(stored: Mapping[str, object], now: Mapping[str, object], paths: 
     used = (
         UsedInput(kind, tuple(paths.get(kind, ())), digests_of(stored.get(kind)), digests_of(now.get(kind)))
         for kind in {**stored, **now}
+        if kind != ANSWERS  # they are those of the predictions
     )
     return [each for each in used if each.stored or each.now]
 
@@ -83,10 +84,9 @@ def changed_files(suite: Suite, stored: Mapping[str, object], paths: InputPaths)
     return [each for each in inputs if each.changed]
 
 
-def original_settings(result: StoredResult, protocol: str | None = None) -> Any | None:
-    """The settings that a result was made with; None where its protocol is not there, or is not the same any more."""
-    plan = _plan(result, protocol, None, [])
-    return None if plan is None else plan.settings
+def original_plan(result: StoredResult, protocol: str | None = None) -> Plan | None:
+    """The plan that a result was made with; None where its protocol is not there, or is not the same any more."""
+    return _plan(result, protocol, None, [])
 
 
 def find_path(origin: RunOrigin, each: Input, path: str, root: str | None = None) -> str:

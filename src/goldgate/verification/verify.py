@@ -29,6 +29,7 @@ from goldgate.readers.stored_result import (
     MAX_REPORT_BYTES,
     REPORT,
     StoredResult,
+    contradictions,
     describe_path,
     load_result,
     missing_result,
@@ -75,6 +76,7 @@ from goldgate.verification import (
     compare_text,
     compare_values,
 )
+from goldgate.verification.gates import gate_differences, numbers_of
 from goldgate.verification.inputs import (
     PROTOCOL,
     InputPaths,
@@ -82,7 +84,7 @@ from goldgate.verification.inputs import (
     changed_files,
     find_path,
     locate_inputs,
-    original_settings,
+    original_plan,
     used_inputs,
 )
 
@@ -325,27 +327,28 @@ def _digests(report: ComparisonReport) -> dict[str, list[str]]:
     return {**report["gold"], **made}
 
 
-_REASON_KEYS = ("reason", "interval_reason")  # why something is undefined; the numbers are what is checked
+_CHECKED_BY_RECORDS = ("format_version", "suite", "status", "gates", "gates_together", "metrics", "error")
+_PAGES_NOTE = "report.md, report.html, junit.xml and run.json (verify without --records)"
 _INPUTS_NOTE = "the records against the inputs (verify without --records)"
 
 
 def verify_records(result: StoredResult, protocol: str | None = None) -> Verification:
-    """Add up the counts of every line and compare each metric of the report, its interval, and what gates measured.
+    """Add up the counts of every line, compare metrics and intervals of the report, and decide gates and status again.
 
-    `protocol` is where the protocol is, if it is there: some settings leave a metric undefined whatever was counted.
+    `protocol` is where the protocol is, if it is there: it sets the bounds of gates, and some settings leave a metric
+    undefined whatever was counted.
     """
-    settings = original_settings(result, protocol)
-    measures = ratio_measures(result.suite, result.measured_by if settings is None else settings)
-    tally, _, contradiction = sum_records(result, measures)
+    plan, report = original_plan(result, protocol), result.report
+    measures = ratio_measures(result.suite, result.measured_by if plan is None else plan.settings)
+    tally, _, contradiction = sum_records(result, measures, parts=True)
     unit = GROUP if tally.is_grouped else result.suite.unit
-    sections = metrics_from_sums(tally, measures)
-    stored = metric_sections(result.report["metrics"])
+    sections, stored = metrics_from_sums(tally, measures), metric_sections(report["metrics"])
     unknown: list[str] = []
     differences: list[FileDifference] = []
     for section, names in stored.items():
         for name, metric in names.items():
             recomputed = sections.get(section, {}).get(name)
-            if recomputed is None or (settings is None and metric["value"] is None):
+            if recomputed is None or (plan is None and metric["value"] is None):
                 unknown.append(name)
             else:
                 differences += _metric_difference(result, metric, recomputed, f"/metrics/{section}/{name}", unit)
@@ -355,30 +358,33 @@ def verify_records(result: StoredResult, protocol: str | None = None) -> Verific
         for name, metric in metrics.items()
         if name not in stored.get(section, {})
     ]
-    metrics_by_name = {name: metric for metrics in sections.values() for name, metric in metrics.items()}
-    for number, gate in enumerate(result.report["gates"]):
-        name, pointer = gate["metric"], f"/gates/{number}/measured"
-        if name in metrics_by_name and name not in unknown:
-            differences += _metric_difference(result, gate["measured"], metrics_by_name[name], pointer, unit)
+    again = {name: metric for metrics in sections.values() for name, metric in metrics.items() if name not in unknown}
+    left_out = [f"{', '.join(unknown)}: not known from records alone"] if unknown else []
+    differences += gate_differences(result, plan, again, tally, unit, left_out)
+    version = report["metrics"]["version"], result.suite.metrics_version
+    differences += filter(None, [compare_values(result.file.name, *version, "/metrics/version")])
+    differences += [
+        FileDifference(result.file.name, wrong.found, wrong.expected, wrong.pointer)
+        for wrong in contradictions(report, overrules=result.suite.overrules)
+        if not any(str(each.pointer).startswith(wrong.pointer) for each in differences)
+    ]
     if contradiction is not None:
         parts = f"line {contradiction[0]}: parts of another whole"
         differences.append(FileDifference(result.suite.records, parts, "parts that add up"))
-    left_out = [f"{', '.join(unknown)}: not known from records alone"] if unknown else []
+    rest = ", ".join(name for name in report if name not in _CHECKED_BY_RECORDS)
+    left_out.append(f"{rest} of {result.file.name}, and why a metric or an interval is undefined")
     compared = [f"{result.file.name} with {result.suite.records}"]
-    return Verification("records", result.suite.name, compared, differences, not_compared=[*left_out, _INPUTS_NOTE])
+    not_compared = [*left_out, *([_PAGES_NOTE] if result.is_folder else []), _INPUTS_NOTE]
+    return Verification("records", result.suite.name, compared, differences, not_compared=not_compared)
 
 
 def _metric_difference(
     result: StoredResult, stored: MetricValue, metric: Metric, pointer: str, unit: str
 ) -> Iterator[FileDifference]:
     recomputed = metric_with_interval(metric, unit)
-    difference = compare_values(result.file.name, _numbers(stored), _numbers(recomputed), pointer)
+    difference = compare_values(result.file.name, numbers_of(stored), numbers_of(recomputed), pointer)
     if difference is not None:
         yield difference
-
-
-def _numbers(metric: MetricValue) -> dict[str, object]:
-    return {name: value for name, value in metric.items() if name not in _REASON_KEYS}
 
 
 _NO_REPORTS_NOTE = "the single reports: none were given (--reports FILE..., or the result folders)"
@@ -403,8 +409,11 @@ def verify_baseline(file: Path, reports: Sequence[str]) -> Verification:
         differences += _count_differences(file.name, record)
         return Verification("baseline", suite, compared, differences, not_compared=[_NO_REPORTS_NOTE])
     rate, suites = _false_alarm_rate(record, file), all_suites()
-    are_folders = all(os.path.isdir(report) for report in reports)
-    again = make_baseline_and_units(reports, suites, rate)[0] if are_folders else make_baseline(reports, suites, rate)
+    if has_units:  # it was made of folders, whatever names them now
+        folders = [report if os.path.isdir(report) else os.path.dirname(report) or "." for report in reports]
+        again: BaselineRecord = make_baseline_and_units(folders, suites, rate)[0]
+    else:
+        again = make_baseline(reports, suites, rate)
     difference = compare_json(file.name, data, render_json(again), last="reports")
     stored, now = (tuple(sorted(report["sha256"] for report in each["reports"])) for each in (record, again))
     return Verification(

@@ -1,1 +1,1 @@
-"""Result folders to look at in a browser: an index of their samples, the pages, a local server, and an export."""
+"""Result folders to look at in a browser: an index of their samples, the pages and a local server."""

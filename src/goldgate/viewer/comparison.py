@@ -192,20 +192,18 @@ def home_page(links: SiteLinks) -> str:
     facets["id"] = _change_links(links)
     units = fragment(_folders(links), _standings(links))
     body = page_body(page, UnitSelection(unit=report["unit"]), facets, units)
-    return site_page(f"goldgate view: {page.subject}", body, forms=links.forms)
+    return site_page(f"goldgate view: {page.subject}", body)
 
 
 def changes_page(links: SiteLinks, pair: int, kind: str, page: int) -> str:
     """A page of the units that changed, were won or lost, the largest change first."""
     paired = links.compared.pairs[pair]
     one, other = (links.folders[side] for side in paired.folders)
-    all_places = paired.places[kind]
-    places = all_places if links.most is None else all_places[: bisect_left(all_places, links.most)]  # that have pages
+    places = paired.places[kind]
     first = (page - 1) * PAGE_SIZE
     rows = [_row(links, pair, kind, place) for place in places[first : first + PAGE_SIZE]]
-    count, total = len(places), len(all_places)
-    words = f"{count:,} {kind}" if count == total else f"{count:,} of {total:,} {kind} have pages"
-    status = element("p", words + page_range(page, count), class_="said", role="status")
+    count = len(places)
+    status = element("p", f"{count:,} {kind}" + page_range(page, count), class_="said", role="status")
     unit = one.result.suite.pairing.unit or one.unit
     titles = [unit, "part of the difference", f"A: {one.name}", f"B: {other.name}", "text"]
     heads = column_heads(titles, [False, True, False, False, False])
@@ -221,7 +219,7 @@ def changes_page(links: SiteLinks, pair: int, kind: str, page: int) -> str:
     heading = [element("bdi", html_name(other.name)), " against ", element("bdi", html_name(one.name))]
     about = f"{_metric(links)}: won raises the difference, lost lowers it. A is {one.name}, B {other.name}."
     crumbs = [Link(HOME, links.home()), Link(f"{other.name} against {one.name}: {kind}")]
-    return simple_page(crumbs, heading, about, [section], forms=links.forms)
+    return simple_page(crumbs, heading, about, [section])
 
 
 def change_page(links: SiteLinks, pair: int, kind: str, place: int) -> str:
@@ -258,7 +256,7 @@ def change_page(links: SiteLinks, pair: int, kind: str, place: int) -> str:
     columns = element("div", *sides, class_="sides")
     heading = element("bdi", html_name(identity))
     main = [section, unit_sections(shared, UNIT_LIMITS, level=2), columns]
-    return simple_page(crumbs, heading, about, main, forms=links.forms)
+    return simple_page(crumbs, heading, about, main)
 
 
 def _uncompared_page(links: SiteLinks) -> str:
@@ -267,7 +265,7 @@ def _uncompared_page(links: SiteLinks) -> str:
     lines = [element("p", html_sentence(line)) for line in refused.splitlines()]
     why = element("section", element("h2", "Why they are not compared"), lines) if refused else None
     content = [element("section", _folders(links, with_metrics=True)), why]
-    return simple_page([Link(HOME)], HOME, f"{len(links.folders)} results", content, forms=links.forms)
+    return simple_page([Link(HOME)], HOME, f"{len(links.folders)} results", content)
 
 
 def _folders(links: SiteLinks, *, with_metrics: bool = False) -> Markup:

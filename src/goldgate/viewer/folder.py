@@ -36,7 +36,7 @@ from goldgate.report import describe_report, name_files, require_complete
 from goldgate.runs.sources import origin_of
 from goldgate.suites import all_suites
 from goldgate.suites.worst_units import Summarize, gate_costs, unit_summaries
-from goldgate.verification.inputs import OpenedInputs, open_result_inputs, original_settings
+from goldgate.verification.inputs import OpenedInputs, open_result_inputs, original_plan
 from goldgate.viewer.index import (
     GateExplainer,
     Progress,
@@ -173,7 +173,8 @@ def load_index(result: StoredResult, progress: Progress | None = None) -> UnitIn
 def explained_gates(result: StoredResult) -> GateExplainer:
     """Which gates that did not pass a unit costs something, by its record."""
     suite: Suite = result.suite
-    settings = original_settings(result) or suite.settings()
+    plan = original_plan(result)
+    settings = suite.settings() if plan is None else plan.settings
     gates = describe_report(result.report).gates or ()
     costs = gate_costs(suite, Plan(settings), [gate for gate in gates if gate.verdict != Verdict.PASS])
 
@@ -299,7 +300,7 @@ class ViewedFolder:
     @cached_property
     def summarize(self) -> Summarize:
         """The function that summarizes a unit for a list."""
-        return unit_summaries(self.result.suite, Plan(original_settings(self.result) or self.result.suite.settings()))
+        return unit_summaries(self.result.suite, original_plan(self.result) or Plan(self.result.suite.settings()))
 
     def summary(self, number: int) -> UnitSummary:
         """The summary of a unit for a list."""

@@ -37,7 +37,6 @@ from goldgate.viewer.index import (
     TEXT,
     UnitQuery,
     count_below,
-    full_bitset,
     nth_places,
     page_count,
     search_words,
@@ -58,9 +57,9 @@ class Link(NamedTuple):
     href: str | None = None
 
 
-def site_page(title: str, body: Sequence[Content], *, forms: bool) -> str:
+def site_page(title: str, body: Sequence[Content]) -> str:
     """A document of the site."""
-    return whole_page(title, body, *SITE_ASSETS, forms=forms)
+    return whole_page(title, body, *SITE_ASSETS, forms=True)
 
 
 @cache
@@ -69,7 +68,7 @@ def server_policy(*added: Path) -> str:
     return f"{page_assets(*added).policy(forms=True)}; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 
-def simple_page(crumbs: Sequence[Link], heading: Content, about: str, main: Sequence[Content], *, forms: bool) -> str:
+def simple_page(crumbs: Sequence[Link], heading: Content, about: str, main: Sequence[Content]) -> str:
     """A page with a heading and its sections."""
     title = " · ".join(html_sentence(link.words) for link in reversed(crumbs))
     body: list[Content] = [
@@ -82,7 +81,7 @@ def simple_page(crumbs: Sequence[Link], heading: Content, about: str, main: Sequ
         ),
         element("main", *main, id="main", tabindex=-1, class_="whole"),
     ]
-    return site_page(title, body, forms=forms)
+    return site_page(title, body)
 
 
 def breadcrumbs(crumbs: Sequence[Link]) -> Markup | None:
@@ -108,7 +107,7 @@ def link_or_word(link: Link, **attributes: str) -> Markup:
 def site_error_page(message: str) -> str:
     """A page that says what went wrong."""
     crumbs = [Link(HOME, "/"), Link("Not shown")]
-    return simple_page(crumbs, "Not shown", "", [element("section", element("p", html_sentence(message)))], forms=True)
+    return simple_page(crumbs, "Not shown", "", [element("section", element("p", html_sentence(message)))])
 
 
 MAX_OPTIONS = 200  # of one filter, the most frequent
@@ -128,16 +127,10 @@ class UnitsSelected(NamedTuple):
         return self.places.bit_count()
 
 
-def select_units(
-    folder: ViewedFolder, query: UnitQuery, *, without: str | None = None, most: int | None = None
-) -> UnitsSelected:
-    """The units that a query selects; its search goes on for a moment. `without` leaves out the filter of one facet.
-
-    Only the first `most` units count, where not all have pages.
-    """
+def select_units(folder: ViewedFolder, query: UnitQuery, *, without: str | None = None) -> UnitsSelected:
+    """The units that a query selects; its search goes on for a moment. `without` leaves out the filter of one facet."""
     values = {facet: _value(folder, facet, key) for facet, key in query.values.items() if facet != without}
     places = folder.index.selected(values, query.order)
-    places &= full_bitset(min(most, len(folder.index))) if most is not None else places
     search = folder.search(query.text)
     if search is None:
         return UnitsSelected(places)
@@ -291,29 +284,20 @@ def left_out_note(folder: ViewedFolder) -> Markup | None:
 def _value_links(folder: ViewedFolder, number: int, links: SiteLinks) -> dict[str, dict[str, str]]:
     """By facet and value, where the list of the units with it is."""
     return {
-        facet: {
-            value: href
-            for at, value in enumerate(values)
-            if (href := links.units(number, UnitQuery({facet: value_key(value, at)}))) is not None
-        }
+        facet: {value: links.units(number, UnitQuery({facet: value_key(value, at)})) for at, value in enumerate(values)}
         for facet, values in folder.index.facets.items()
     }
 
 
 def _unit_links(folder: ViewedFolder, number: int, links: SiteLinks) -> dict[str, dict[str, str]]:
-    """Where the units are that the report names in findings and tables: in an export their pages, else a search."""
+    """Where the units are that the report names in findings and tables: a search."""
     ids: set[str] = set()
     for block in (block for section in folder.page.sections for block in section.blocks):
         if isinstance(block, FindingList):
             ids.update(line.unit for line in block.rows)
         elif isinstance(block, Table) and block.columns[0].title == folder.unit:
             ids.update(str(row[0]) for row in block.rows)
-    if links.forms:
-        links_by_id = {each: links.units(number, UnitQuery(text=each)) for each in ids if search_words(each)}
-    else:
-        written = folder.index.by_weight[: links.most] if ids else ()
-        links_by_id = {folder.summary(each).id: links.unit(number, each, UnitQuery()) for each in written}
-    addresses = {each: href for each, href in links_by_id.items() if href is not None}
+    addresses = {each: links.units(number, UnitQuery(text=each)) for each in ids if search_words(each)}
     return {"id": addresses, folder.unit: addresses}
 
 
@@ -355,21 +339,21 @@ def report_page(links: SiteLinks, number: int) -> str:
     body = page_body(folder.page, _unit_selection(folder, number, links), facets, _first_units(folder, number, links))
     if len(links.folders) > 1:
         body.insert(1, breadcrumbs([Link(HOME, links.home()), Link(folder.name)]))
-    return site_page(page_title(folder.page), body, forms=links.forms)
+    return site_page(page_title(folder.page), body)
 
 
 def units_page(links: SiteLinks, number: int, query: UnitQuery) -> str:
     """A page of the list of units."""
     folder = links.folders[number]
-    selected = select_units(folder, query, most=links.most)
+    selected = select_units(folder, query)
     places = nth_places(selected.places, (query.page - 1) * PAGE_SIZE, PAGE_SIZE)
     numbers = [folder.index.number(place, query.order) for place in places]
     crumbs = [*_breadcrumbs_of(links, number), Link(f"{folder.unit}s")]
     rows = unit_rows(folder, number, numbers, query, links) if numbers else element("p", "None.")
     section = element(
         "section",
-        filter_form(folder, number, query, selected, links) if links.forms else _lists(folder, number, links),
-        left_out_note(folder) if links.forms else None,
+        filter_form(folder, number, query, selected, links),
+        left_out_note(folder),
         list_pager(
             query.page,
             selected.units,
@@ -377,11 +361,11 @@ def units_page(links: SiteLinks, number: int, query: UnitQuery) -> str:
             count_words(folder, query, selected),
         ),
         rows,
-        element("p", f"Search looks through {SEARCH_SCOPE}.", class_="note") if links.forms else None,
+        element("p", f"Search looks through {SEARCH_SCOPE}.", class_="note"),
     )
     about = f"{counted_words(len(folder.index), folder.unit)}, {folder.index.wrong:,} of them with errors"
     heading = [verdict_mark(folder.page.verdict), f" {html_name(folder.name)}"]
-    return simple_page(crumbs, heading, about, [section], forms=links.forms)
+    return simple_page(crumbs, heading, about, [section])
 
 
 def single_unit_page(links: SiteLinks, number: int, unit: int, query: UnitQuery) -> str:
@@ -399,23 +383,7 @@ def single_unit_page(links: SiteLinks, number: int, unit: int, query: UnitQuery)
     ]
     heading = element("bdi", html_name(summary.id))
     score = f"{summary.metric} {summary.score} ({summary.score.counts}): " if summary.score is not None else ""
-    return simple_page(crumbs, heading, score + (summary.word or NOTHING_WRONG), main, forms=links.forms)
-
-
-def _lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
-    """The lists of units with a value, where there is no form, and how many units have pages."""
-    rows = []
-    for facet, addresses in _value_links(folder, number, links).items():
-        values: list[Content] = []
-        for value, href in addresses.items():
-            count = folder.index.facets[facet][value].units
-            values += [", ", link(element("bdi", f"{html_name(value)} ({count:,})"), href)]
-        if values:
-            rows.append(element("div", element("dt", html_name(facet)), element("dd", *values[1:])))
-    most = len(folder.index) if links.most is None else links.most
-    words = f"These pages have {most:,} of {len(folder.index):,} {folder.unit}s, most errors first"
-    note = element("p", f"{words}; goldgate view shows all.", class_="note") if most < len(folder.index) else None
-    return element("details", element("summary", "By value"), note, element("dl", *rows), class_="detail")
+    return simple_page(crumbs, heading, score + (summary.word or NOTHING_WRONG), main)
 
 
 def input_notes(folder: ViewedFolder) -> Markup | None:

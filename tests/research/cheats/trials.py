@@ -117,7 +117,7 @@ def _pad(run: Path, text: str) -> None:
     edit(run, pad)
 
 
-@cheat("copies_counted")
+@cheat("worse_reading")
 def failing_trials_are_equal_where_good_ones_differ(outputs: Path) -> None:
     """Three trials of a query: merged, two of three failing ones vanish."""
     for name in (*GOOD, "run_a0", "run_a1", "run_a4", "run_n2"):
@@ -129,7 +129,7 @@ def failing_trials_are_equal_where_good_ones_differ(outputs: Path) -> None:
             _pad(outputs / name, "first")
 
 
-@cheat("copies_counted")
+@cheat("worse_reading")
 def failing_trials_are_equal_and_good_ones_copied(outputs: Path) -> None:
     """Merged, failing trials vanish; counted, copies of good ones outweigh them."""
     failing_trials_are_equal_where_good_ones_differ(outputs)

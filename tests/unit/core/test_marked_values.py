@@ -8,21 +8,27 @@ from unicodedata import normalize as unicode_normalize
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.core.value_text import NormalizedText, may_combine, mentions_by_automaton, normalize, slow_mentions
+from goldgate.core.value_text import (
+    Blanks,
+    NormalizedText,
+    may_combine,
+    normalize,
+    normalizer,
+)
 from tests.cases import cases
 
 # Letters with their marks, Korean in pieces, Japanese sound marks, ligatures, blanks, right-to-left, astral.
 ODD = st.text(st.sampled_from("aA \u0301\u0327e\u1100\u1161\u11a8가\uff8a\uff9e\uff9fﬁ㎏½ß”—\u200b\u3000שׁ\u05c1ن😀𝔸"))
 
 
-@given(st.one_of(ODD, st.text()))
-def test_pieces_are_normalized_as_the_whole_is(text: str) -> None:
-    placed = NormalizedText(text)
-    assert placed.normalized == normalize(text)
+@given(st.one_of(ODD, st.text()), st.sampled_from(["remove", "keep"]))
+def test_pieces_are_normalized_as_the_whole_is(text: str, blanks: Blanks) -> None:
+    placed = NormalizedText(text, blanks)
+    assert placed.normalized == normalizer(blanks)(text)
     for at in range(len(placed.normalized)):
         start, end = placed.span(at, at + 1)
         assert 0 <= start < end <= len(text)
-        assert placed.normalized[at] in normalize(text[start:end])
+        assert placed.normalized[at] in " " + normalize(text[start:end])
 
 
 def test_no_character_that_unicode_joins_is_taken_for_one_that_stands_alone() -> None:
@@ -71,6 +77,5 @@ def test_offsets_are_right_if_the_value_stands_there_in_whatever_form() -> None:
     assert not placed.holds((7, 7), "")
 
 
-@given(st.lists(st.text("ab", max_size=4), max_size=6), st.text("ab", max_size=30), st.integers(1, 40))
-def test_looking_for_all_at_once_finds_the_same(values: list[str], text: str, most: int) -> None:
-    assert mentions_by_automaton(values, text, most) == slow_mentions(values, text, most)
+def test_places_of_many_values_are_limited() -> None:
+    assert places("a b a b a", "a", "b", "c", most=4) == {"a": ["a", "a", "a"], "b": ["b"], "c": []}

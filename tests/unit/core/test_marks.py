@@ -28,3 +28,8 @@ def test_no_pile_is_left_to_be_sorted() -> None:
 def test_short_text_is_left_as_it_is() -> None:
     text = "a" + "\u0301\u0316" * 50
     assert sort_marks(text) is text
+
+
+def test_a_pile_in_a_text_that_is_not_long_is_sorted_too() -> None:
+    classes = [combining(mark) for mark in sort_marks("a" + "\u0301\u0316" * 600)[1:]]
+    assert classes == sorted(classes)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import goldgate
-from goldgate.core.evaluation import MORE_IS_BETTER, Evaluation
-from goldgate.core.metric import Count, Rate
+from goldgate.core.evaluation import Evaluation
+from goldgate.core.metric import MORE_IS_BETTER, Count, Rate
 from goldgate.suites import SUITES, load_suite
 from tests.cases import cases
 

@@ -29,11 +29,19 @@ def test_pairs_are_counted_once_from_gold_to_predicted() -> None:
     assert found["roles"]["pairs"] == [{"event_type": "T", "gold": "r", "predicted": "s", "count": 1}]
 
 
-def test_they_add_up_to_the_errors_of_that_name() -> None:
-    report = report_of(TYPES, ROLES, ROLES, ([event("T", ("r", "x"))], []))
-    for kind, error in (("event_types", "wrong_type"), ("roles", "wrong_role")):
-        count = sum(pair["count"] for pair in report["confusions"][kind]["pairs"])
-        assert count == report["errors"][error]["false_positives"] > 0
+def test_event_types_count_samples_and_roles_count_arguments() -> None:
+    three = (("r", "x"), ("q", "y"), ("s", "z"))
+    types = ([event("T", *three)], [event("U", *three)])  # one event: three arguments with a wrong type
+    report = report_of(types, TYPES, ROLES, ROLES, ([event("T", ("r", "x"))], []))
+    confusions, errors = report["confusions"], report["errors"]
+    assert confusions["event_types"]["pairs"] == [{"gold": "T", "predicted": "U", "count": 2}]
+    assert errors["wrong_type"]["false_positives"] == 3 + 1
+    assert sum(pair["count"] for pair in confusions["roles"]["pairs"]) == errors["wrong_role"]["false_positives"] == 2
+    tables = {section.title: section.blocks[0] for section in extraction_page(report).sections}
+    for title, counted in (("Confused event types", "samples"), ("Confused roles", "arguments")):
+        matrix = tables[title]
+        assert isinstance(matrix, Matrix)
+        assert matrix.as_table().columns[-1].title == counted
 
 
 def test_types_without_arguments_are_confused_where_it_is_clear_with_which() -> None:
@@ -59,7 +67,7 @@ def test_the_rarest_are_left_out_and_it_is_said(monkeypatch: pytest.MonkeyPatch)
     assert found["left_out"] == {"pairs": 1, "count": 1}
     [section] = [section for section in extraction_page(report).sections if section.title == "Confused event types"]
     assert isinstance(section.blocks[0], Matrix)
-    assert section.blocks[1] == Paragraph("Not listed: 1 rarer pair with 1 confusion.")
+    assert section.blocks[1] == Paragraph("Not listed: 1 rarer pair with 1 sample.")
 
 
 def test_where_nothing_is_confused_there_is_no_section() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 import goldgate
-from goldgate.suites.extraction.events.answer_form import NO_EVENT
+from goldgate.suites.extraction.events.answer_form import NO_EVENT, Form
 from tests.cases import cases
 from tests.unit.helpers import SCHEMA, Json, event, gold
 
@@ -126,13 +128,74 @@ def test_a_type_from_the_gold_is_given_whatever_the_values_and_a_fixed_one_only_
 
 
 def test_a_role_may_have_the_name_of_a_key_of_ours() -> None:
-    response = {"event_type": "strike", "arguments": "loud", "events": ["first", "second"]}
+    response = {"arguments": "loud", "events": ["first", "second"]}
     assert predicted(score(response, gold(event("Sue")), **FLAT)) == {
-        ("Sue", "event_type", "strike"),
         ("Sue", "arguments", "loud"),
         ("Sue", "events", "first"),
         ("Sue", "events", "second"),
     }
+
+
+FLAT_EVENTS: Json = {"flat": True}
+INLINE = {"event_type": "Sue", "plaintiff": "Ann", "date": ["May", None], "trigger": "sued"}
+INLINE_UNITS = {("Sue", "plaintiff", "ann"), ("Sue", "date", "may")}
+
+
+@cases("settings", [FLAT_EVENTS, FLAT, FIXED])
+@cases("layout", [lambda e: [e], lambda e: e, lambda e: {"events": [e]}, lambda e: [[e]], lambda e: [e, e]])
+def test_flat_events_carry_their_type(settings: Json, layout: Any) -> None:
+    for answer in (layout(INLINE), json.dumps(layout(INLINE))):
+        found = score(answer, gold(SUE), strict=True, **settings)
+        assert (predicted(found), violations(found)) == (INLINE_UNITS, [])
+
+
+@cases("settings", [FLAT_EVENTS, FLAT])
+def test_flat_events_are_read_in_structured_predictions(settings: Json) -> None:
+    protocol = {"metrics": {"response": settings, "schema": {"mode": "syntax_only"}}}
+    evaluation = goldgate.evaluate([gold(SUE)], [{"id": "1", "events": [INLINE, SUE]}], None, protocol)
+    assert (evaluation["strict_f1"], evaluation["schema_compliance_rate"]) == (1.0, 1.0)
+
+
+def test_flat_events_on_their_own_are_joined() -> None:
+    text = f"{json.dumps(INLINE)}\nand\n{json.dumps({'event_type': 'Buy', 'buyer': 'Bo'})}"
+    found = score(text, gold(SUE), **FLAT_EVENTS)
+    assert predicted(found) == {*INLINE_UNITS, ("Buy", "buyer", "bo")}
+    corrected = score(
+        f"{json.dumps(INLINE)}\nCorrected:\n{json.dumps({'event_type': 'Buy', 'buyer': 'Bo'})}",
+        gold(SUE),
+        **FLAT_EVENTS,
+    )
+    assert predicted(corrected) == {("Buy", "buyer", "bo")}
+
+
+def test_what_flat_events_lack_is_a_violation_with_its_place() -> None:
+    found = score([{"plaintiff": "Ann"}], gold(SUE), **FLAT_EVENTS)
+    assert (predicted(found), [kind for kind, _ in violations(found)]) == (
+        set(),
+        ["event_type_invalid", "arguments_not_list"],
+    )
+    found = score([{"type": "Sue", "plaintiff": True}], gold(SUE), flat=True, keys={"event_type": ["type"]})
+    assert violations(found) == [("value_invalid", "$[0].plaintiff")]
+    assert violations(score([{"event_type": "Sue"}], gold(SUE), **FLAT_EVENTS)) == []  # an event without arguments
+    assert predicted(score([SUE], gold(SUE), **FLAT_EVENTS)) == {("Sue", "plaintiff", "ann"), ("Sue", "date", "may")}
+
+
+def test_roles_of_an_event_are_listed_once_for_the_places_of_all_violations(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, calls = Form.inline_values, list[Json]()
+
+    def counted(self: Form, event: Json) -> Json:
+        calls.append(event)
+        return read(self, event)
+
+    monkeypatch.setattr(Form, "inline_values", counted)
+    looked_at = []
+    for count in (2, 100):
+        calls.clear()
+        answer = [{"event_type": "Sue", **dict.fromkeys([f"r{n}" for n in range(count)], True)}]
+        record = score(answer, gold(SUE), flat=True).record
+        looked_at.append(len(calls))
+    assert looked_at[0] == looked_at[1]
+    assert record["violations"][-1]["path"] == "$[0].r99"
 
 
 def test_null_in_a_place_for_a_role_says_that_there_is_none() -> None:

@@ -10,7 +10,7 @@ import yaml
 import goldgate
 from goldgate import Evaluation
 from goldgate.core.tally import total
-from goldgate.suites.extraction.measures import HINT_SHARE, NULL_WORDS, OTHER_KEYS, hint_section
+from goldgate.suites.extraction.hints import BEGINNINGS, HINT_SHARE, NULL_WORDS, counted_hints
 from tests.cases import cases
 from tests.unit.helpers import event, gold
 
@@ -45,6 +45,7 @@ def said(evaluation: Evaluation) -> list[str]:
         ([SUE], []),
         ([], []),
         ({"event_type": "Sue", "trigger": "sued"}, []),
+        ([{"event_type": "Sue", "arguments": [{"plaintiff": "Ann"}]}], []),  # no setting reads it
         (
             FLAT,
             [
@@ -121,9 +122,9 @@ def test_hints_add_up_over_any_split_and_change_no_number() -> None:
     scorer = goldgate.load_scorer(None, {"metrics": {"schema": {"mode": "syntax_only"}}})
     answers = [FLAT, MAPPING, OTHER, [SUE], [], "no idea"]
     tallies = [scorer.score(json.dumps(answer), gold(SUE)).tally for answer in answers]
-    whole = hint_section(total(tallies), scorer.form)
-    assert whole == hint_section(total([total(tallies[3:]), total(reversed(tallies[:3]))]), scorer.form)
-    assert {hint["of"] for hint in whole} == {6}
+    whole = counted_hints(total(tallies), scorer.form)
+    assert whole == counted_hints(total([total(tallies[3:]), total(reversed(tallies[:3]))]), scorer.form)
+    assert {hint.of for hint in whole} == {6}
     assert not any("hint" in name for name in scorer.metrics(total(tallies)))
 
 
@@ -142,9 +143,115 @@ def test_a_report_stored_before_there_were_hints_can_be_shown() -> None:
     assert "Scores" in goldgate.render(report)
 
 
-def test_every_word_and_key_of_the_hints_is_one_that_could_be_declared() -> None:
+def test_every_null_word_is_there_once() -> None:
     assert len(set(NULL_WORDS)) == len(NULL_WORDS)
-    for names in (("event_type", "arguments"), ("role", "argument")):
-        keys = [key for name in names for key in OTHER_KEYS[name]]
-        assert len(set(keys)) == len(keys)
-        assert not set(keys) & set(names) - {"argument"}
+
+
+# --- no score of 0 without a hint
+
+ROLES = {"plaintiff": "Ann", "date": ["May", "June"]}
+RECORD = gold(event("Sue", ("plaintiff", "Ann"), ("date", "May"), ("date", "June")))
+
+
+def listed(role: str = "role", argument: str = "argument") -> list[Any]:
+    return [{role: name, argument: value} for name, value in ROLES.items()]
+
+
+SHAPES: dict[str, Any] = {
+    "flat events": [{"event_type": "Sue", **ROLES}],
+    "flat events with a trigger": [{"event_type": "Sue", "trigger": "sued", **ROLES}],
+    "flat events under a key": {"events": [{"event_type": "Sue", **ROLES}]},
+    "flat events, another key": [{"type": "Sue", **ROLES}],
+    "one flat event": {"event_type": "Sue", **ROLES},
+    "flat, no type": ROLES,
+    "flat, no type, in a list": [ROLES],
+    "mapping": [{"event_type": "Sue", "arguments": ROLES}],
+    "mapping, type": [{"type": "Sue", "arguments": ROLES}],
+    "mapping, other keys": [{"kind": "Sue", "slots": ROLES}],
+    "text for argument": [{"event_type": "Sue", "arguments": listed(argument="text")}],
+    "other keys": [{"kind": "Sue", "slots": listed("slot", "filler")}],
+    "the same key at two levels": [{"type": "Sue", "args": listed("type", "text")}],
+    "events under another key": {"result": [event("Sue", *ROLES.items())]},
+    "several beside the value": [
+        {"event_type": "Sue", "arguments": [{"role": r, "id": "T1", "text": v, "score": 1} for r, v in ROLES.items()]}
+    ],
+}
+
+
+@cases("shape", [*SHAPES])
+def test_the_joint_setting_reads_what_scores_zero(shape: str) -> None:
+    answer = SHAPES[shape]
+    for predicted in (answer, {"events": answer if isinstance(answer, list) else None}):
+        if predicted == {"events": None}:
+            continue
+        evaluation = evaluate([predicted], record=RECORD)
+        assert evaluation["strict_f1"] == 0
+        zero = next(each for each in evaluation.report["stands_out"] if each["code"] == "zero")
+        setting = evaluation.report["hints_setting"]
+        assert zero["message"].endswith(f"to read them, write in the protocol: {setting}")
+        response = yaml.safe_load(setting)["metrics"]["response"]
+        read = evaluate([predicted], response, record=RECORD)
+        assert (read["strict_f1"], read["type_f1"], said(read)) == (1.0, 1.0, [])
+
+
+@cases("beginning", BEGINNINGS)
+def test_an_answer_without_its_beginning_is_hinted_at(beginning: str) -> None:
+    only = event("Sue", *ROLES.items())
+    whole: Any = {"events": [only]} if "events" in beginning else only if beginning[1] == '"' else [only]
+    prediction = {"id": "1", "response": json.dumps(whole).removeprefix(beginning)}
+    protocol: Any = {"metrics": {"schema": {"mode": "syntax_only"}}}
+    evaluation = goldgate.evaluate([RECORD], [prediction], None, protocol)
+    if evaluation["strict_f1"] == 0:  # some are read as they are
+        protocol["metrics"] |= yaml.safe_load(evaluation.report["hints_setting"])["metrics"]
+        assert goldgate.evaluate([RECORD], [prediction], None, protocol)["strict_f1"] == 1.0
+
+
+def test_one_answer_is_enough_where_the_score_is_zero() -> None:
+    others: list[Any] = [[]] * 30
+    few = evaluate([SHAPES["mapping, type"], *others], record=RECORD)
+    assert len(said(few)) == 2
+    assert said(evaluate([SHAPES["mapping, type"], [event("Sue", *ROLES.items())], *others], record=RECORD)) == []
+
+
+def test_of_settings_that_exclude_each_other_that_of_more_answers_is_taken() -> None:
+    flat, mapping = SHAPES["flat events"], SHAPES["mapping, type"]
+    for answers, part in (([flat, flat, mapping], "flat: true"), ([flat, mapping, mapping], "arguments: mapping")):
+        setting = evaluate(answers, record=RECORD).report["hints_setting"]
+        assert setting == f'metrics: {{response: {{keys: {{event_type: ["event_type", "type"]}}, {part}}}}}'
+
+
+@cases(
+    ("answer", "expected"),
+    [
+        ([event("sue", ("plaintiff", "Ann"))], ["the event type “sue” where gold has “Sue”"]),
+        ([event("“Sue”:", ("plaintiff", "Ann"))], ["the event type ““Sue”:” where gold has “Sue”"]),
+        (
+            [event("Sue", ("Plaintiff", "Ann"), ("*date*", "May"))],
+            ["the role “*date*” where gold has “date”", "the role “Plaintiff” where gold has “plaintiff”"],
+        ),
+        ([{"event_type": "SUE", "arguments": {"DATE": "May"}}], [
+            "arguments as an object",
+            "the event type “SUE” where gold has “Sue”",
+            "the role “DATE” where gold has “date”",
+        ]),
+        ({"Date": "May"}, ["one flat object from roles to values", "the role “Date” where gold has “date”"]),
+    ],
+)  # fmt: skip
+def test_names_in_another_spelling_are_to_be_renamed(answer: Any, expected: list[str]) -> None:
+    report = evaluate([answer], record=RECORD).report
+    assert [hint["have"] for hint in report["hints"]] == expected
+    settings = [hint["setting"] for hint in report["hints"] if "where gold has" in hint["have"]]
+    assert settings == [None] * len(settings)
+    messages = [each["message"] for each in report["stands_out"]]
+    assert any(message.endswith("rename one of the two") for message in messages)
+
+
+def test_gold_in_another_form_given_as_predictions_gets_its_hint() -> None:
+    record = {"id": "1", "events": [{"type": "Sue", "arguments": {"plaintiff": "Ann"}}]}
+    report = goldgate.evaluate([record], [record], None, {"metrics": {"schema": {"mode": "syntax_only"}}}).report
+    zero = next(each for each in report["stands_out"] if each["code"] == "zero")
+    assert "arguments: mapping" in zero["message"]
+    flat = {"id": "1", "events": [{"event_type": "Sue", "plaintiff": "Ann"}]}
+    schema = {"event_types": {"Sue": {"roles": ["plaintiff"]}}}
+    report = goldgate.evaluate([flat], [flat], schema).report
+    assert report["hints_setting"] == "metrics: {response: {flat: true}}"

@@ -222,7 +222,7 @@ def test_what_is_printed_is_short() -> None:
 def test_data_frames_say_what_to_install(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """tests/with_tools has those of libraries that are installed."""
     monkeypatch.setitem(sys.modules, library, None)  # as if it were not installed
-    evaluation = goldgate.evaluate([GOLD], [], SCHEMA, records=True)
+    evaluation = goldgate.evaluate([GOLD], [], SCHEMA, records=True, allow_empty=True)
     for ask in (evaluation.to_dataframe, evaluation.samples_to_dataframe):
         with pytest.raises(ImportError, match=f"pip install {library}"):
             ask(library)

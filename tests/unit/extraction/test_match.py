@@ -166,9 +166,18 @@ def test_equal_arguments_match_wherever_they_stand() -> None:
     assert hits(ours, theirs, relaxed="span_iou") == (1, 1)
 
 
-def test_argument_that_stands_at_two_places_may_be_matched_by_either() -> None:
-    ours = with_spans(spanned("abc", 0, 4), spanned("abc", 50, 54))
-    assert hits(ours, with_spans(spanned("xyz", 51, 55)), relaxed="span_iou") == (0, 1)  # 3 of 5
+def test_gold_argument_that_stands_at_two_places_may_be_matched_by_either() -> None:
+    theirs = with_spans(spanned("xyz", 0, 4), spanned("xyz", 50, 54))
+    assert hits(with_spans(spanned("abc", 51, 55)), theirs, relaxed="span_iou") == (0, 1)  # 3 of 5
+
+
+def test_one_value_at_all_offsets_matches_nothing_by_them() -> None:
+    theirs = with_spans(spanned("xyz", 51, 55))
+    everywhere = [spanned("abc", start, start + 4) for start in range(60)]
+    assert hits(with_spans(*everywhere), theirs, relaxed="span_iou") == (0, 0)
+    assert hits(with_spans(everywhere[51], everywhere[51]), theirs, relaxed="span_iou") == (0, 1)  # one place, twice
+    padded = [spanned("xyz abc", start, start + 7) for start in range(60)]  # its text: 3 of 6
+    assert hits(with_spans(*padded), theirs, relaxed="span_iou") == (0, 1)
 
 
 def test_offsets_do_not_matter_to_the_other_rule() -> None:

@@ -137,6 +137,9 @@ def test_an_argument_is_where_the_mention_is_that_it_names() -> None:
     elsewhere["event_mentions"][0]["arguments"][0] |= {"start": 3, "end": 4}  # published loaders look at the mention
     assert named("oneie").convert(elsewhere)["events"][0]["arguments"][0]["argument"] == "O'Neil"
     del elsewhere["event_mentions"][0]["arguments"][0]["entity_id"]
+    argument = named("oneie").convert(elsewhere)["events"][0]["arguments"][0]
+    assert argument == {"role": "Victim", "argument": "O'Neil"}  # other words stand there, so that it has no offsets
+    del elsewhere["event_mentions"][0]["arguments"][0]["text"]
     assert named("oneie").convert(elsewhere)["events"][0]["arguments"][0]["argument"] == "died"
 
 

@@ -19,7 +19,9 @@ def join(tmp_path: Path, gold: list[str], predictions: list[str]) -> dict[str, b
     for name, lines in (("gold", gold), ("predictions", predictions)):
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
     records = io.BytesIO()
-    goldgate.evaluate_files(tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl", None, protocol(), records=records)
+    goldgate.evaluate_files(
+        tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl", None, protocol(), allow_empty=True, records=records
+    )
     samples = [json.loads(line) for line in records.getvalue().splitlines()]
     return {sample["id"]: sample["parse"] is not None for sample in samples}
 

@@ -34,6 +34,7 @@ class Run:
             predictions,
             None,
             protocol(),
+            allow_empty=True,
             records=stream,
         )
         self.samples: list[Json] = [json.loads(line) for line in stream.getvalue().splitlines()]

@@ -73,7 +73,7 @@ def blocks(text: str) -> tuple[Block, ...]:
 def page(text: str, *of: Block) -> Page:
     """A page with everything that a page can have."""
     gates = (
-        GateLine(text, Gate(min=Decimal("0.80")), RATE, "PASS", "3/4 is ≥ 0.80", "inconclusive"),
+        GateLine(text, Gate(min=Decimal("0.80")), RATE, "PASS", "3/4 is ≥ 0.80"),
         GateLine("b", Gate(max=Decimal("0.1"), severity="warn"), UNDEFINED, "FAIL", f"not_evaluable: {text}"),
         GateLine("c", Gate(equals=Decimal("1.00")), UNDEFINED, "FAIL", f"not_evaluable: {text}"),
         GateLine("d", Gate(equals=Decimal("1.00")), RATE, "FAIL", f"3/4 is not = 1.00; {text}"),

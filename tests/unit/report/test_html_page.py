@@ -64,7 +64,7 @@ def selection(units: Iterable[tuple[UnitSummary, UnitPage]], *rest: Any, limit: 
 
 def failed(metric: str) -> GateLine:
     measured = MeasuredValue(0.5, 1, 2, interval=IntervalEnds(0.2, 0.8))
-    return GateLine(metric, Gate(min=Decimal("0.9")), measured, "FAIL", "1/2 is not ≥ 0.9", "refuted")
+    return GateLine(metric, Gate(min=Decimal("0.9")), measured, "FAIL", "1/2 is not ≥ 0.9")
 
 
 def test_nothing_in_a_page_leads_elsewhere_and_only_our_own_script_runs() -> None:

@@ -82,9 +82,9 @@ def test_a_tiny_data_set_decides_nothing(units: int) -> None:
 
 def test_the_reason_names_the_samples_that_would_decide() -> None:
     result = judged(sure(min="0.79"), EIGHTY)
-    assert result.reason.startswith("80/100 may or may not be ≥ 0.79: from 0.72")
-    number = int(result.reason.rpartition("; ")[2].partition(" ")[0].replace(",", ""))
-    assert result.reason.endswith(f"{number:,} samples like these 100 would decide it")
+    assert result.reason.startswith("80/100 does not decide ≥ 0.79: from 0.72")
+    number = int(result.reason.rpartition("; about ")[2].partition(" ")[0].replace(",", ""))
+    assert result.reason.endswith(f"; about {number:,} samples would decide it, and 100 have something to count")
     # Of so many like these the gate would pass, and of one less it would not.
     enough = rate({(1, 1): 80 * number, (0, 1): 20 * number})
     assert enough.sums is not None
@@ -104,7 +104,7 @@ def test_what_has_no_interval_is_inconclusive() -> None:
     result = judged(sure(min="0.5"), Rate(8, 10))
     assert (result.verdict, result.reason) == (
         Verdict.INCONCLUSIVE,
-        "8/10 may or may not be ≥ 0.5: it is not a sum over units",
+        "8/10 does not decide ≥ 0.5: it is not a sum over units",
     )
 
 
@@ -192,7 +192,7 @@ CLOSE = {(1, 1, 1, 1): 870, (0, 1, 0, 1): 100, (1, 1, 0, 1): 10, (0, 1, 1, 1): 2
 
 def test_not_worse_than_is_judged_by_the_paired_difference() -> None:
     measured = rate({(1, 1): 880, (0, 1): 120})
-    # se = sqrt((30/1000 - 0.01²)/999) = 0.00547; 30 differ, t(0.95, 29) = 1.699: -0.01 ± 0.0093 is -0.0193 and -0.0007.
+    # √((30 - 1000 · 0.01² + 2)/(1001 · 1002)) = 0.00564, t(0.95, 999) = 1.646: -0.01 ± 0.0093 is -0.0193 and -0.0007.
     assert judged(drop("0.02"), measured, against(CLOSE)).verdict is Verdict.PASS
     assert judged(drop("0.018"), measured, against(CLOSE)).verdict is Verdict.INCONCLUSIVE
     assert judged(drop("0.002"), measured, against(CLOSE)).verdict is Verdict.INCONCLUSIVE
@@ -208,9 +208,9 @@ def test_not_worse_than_is_judged_by_the_paired_difference() -> None:
 
 def test_an_open_comparison_names_the_samples_that_would_decide() -> None:
     reason = judged(drop("0.018"), rate({(1, 1): 880, (0, 1): 120}), against(CLOSE)).reason
-    # 1.645 · 0.00547 · sqrt(1000 / n) < 0.008 from n = 1266 on.
-    assert reason.startswith("a difference of -0.0100 from main/ may or may not be ≥ -0.018")
-    assert 1260 < int(reason.rpartition("; ")[2].partition(" ")[0].replace(",", "")) < 1272
+    # Σ(n d)² is 29.9 of 1,000; 1.646 · √((0.0299 n + 2)/((n + 1)(n + 2))) < 0.008 from n = 1,327 on.
+    assert reason.startswith("a difference of -0.0100 from main/ does not decide ≥ -0.018")
+    assert reason.endswith("; about 1,327 samples would decide it, and 1,000 have something to count")
 
 
 def test_a_rise_is_the_other_side() -> None:
@@ -242,7 +242,7 @@ def test_three_samples_alike_do_not_show_that_two_systems_are() -> None:
 def test_the_same_bytes_are_no_drop_and_the_report_says_so() -> None:
     result = judged(drop("0"), rate({(1, 1): 3}), against({(1, 1, 1, 1): 3}, same=True))
     assert result.verdict is Verdict.PASS
-    assert result.reason.endswith("main/ judges the same bytes, so there is nothing to compare")
+    assert result.reason.endswith("main/ has the same answers, so there is nothing to compare")
 
 
 def test_a_stored_rate_that_is_undefined_is_not_evaluable() -> None:

@@ -17,9 +17,12 @@ from goldgate.stats.paired import (
     WinCounts,
     count_wins,
     difference_interval,
+    difference_test,
     paired_sums,
+    plus_two,
     swap_test,
     t_test,
+    units_to_tell,
 )
 from tests.cases import cases
 
@@ -104,9 +107,62 @@ def test_difference_and_interval_by_hand() -> None:
     assert found.value == Fraction(1, 2)
     assert found.se == pytest.approx(sqrt(Fraction(4, 3) * Fraction(4, 64)))
     assert isinstance(found.interval, Interval)
-    assert found.interval.low == pytest.approx(0.5 - t_quantile(0.975, 3) * found.se, abs=2e-9)
+    # and with two more units that changed wholly: n' = 6, 6/5 · (16 · 4/64 + 2)/36 = 1/10
+    assert found.interval.low == pytest.approx(0.5 - t_quantile(0.975, 3) * sqrt(0.1), abs=2e-9)
     assert found.interval.high == 1.0  # a difference of shares ends there
     assert found.standing == WinCounts(wins=2, ties=2, losses=0)
+
+
+def test_few_changes_are_not_certain() -> None:
+    # 4 of 20 changed, all one way: Σ(n d)² = 4 · 0.8² + 16 · 0.2² = 3.2; v = 5.2/(21 · 22), t₁₉ = 2.093
+    found = compared({(1, 1, 1, 1): 16, (0, 1, 1, 1): 4})
+    assert isinstance(found.interval, Interval)
+    assert (round(found.interval.low, 3), round(found.interval.high, 3)) == (-0.422, 0.022)
+    assert found.p == 0.125
+    assert found.interval.method == "paired-plus-two-t"
+
+
+def test_an_interval_holds_0_where_p_does_not_exclude_it() -> None:
+    # 5 of 300 changed, all one way: -5/300 + 1.888 · √(6.917/(301 · 302)) is below 0 at 94 %, and p = 2/2⁵ above 6 %
+    sums = paired_sums({(1, 1, 1, 1): 295, (0, 1, 1, 1): 5})
+    assert difference_test(sums)[0] == 0.0625
+    half = t_quantile(0.97, 299) * sqrt(plus_two(sums.variance or 0, 300))
+    assert -5 / 300 + half < 0
+    held, excluded = (difference_interval(sums, level) for level in (0.94, 0.93))
+    assert isinstance(held, Interval)
+    assert isinstance(excluded, Interval)
+    assert [held.high, held.low] == [0.0, pytest.approx(-5 / 300 - half)]
+    assert excluded.high < 0
+
+
+def test_a_metric_that_is_no_share_has_the_plain_interval() -> None:
+    # claims of a run: 2, 3 and 4 less 1 each; e = (1, 2, 3) - 2 over 3 runs, Σe² = 2/9, times 3/2
+    sums = paired_sums({(2, 1, 1, 1): 1, (3, 1, 1, 1): 1, (4, 1, 1, 1): 1})
+    plain, wider = difference_interval(sums, share=False), difference_interval(sums, 0.6, share=False)
+    assert isinstance(plain, Interval)
+    assert isinstance(wider, Interval)
+    assert plain.method == wider.method == "paired-t"
+    half = t_quantile(0.975, 2) * sqrt(1 / 3)
+    assert [plain.low, plain.high] == [pytest.approx(2 - half), pytest.approx(2 + half)]
+    assert isinstance(difference_interval(paired_sums({(2, 1, 1, 1): 3}), share=False), NoInterval)
+
+
+def test_the_number_of_units_that_would_tell() -> None:
+    sums = paired_sums({(1, 1, 1, 1): 96, (0, 1, 1, 1): 4})
+    needed = units_to_tell(sums, Fraction(-1, 10), 0.95, share=True)
+    assert needed is not None
+    halves = [t_quantile(0.975, n - 1) * sqrt(plus_two(sums.variance or 0, 100, n)) for n in (needed - 1, needed)]
+    assert halves[0] >= 0.06 > halves[1]
+    assert units_to_tell(sums, Fraction(-4, 100), 0.95, share=True) is None
+    alike = paired_sums({(1, 1, 1, 1): 50})  # 1.9686 · √(2/(277 · 278)) = 0.01003, and 0.00999 at 277
+    assert units_to_tell(alike, Fraction(-1, 100), 0.95, share=True) == 277
+    assert units_to_tell(alike, Fraction(-1, 100), 0.95, share=False) is None
+
+
+def test_beyond_a_thousand_changed_units_p_is_students() -> None:
+    assert difference_test(paired_sums({(1, 1, 0, 1): 540, (0, 1, 1, 1): 460}))[1]["method"] == "swap"
+    sums = paired_sums({(1, 1, 0, 1): 541, (0, 1, 1, 1): 460})
+    assert difference_test(sums) == (t_test(sums), {"method": "paired-t"})
 
 
 def test_a_system_with_itself() -> None:
@@ -118,27 +174,24 @@ def test_a_system_with_itself() -> None:
 
 
 def test_systems_that_came_out_alike_may_differ_all_the_same() -> None:
-    found = compared({(3, 4, 3, 4): 10, (1, 2, 1, 2): 5})
+    found = compared({(3, 4, 3, 4): 40, (1, 2, 1, 2): 10})
     assert found.value == 0
     assert found.p == 1.0
     assert isinstance(found.interval, Interval)
-    assert found.interval.low == -found.interval.high < -0.1
+    assert found.interval.low == -found.interval.high == -0.055186457  # t₄₉ · √(2/(51 · 52))
 
 
 def test_all_units_alike_leave_a_width() -> None:
     found = compared({(1, 1, 0, 1): 10})
     assert found.value == 1
     assert isinstance(found.interval, Interval)
-    assert found.interval.method == "newcombe"
     assert found.interval.low < 0.8
     assert found.interval.high == 1.0
 
 
-def test_one_unit_has_a_wide_interval_and_no_t_test() -> None:
+def test_one_unit_says_nothing_of_others() -> None:
     sums = paired_sums({(1, 1, 0, 1): 1})
-    found = difference_interval(sums)
-    assert isinstance(found, Interval)
-    assert found.low <= 0
+    assert difference_interval(sums) == Interval(0.95, -1.0, 1.0, "paired-plus-two-t", 1)
     assert t_test(sums) is None
 
 

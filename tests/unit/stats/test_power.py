@@ -5,14 +5,12 @@ from fractions import Fraction
 import pytest
 
 from goldgate.core.sums import RatioSums, pair_sums
-from goldgate.stats.distributions import t_quantile
 from goldgate.stats.interval import (
     Interval,
     detectable_difference,
     share_interval,
     units_needed,
     units_to_decide,
-    units_to_separate,
     unseen_difference_se,
 )
 from tests.cases import cases
@@ -61,14 +59,6 @@ def test_an_open_gate_says_how_many_units_would_decide_it() -> None:
     assert now.low < before.low <= 0.85 < then.low
     assert units_to_decide(sums, Fraction(9, 10)) is None
     assert units_to_decide(RatioSums(), Fraction(9, 10)) is None
-
-
-def test_a_difference_stays_clear_of_its_margin() -> None:
-    needed = units_to_separate(0.01, 300, 0.01)
-    assert needed is not None
-    assert t_quantile(0.975, needed - 1) * 0.01 * (300 / needed) ** 0.5 < 0.01
-    assert t_quantile(0.975, needed - 2) * 0.01 * (300 / (needed - 1)) ** 0.5 >= 0.01
-    assert units_to_separate(0.01, 300, 0.0) is None
 
 
 def test_an_unseen_system_is_as_uncertain() -> None:

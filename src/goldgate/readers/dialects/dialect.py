@@ -8,7 +8,8 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place, describe_value
@@ -17,10 +18,11 @@ CharacterSpan = tuple[int, int]
 
 
 class TokenText(NamedTuple):
-    """A text, and the span of each of its tokens in it."""
+    """A text, and the span of each of its tokens in it; or of each of its characters."""
 
     text: str
     spans: list[CharacterSpan]
+    in_characters: bool = False
 
     def characters(self, start: int, end: int) -> CharacterSpan:
         """The span in characters of the tokens from `start` to before `end`, of which there is at least one."""
@@ -35,6 +37,10 @@ def join_tokens(tokens: Sequence[str]) -> TokenText:
         spans.append((at, at + len(token)))
         at += len(token) + 1
     return TokenText(" ".join(tokens), spans)
+
+
+def as_characters(text: str) -> TokenText:
+    return TokenText(text, [(at, at + 1) for at in range(len(text))], in_characters=True)
 
 
 def align_tokens(tokens: Sequence[str], text: str) -> TokenText | None:
@@ -72,8 +78,31 @@ def _after_marks(token: str, text: str, at: int) -> int | None:
 JsonObject = dict[str, Any]
 
 
+class PlacedWords(NamedTuple):
+    """The words of a mention with its offsets, and whether they are there: by tokens, and by characters."""
+
+    path: str
+    words: str
+    span: CharacterSpan
+    fits: tuple[bool, bool]
+
+    def __str__(self) -> str:
+        return f"{describe_value(self.words)} at [{self.span[0]}, {self.span[1]})"
+
+
+def has_words(text: TokenText, start: int, end: int, words: object) -> bool:
+    """Whether these tokens are these words: blanks aside, and marks too, because tokenizers rewrite some."""
+    both = text.text[slice(*text.characters(start, end))], str(words)
+    ours, theirs = ("".join(filter(str.isalnum, each)) or "".join(each.split()) for each in both)
+    return ours == theirs
+
+
 class Dialect(NamedTuple):
-    """A published format. `convert` raises an InputError that names the field; a record without an id gets a number."""
+    """A published format. `convert` raises an InputError that names the field; a record without an id gets a number.
+
+    `convert_characters` is for a format whose offsets count tokens in some files and characters in others; the words of
+    its `mentions` tell which.
+    """
 
     name: str
     about: str
@@ -81,6 +110,56 @@ class Dialect(NamedTuple):
     convert: Callable[[Any], JsonObject]
     keys: tuple[str, ...] = ()  # that a record has; none where a record is a list
     is_conclusive: Callable[[Any], bool] = lambda record: True  # False: the record may also be of a similar dialect
+    mentions: Callable[[Any], Iterable[PlacedWords]] = lambda record: ()
+    convert_characters: Callable[[Any], JsonObject] | None = None
+
+
+class OffsetReading(NamedTuple):
+    """How the offsets of a file are read: the dialect that converts them so, and whether some mentions do not fit."""
+
+    dialect: Dialect
+    in_characters: bool = False
+    has_misplaced: bool = False
+
+    def misplaced(self, record: Any) -> Iterator[PlacedWords]:
+        """The mentions of a record whose words are not at their offsets: they are converted without offsets."""
+        mentions = self.dialect.mentions(record) if self.has_misplaced else ()
+        return (mention for mention in mentions if not mention.fits[self.in_characters])
+
+
+def choose_reading(
+    dialect: Dialect, records: Iterable[tuple[Any, Any]], place: Callable[[Any, str], Place] | None = None
+) -> OffsetReading:
+    """The reading that fits most mentions; tokens where both fit as many, or where nothing can be compared.
+
+    Where it does not fit even half of them, an InputError with the place of the first, if there is a `place`.
+    """
+    if dialect.convert_characters is None:
+        return OffsetReading(dialect)
+    mentions, misfits = 0, [0, 0]
+    first: list[tuple[Any, PlacedWords] | None] = [None, None]
+    for key, record in records:
+        with suppress(InputError):  # converting the record names what is wrong
+            for mention in dialect.mentions(record):
+                mentions += 1
+                for reading in (0, 1):
+                    misfits[reading] += not mention.fits[reading]
+                    if first[reading] is None and not mention.fits[reading]:
+                        first[reading] = key, mention
+    in_characters = misfits[1] < misfits[0]
+    example = first[in_characters]
+    if place is not None and example is not None and 2 * misfits[in_characters] > mentions:
+        raise InputError(
+            "gold.wrong_offsets",
+            "most mentions are not at their offsets",
+            place=place(example[0], example[1].path),
+            expected="the words of a mention at its offsets, which count tokens or characters, the end exclusive",
+            found=f"other words for {misfits[in_characters]} of {mentions} mentions, such as {example[1]}",
+            advice="are the ends inclusive, or is another text counted? correct the offsets, or leave them out",
+        )
+    if in_characters:
+        dialect = dialect._replace(name=f"{dialect.name}.characters", convert=dialect.convert_characters)
+    return OffsetReading(dialect, in_characters, example is not None)
 
 
 class Node:
@@ -169,7 +248,7 @@ def token_part(text: TokenText, start: int, end: int, name: str) -> JsonObject:
     part: JsonObject = {name: text.text[first:last]}
     if first < last:
         part |= {"start": first, "end": last}
-    return part | {"token_start": start, "token_end": end}
+    return part if text.in_characters else part | {"token_start": start, "token_end": end}
 
 
 def character_part(text: object, start: object, end: object, name: str) -> JsonObject:

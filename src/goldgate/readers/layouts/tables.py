@@ -30,6 +30,11 @@ _ONE_ROW = (
     'write {"id": …, "text": …, "events": […]} or {"id": …, "value": {…}} for each document, one per line of '
     "a .jsonl file"
 )
+_LONG_FORM = {"event_type", "role", "argument"}  # columns of a table with one row per argument
+_JOIN_ROWS = (
+    "this table has one row per argument, and a record is one document: docs/files.md has the pandas lines that join "
+    'its rows (under "One row per argument")'
+)
 _LABEL = "label"
 _ONE_LABEL = "one row per label, with the columns id, label, by (who gave it) and kind (human or judge)"
 _LABEL_SCALARS = ("drawn", "judge_seen")  # columns of labels that hold no text; how a label is read, the words decide
@@ -96,6 +101,7 @@ def _rows(file: RecordFile, names: Sequence[str | None], advice: str) -> Iterato
             columns = rows.fieldnames or []
             if None not in names and not any(name in columns for name in names):
                 expected = f"a column {' or '.join(map(str, names))}"
+                advice = _JOIN_ROWS if set(columns) >= _LONG_FORM else advice
                 raise _bad_table_error(file, 1, expected, f"the columns {', '.join(columns)}", advice)
             if len({*columns}) < len(columns):
                 twice = next(name for name in columns if columns.count(name) > 1)

@@ -428,7 +428,8 @@ def _grid(grid: Grid, block: Matrix, title: str, most: int, facets: Facets) -> M
     """Rows by columns; the darker, the more; the count in each leads to its units."""
     rows, columns = grid.rows[:MAX_NAMES], grid.columns[:MAX_NAMES]
     names = html_names((*grid.rows, *grid.columns))
-    corner = element("td", f"{html_sentence(block.row_title)} ↓ {html_sentence(block.column_title)} →")
+    titles = (f"{html_sentence(block.row_title)} ↓", f"{html_sentence(block.column_title)} →", f"({block.counted})")
+    corner = element("td", " ".join(titles))
     head = element("tr", corner, *(element("th", names[each], scope="col", dir="auto") for each in columns))
     body = []
     for row, counts in zip(rows, grid.counts, strict=False):
@@ -491,9 +492,9 @@ def _findings(block: FindingList, title: str, facets: Facets, most: int) -> Mark
             element("td", facet_link(html_sentence(place), facets, "id", unit), dir="auto"),
             element("td", html_sentence(message), dir="auto"),
         )
-        for severity, code, place, message, unit in block.rows[:most]
+        for severity, code, place, message, unit, *_ in block.rows[:most]
     ]
-    table = html_table(title, column_heads(["severity", "code", "where", "message"]), rows, class_="data findings")
+    table = html_table(title, column_heads(block.heads), rows, class_="data findings")
     return fragment(table, _more(len(block.rows) - len(rows)))
 
 

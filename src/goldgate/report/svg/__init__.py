@@ -166,7 +166,8 @@ def matrix_picture(matrix: Matrix, kind: str, title: str) -> CountPicture:
             rows.append(f"{grid.group} / {row}" if matrix.group_title else row)
             counts.append(tuple(by_column.get(name, 0) for name in columns))
     row_title = f"{matrix.group_title} / {matrix.row_title}" if matrix.group_title else matrix.row_title
-    return CountPicture(kind, title, row_title, matrix.column_title, tuple(rows), columns, tuple(counts))
+    note = f"Counts of {matrix.counted}."
+    return CountPicture(kind, title, row_title, matrix.column_title, tuple(rows), columns, tuple(counts), notes=(note,))
 
 
 def comparison_page(report: ComparisonReport) -> Page:

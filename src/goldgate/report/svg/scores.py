@@ -245,7 +245,9 @@ def _scale(drawn: _GateScale) -> Scale:
     if drawn.most is not None:
         far = as_fraction(drawn.most) - span * _BEYOND
         beyond.append(far if low < 0 else Fraction(0) if low <= span else max(far, Fraction(0)))
-    is_count = not measured.counts and all(number.denominator == 1 for number in values)
+    is_count = (
+        measured.denominator is None and measured.averaged is None and all(number.denominator == 1 for number in values)
+    )
     return fit_scale([*values, *beyond], whole=is_count)
 
 
@@ -254,7 +256,8 @@ def _verdict(gate: GateLine) -> str:
 
 
 def _scale_words(scale: _GateScale) -> str:
-    numbers = f"{scale.measured}{_interval_words(scale.measured)}"
+    behind = f" ({scale.measured.counts})" if scale.measured.missing else ""
+    numbers = f"{scale.measured}{behind}{_interval_words(scale.measured)}"
     return f"{_verdict(scale.gate)} {scale.label}: {numbers}, gate {scale.bounds}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,7 +17,10 @@ from goldgate.errors import InputError, Place, describe_value
 from goldgate.pipeline import Progress, judge
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.dialects import recognize_dialect_of
-from goldgate.readers.guess import bad_id_error, describe_id
+from goldgate.readers.dialects.dialect import choose_reading
+from goldgate.readers.gold_files import misplaced_findings
+from goldgate.readers.guess import bad_id_error, describe_id, unknown_id_message
+from goldgate.readers.joined_suite import no_predictions_error
 from goldgate.readers.layouts import chat
 from goldgate.readers.layouts.layout import has_path, value_at
 from goldgate.readers.unit_records import whole_record
@@ -45,6 +49,7 @@ def evaluate_files(
     dialect: str | None = None,
     id_field: str | None = None,
     response_field: str | None = None,
+    allow_empty: bool = False,
     workers: int | None = None,
     engine: EngineName = "processes",
     ray_address: str | None = None,
@@ -54,7 +59,8 @@ def evaluate_files(
     """Score stored answers of an extraction model and judge them.
 
     Without `schema`, event types and roles are those of the gold. `dialect` names the published format of the gold;
-    `id_field` and `response_field` are dotted paths into predictions.
+    `id_field` and `response_field` are dotted paths into predictions. Files without any prediction are an error
+    without `allow_empty`.
     `records` receives a line of JSON for each sample (what the command writes to samples.jsonl); with `records=True`,
     `evaluation.samples` keeps them. With the engine "ray" it is scored on the cluster at `ray_address`.
     """
@@ -65,6 +71,7 @@ def evaluate_files(
         "dialect": dialect,
         "id_field": id_field,
         "response_field": response_field,
+        "allow_empty": "allow_empty" if allow_empty else None,
     }
     return evaluate_stored(SUITE.name, inputs, protocol, workers, engine, ray_address, records, progress)
 
@@ -76,6 +83,7 @@ def evaluate(
     protocol: ProtocolSource = None,
     *,
     id_field: str | None = None,
+    allow_empty: bool = False,
     records: bool = False,
 ) -> Evaluation:
     """Score records that are in memory: the same as `evaluate_files` on files that hold them.
@@ -90,13 +98,17 @@ def evaluate(
     stored = load_reference_runs(SUITE, plan)
     event_schema = obtain_event_schema(schema)
     answers = _by_id(predictions, "predictions", id_field)
-    ours, dialects = _convert_gold(gold)
+    predicted = len(answers)
+    ours, dialects, misplaced = _convert_gold(gold)
     golds = _parse_all(ours, event_schema, id_field)
+    if golds and not answers and not allow_empty:
+        raise no_predictions_error()
     if event_schema is None and needs_schema(plan.settings):
         event_schema = derive_from_events(record.events for record in golds.values())
     scorer = Scorer(plan.settings, event_schema)
     outcome = ExtractionOutcome(plan.settings, event_schema)
     outcome.settings.update(dialects)
+    outcome.findings += misplaced.to_list()
     tally, findings, samples = scorer.tally(), LimitedFindings(), list[dict[str, Any]]()
     for identity, parsed in golds.items():
         sample = Sample(parsed)
@@ -114,7 +126,7 @@ def evaluate(
     for identity, (number, _) in answers.items():
         raise InputError(
             "predictions.unknown_id",
-            "no gold record has the id of this prediction",
+            unknown_id_message(predicted - len(answers), predicted, len(golds)),
             place=_place("predictions", number, "id"),
             found=describe_id(identity),
         )
@@ -128,18 +140,23 @@ def load_event_scorer(schema: SchemaSource = None, protocol: ProtocolSource = No
     return Scorer(load_plan(SUITE, protocol).settings, obtain_event_schema(schema))
 
 
-def _convert_gold(gold: Iterable[Mapping[str, Any] | Gold]) -> tuple[list[Any], dict[str, str]]:
-    """Gold in our own form, converted from the dialect of the first record; and the entry of the signature for it."""
+def _convert_gold(
+    gold: Iterable[Mapping[str, Any] | Gold],
+) -> tuple[list[Any], dict[str, str], LimitedFindings]:
+    """Gold in our own form, converted from the dialect of the first record; the entry of the signature for it; and
+    mentions that are not at their offsets."""
     _require_records(gold, "gold")
-    records = list(gold)
-    dialect = recognize_dialect_of(record for record in records if not isinstance(record, Gold))
+    records, findings = list(gold), LimitedFindings()
+    published = [(number, record) for number, record in enumerate(records, 1) if not isinstance(record, Gold)]
+    dialect = recognize_dialect_of(record for _, record in published)
     if dialect is None:
-        return records, {}
-    converted: list[Any] = []
-    for number, record in enumerate(records, 1):
+        return records, {}, findings
+    reading = choose_reading(dialect, published, partial(_place, "gold"))
+    for number, record in published:
         with _located("gold", number):
-            converted.append(record if isinstance(record, Gold) else {"id": str(number), **dialect.convert(record)})
-    return converted, {"dialect": dialect.name}
+            records[number - 1] = converted = {"id": str(number), **reading.dialect.convert(record)}
+        findings.add(misplaced_findings(reading, record, str(converted["id"])))
+    return records, {"dialect": reading.dialect.name}, findings
 
 
 def _parse_all(records: list[Any], schema: EventSchema | None, id_field: str | None) -> dict[str, Gold]:

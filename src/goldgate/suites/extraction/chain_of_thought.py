@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, over
+from goldgate.core.measure import UNITS_COLUMN, ColumnRatio, RatioMeasure, over
 from goldgate.core.metric import Count, Metrics
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
@@ -17,8 +18,10 @@ from goldgate.core.value_text import (
     LATIN,
     automata,
     contained_values,
+    join_words,
     normalize,
     normalize_all,
+    normalize_with_blanks,
 )
 from goldgate.response import Status
 from goldgate.response.parsed import ThoughtState
@@ -27,11 +30,12 @@ from goldgate.suites.extraction.events import Events, Unit
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.relaxed_matching import common_prefix_length, common_suffix_length
 from goldgate.suites.extraction.records import Facts
-from goldgate.suites.extraction.settings import CotSettings
+from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings
 
 if TYPE_CHECKING:
     from goldgate.suites.extraction.contracts import CotRecord
 
+MAX_THOUGHT = 1_000_000  # characters of a thought that are looked at; what is named behind them is not named
 MANY_LINES = 20_000  # values times lines, from which on looking for one role after the other takes too long
 
 
@@ -66,19 +70,50 @@ _PLACES = 16  # of a part in the source text that are looked at
 _GAP = "\0"  # what is left of what does not count; no value goes across it
 
 
-def without_negations(events: Events, thought: str) -> str:
-    """The thought without the clauses that negate, on as many lines.
+_BEFORE_COLON = r"(?<!\w){}(?=\s*[:：=])"
+_BEHIND_COLON = r"[:：=][ \t\"'`*“”]*{}(?=[ \t\"'`*“”]*(?:[;!,.，。；！\n]|$))"
+_NEGATING_VALUES = 100  # of an answer with more, no clause is kept for their sake
 
-    Nothing is left out where a value of the answer negates itself (`not guilty`).
+
+def negating_names(names: Iterable[str], alone: str = _BEFORE_COLON) -> re.Pattern[str] | None:
+    """What finds names that hold a word by which a clause negates: `Contract No`. None where no name does.
+
+    A name that is such a word and no more (`No`) is one only `alone`: before a colon.
+    """
+    patterns = [
+        (alone if NEGATION.fullmatch(name) else r"(?<!\w){}(?!\w)").replace("{}", re.escape(name))
+        for name in sorted({*names}, key=lambda name: (-len(name), name))
+        if NEGATION.search(name)
+    ]
+    return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
+
+
+def _negating_values(events: Events) -> re.Pattern[str] | None:
+    """`negating_names` of the values of an answer, such as `not guilty`; `No` is one behind a colon."""
+    texts = [text for columns in events.columns for text in columns[2]]
+    if NEGATION.search("\0".join(texts)) is None:  # no negation goes across a NUL
+        return None
+    negating = {text.strip() for text in texts if NEGATION.search(text)}
+    return negating_names(negating, _BEHIND_COLON) if len(negating) <= _NEGATING_VALUES else None
+
+
+def without_negations(events: Events, thought: str, names: re.Pattern[str] | None = None) -> str:
+    """The thought without its negated clauses, on as many lines.
+
+    Words inside names of the schema, and values of the answer, do not count as negations.
     """
     if NEGATION.search(thought) is None:
         return thought
-    values = "\0".join([text for columns in events.columns for text in columns[2]])  # no negation goes across a NUL
-    if NEGATION.search(values) is not None:
-        return thought
-    parts = _CLAUSE_END.split(thought)
-    parts[::2] = [_GAP if NEGATION.search(clause) is not None else clause for clause in parts[::2]]
-    return "".join(parts)
+    masked = thought
+    for pattern in (names, _negating_values(events)):
+        if pattern is not None:
+            masked = pattern.sub(lambda name: "x" * len(name[0]), masked)
+    kept, at = [], 0
+    for number, part in enumerate(_CLAUSE_END.split(masked)):
+        negates = number % 2 == 0 and NEGATION.search(part) is not None
+        kept.append(_GAP if negates else thought[at : at + len(part)])
+        at += len(part)
+    return "".join(kept)
 
 
 def without_copies(events: Events, lines: Sequence[str], source: str) -> Sequence[str]:
@@ -205,7 +240,7 @@ _KEY_MARKS = lazy_pattern(r"[\W_]+")
 # ASCII without entities. Its last character may belong to what follows; the others have the same letters anywhere.
 _PLAIN_BEGIN = lazy_pattern(r"[\x00-\x25\x27-\x7e]{2,40}")
 _QUOTED_KEY = lazy_pattern(r"[\"'“”‘’`]\s*[:：]")
-_QUOTES = str.maketrans("'`=", '"":')
+_QUOTES = str.maketrans("'`=", '"":', " ")  # what blanks were kept makes no difference here
 _AFTER_QUOTED_KEY = (('":"', '"'), ('":', ","), ('":', "}"), ('":["', '"'), (',"', '"'))
 _AFTER_ANY_KEY = ((':"', '"'), (':["', '"'))
 
@@ -281,16 +316,15 @@ def _has_structure(thought: str) -> bool:
     return _QUOTED_KEY.search(thought) is not None
 
 
-THOUGHT_VERSION = 2  # in the signature; 1 counted negations, copies of the text and copies of the answer
+THOUGHT_VERSION = 3  # in the signature; 1 counted negations, copies of the text and copies of the answer, 2 the last
 CHECKED, SKIPPED, PARSE_FAIL = "cot_checked", "cot_skipped", "cot_parse_fail"
-_NOT_CHECKED: dict[str, Counts] = {SKIPPED: (0, 0, 0, 0, 0, 1, 0, 1), PARSE_FAIL: (0, 0, 0, 0, 0, 0, 1, 1)}
 _DISABLED = "metrics.cot.enabled is false"
 
 
 class ThoughtRates(RatioMeasure[Facts]):
-    """Every sample falls into one of three buckets; the rates are over the checked ones.
+    """Every sample falls into one of three buckets; the rates are over the checked ones, gates on them over all.
 
-    A thought is faithful if its types and arguments are those of the answer, and it is not the answer over again.
+    A thought is faithful if its types and arguments are those of the answer.
     """
 
     section = "diagnostics"
@@ -305,32 +339,33 @@ class ThoughtRates(RatioMeasure[Facts]):
         PARSE_FAIL,
         UNITS_COLUMN,
     )
-    at_most_one = frozenset(columns)
     counted = {name: name for name in (CHECKED, SKIPPED, PARSE_FAIL)}
 
     def __init__(self, settings: CotSettings) -> None:
         self.enabled = settings.enabled
         nothing = "no thought was checked" if self.enabled else _DISABLED
-        self.ratios = {
-            "cot_type_consistency": over("type_consistent", CHECKED, nothing),
-            "cot_argument_consistency": over("argument_consistent", CHECKED, nothing),
-            "cot_faithfulness": over("faithful", CHECKED, nothing),
-            "cot_copied_rate": over("copied", CHECKED, nothing),
-            "cot_coverage_rate": over(CHECKED, UNITS_COLUMN, "there are no samples" if self.enabled else _DISABLED),
+        no_samples = "there are no samples" if self.enabled else _DISABLED
+        rates = {
+            "cot_type_consistency": "type_consistent",
+            "cot_argument_consistency": "argument_consistent",
+            "cot_faithfulness": "faithful",
         }
+        self.ratios = {
+            **{name: over(column, CHECKED, nothing) for name, column in rates.items()},
+            "cot_copied_rate": ColumnRatio({"copied": 1}, {CHECKED: 1, "copied": 1}, nothing),
+            "cot_coverage_rate": over(CHECKED, UNITS_COLUMN, no_samples),
+        }
+        # Over the checked ones, a model would pass by leaving out the thoughts that are bad.
+        self.gate_note = "a sample without a checked thought is a miss"
+        self.gate_ratios = {name: over(column, UNITS_COLUMN, no_samples) for name, column in rates.items()}
 
     def row(self, facts: Facts) -> Counts | None:
         check = facts.thought
         if check is None:
             return None
-        if check["bucket"] != CHECKED:
-            return _NOT_CHECKED[check["bucket"]]
-        types, arguments, copied = (
-            int(check["type_consistent"]),
-            int(check["argument_consistent"]),
-            int(check["copied"]),
-        )
-        return types, arguments, types & arguments & (not copied), copied, 1, 0, 0, 1
+        bucket, types, arguments = check["bucket"], check["type_consistent"], check["argument_consistent"]
+        buckets = (bucket == CHECKED, bucket == SKIPPED, bucket == PARSE_FAIL)
+        return (*map(int, (types, arguments, types and arguments, check["copied"], *buckets)), 1)
 
     def metrics(self, tally: Tally) -> Metrics:
         metrics = super().metrics(tally)
@@ -340,9 +375,12 @@ class ThoughtRates(RatioMeasure[Facts]):
 class ThoughtChecker:
     """Checks one sample's thought against its answer."""
 
-    def __init__(self, settings: CotSettings, schema: EventSchema) -> None:
-        self.require_block = settings.require_thought_block
-        self.strict = settings.mode == "strict_span"
+    def __init__(self, settings: ExtractionSettings, schema: EventSchema) -> None:
+        self.require_block = settings.cot.require_thought_block
+        self.strict = settings.cot.mode == "strict_span"
+        self.keeps_blanks = settings.blanks == "keep"
+        roles = (role for roles in schema.roles.values() for role in roles)
+        self.negating_names = negating_names([*schema.event_types, *roles])
         folded = [name.casefold() for name in schema.event_types]
         self.has_case = any(name.upper() != name.lower() for name in schema.event_types)  # Chinese has none
         # The longer names that a name is part of, with where in them it stands.
@@ -364,9 +402,10 @@ class ThoughtChecker:
         thought = parsed.thought.strip()
         if not thought and not self.require_block:
             thought = parsed.preamble.strip()
+        thought = thought[:MAX_THOUGHT]
         if not thought:
             return _check_record(SKIPPED)
-        affirmed = without_negations(facts.predicted, thought)
+        affirmed = without_negations(facts.predicted, thought, self.negating_names)
         folded = affirmed.casefold() if self.has_case else affirmed
         predicted = facts.predicted.units.keys()
         mentioned = [
@@ -374,12 +413,16 @@ class ThoughtChecker:
         ]
         more_is_fine = not self.strict and len(predicted) > 0
         type_consistent = predicted <= set(mentioned) and (len(mentioned) == len(predicted) or more_is_fine)
-        lines = normalize_all(affirmed.split("\n"))
+        parts = affirmed.split("\n")
+        lines = [*map(normalize_with_blanks, parts)] if self.keeps_blanks else normalize_all(parts)
         counted = without_copies(facts.predicted, lines, "" if facts.text is None else facts.text.normalized)
+        if self.keeps_blanks and not self.strict:
+            counted = [join_words(counted)]  # a line end is a blank, too
         missing = first_missing(facts.predicted, thought, counted, self.strict)
         normalized = "".join(lines) if affirmed is thought else normalize(thought)  # a line end joins no two characters
-        copied = is_copied(facts.predicted, parsed.source, thought, normalized)
-        return _check_record(CHECKED, type_consistent, missing is None, mentioned, missing, copied)
+        if is_copied(facts.predicted, parsed.source, thought, normalized):
+            return _check_record(SKIPPED, copied=True)
+        return _check_record(CHECKED, type_consistent, missing is None, mentioned, missing)
 
     def _is_mentioned(self, folded: str, name: str) -> bool:
         """Whether the name stands somewhere by itself: not inside a longer type's name, not inside a word."""
@@ -404,7 +447,7 @@ def _check_record(
     missing: Unit | None = None,
     copied: bool = False,
 ) -> CotRecord:
-    """The check as it is stored; only the bucket where a thought was not checked."""
+    """The check as it is stored; only the bucket, and whether it was copied, where a thought was not checked."""
     return {
         "bucket": bucket,
         "type_consistent": type_consistent,

@@ -39,7 +39,8 @@ class ErrorCount(TypedDict):
 
 
 class ConfusedPair(TypedDict):
-    """How often this name of the gold was predicted as that one: an event type, or a role within an event type."""
+    """This name of the gold was predicted as that one: an event type, in `count` samples; or a role within an event
+    type, of `count` arguments."""
 
     event_type: NotRequired[str]
     gold: str
@@ -86,12 +87,19 @@ class Reading(ParseCounts):
 
 
 class Hint(TypedDict):
-    """A form that some answers have, and the setting that would read it."""
+    """What some answers have, and the setting that would read it; null where a name must be spelled as in gold."""
 
     answers: int
     of: int
     have: str
-    setting: str
+    setting: str | None
+
+
+class HintSection(TypedDict):
+    """Hints, and one setting for all of them."""
+
+    hints: list[Hint]
+    hints_setting: str | None
 
 
 class UnitScores(TypedDict):
@@ -143,22 +151,30 @@ class PaperScores(TypedDict):
     roles: NotRequired[list[PaperRole]]
 
 
+class LeftOutParts(TypedDict):
+    """Event types and roles that only answers have, beyond those that are listed, and the units of these types."""
+
+    event_types: int
+    roles: int
+    predicted: int
+
+
 class Breakdown(TypedDict):
-    """Where the score comes from."""
+    """Where the score comes from: the parts that gold has, and of the others the 500 with most predictions."""
 
     event_types: list[UnitScores]
     roles: list[UnitScores]
+    left_out: NotRequired[LeftOutParts]
     papers: NotRequired[list[PaperScores]]  # where a profile counts them
     macro: MacroValue
 
 
-class ExtractionDetails(TypedDict):
+class ExtractionDetails(HintSection):
     """The parts of a report that only this suite has."""
 
     errors: dict[str, ErrorCount]
     confusions: Confusions
     reading: Reading
-    hints: list[Hint]
     breakdown: Breakdown
 
 
@@ -235,8 +251,18 @@ class CotRecord(TypedDict):
     copied: bool
 
 
+class BeyondLimits(TypedDict):
+    """What an answer has beyond the limits of one: distinct values, and event types; neither is listed anywhere."""
+
+    values: int
+    event_types: int
+
+
 class ComparedSample(TypedDict):
-    """A sample without what it counted. Missing predictions have no `parse`."""
+    """A sample without what it counted. Missing predictions have no `parse`.
+
+    Of violations with the same name the first 100 are listed; where there are more, `violation_counts` has them all.
+    """
 
     id: str
     parse: ParseRecord | None
@@ -247,6 +273,8 @@ class ComparedSample(TypedDict):
     violations: list[FoundViolation]
     hallucination: HallucinationRecord | None
     cot: CotRecord | None
+    violation_counts: NotRequired[dict[str, int]]
+    beyond_limits: NotRequired[BeyondLimits]
 
 
 class SampleRecord(CountedRecord, ComparedSample):
@@ -377,7 +405,7 @@ class DueeEventType(TypedDict):
 EventSchema = EventSchemaFile | DueeEventType
 
 
-# File name → title and type. A new artifact is a line here; `goldgate schemas` writes them all.
+# File name → title and type. A new artifact is a line here; `goldgate contracts` writes them all.
 CONTRACTS: dict[str, tuple[str, Any]] = {
     "extraction_gold.schema.json": ("Gold record of the extraction suite", Gold),
     "extraction_predictions.schema.json": ("Prediction record of the extraction suite", Prediction),

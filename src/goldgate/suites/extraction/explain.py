@@ -17,6 +17,7 @@ import orjson
 from goldgate.core.page import confusion_label, count_text
 from goldgate.core.suite import Options, Plan
 from goldgate.core.unit_page import UnitSummary
+from goldgate.core.value_text import Blanks
 from goldgate.errors import InputError, Place
 from goldgate.report.answers_text import SHOWN_ITEMS, AnswerReader, ShownAnswer, short_name, value_lines
 from goldgate.report.escape import display_width, shorten, visible
@@ -35,7 +36,7 @@ from goldgate.suites.extraction.scorer import Score, Scorer, count_bare_types
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:
-    from goldgate.suites.extraction.contracts import NamedError, ParseRecord, RoleArgument, SampleRecord
+    from goldgate.suites.extraction.contracts import ParseRecord, RoleArgument, SampleRecord
 
 Parts = TypeVar("Parts")
 
@@ -72,6 +73,7 @@ class SampleView(NamedTuple):
     predicted: SideUnits
     wrong: Mapping[tuple[str, Unit], str]  # side and unit → error
     triggers: Mapping[str, dict[tuple[str, str], None]]  # side → type and trigger of events whose type has no arguments
+    blanks: Blanks = "remove"
 
 
 def make_reader(settings: ExtractionSettings, schema: EventSchema | None = None) -> Scorer:
@@ -87,6 +89,8 @@ def view_sample(record: SampleRecord, inputs: Mapping[str, Any]) -> SampleView:
     reader: Scorer | None = inputs.get("protocol")
     parse = partial(parse_gold, schema=None if reader is None else reader.schema)
     gold = _unless_changed(parse, inputs.get("gold"))
+    if gold is not None and reader is not None:
+        gold = reader.normalized(gold)
     answer = _unless_changed(parse_prediction, inputs.get("predictions"))
     facts: Facts | None = None
     if answer is not None and reader is not None:
@@ -130,6 +134,7 @@ def _make_view(
             "gold": _triggers(record["gold"], None if gold is None else [*gold.event_list]),
             "predicted": _triggers(record["predicted"], events if parsed is None else parsed.value),
         },
+        "remove" if reader is None else reader.settings.blanks,
     )
 
 
@@ -193,13 +198,13 @@ def sample_summary(record: SampleRecord) -> UnitSummary:
     parse, errors = record["parse"], record["errors"]
     violations = {entry["violation"] for entry in record["violations"]}
     unsupported = [] if record["hallucination"] is None else record["hallucination"]["unsupported"]
-    facets, words, weight = answer_facets(parse), [], len(errors)
+    names = _error_counts(record)
+    facets, words, weight = answer_facets(parse), [], len(errors) + values_beyond_limits(record)
     if unread := describe_unread(parse):
         words.append(unread)
         weight += 1
         violations.discard(Violation.NOT_PARSED)  # it says the same
-    if errors:
-        names = _error_counts(errors)
+    if names:
         words.append(", ".join([f"{name} {count}" for name, count in names.items()]))
         facets["error"] = (*names,)
     confused = (*dict.fromkeys(_confusions(record)),)
@@ -214,25 +219,37 @@ def sample_summary(record: SampleRecord) -> UnitSummary:
     if violations:
         facets["violation"] = (*sorted(violations),)
         weight += 1
-        words += [] if errors else [count_text(len(record["violations"]), "violation")]
+        words += [] if names else [count_text(violation_count(record), "violation")]
     if unsupported:
         facets["unsupported values"] = ("yes",)
         weight += 1
-        words += [] if errors else [count_text(len(unsupported), "unsupported value")]
+        words += [] if names else [count_text(len(unsupported), "unsupported value")]
     _add_filter_names(facets, record)
     return UnitSummary(record["id"], "; ".join(words), weight, facets)
 
 
-def _error_counts(errors: list[NamedError]) -> dict[str, int]:
+def values_beyond_limits(record: SampleRecord) -> int:
+    """Values of an answer that are counted and not listed."""
+    return record["beyond_limits"]["values"] if "beyond_limits" in record else 0
+
+
+def violation_count(record: SampleRecord) -> int:
+    """The number of violations, listed or not."""
+    return sum(record["violation_counts"].values()) if "violation_counts" in record else len(record["violations"])
+
+
+def _error_counts(record: SampleRecord) -> dict[str, int]:
     """How often each error was made: a pair of a predicted and a gold unit is one error."""
     predicted: dict[str, int] = {}
     gold: dict[str, int] = {}
-    for error in errors:
+    for error in record["errors"]:
         side, name = predicted if error["side"] == "predicted" else gold, error["error"]
         side[name] = side.get(name, 0) + 1
     for name, count in gold.items():
         if count > predicted.get(name, 0):
             predicted[name] = count
+    if beyond := values_beyond_limits(record):
+        predicted[Mistake.SPURIOUS] = predicted.get(Mistake.SPURIOUS, 0) + beyond
     return predicted
 
 

@@ -6,40 +6,37 @@ Those of thoughts are in `chain_of_thought`, those of papers in `papers`.
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
-
-import orjson
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from goldgate.core.measure import (
     NO_TOTALS,
     UNITS_COLUMN,
+    BlanksOnly,
     ColumnRatio,
     RatioMeasure,
+    TotalsOnly,
     count_names,
     over,
     precision_recall_f1,
 )
-from goldgate.core.metric import Metrics
 from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
-from goldgate.core.value_text import Haystack, contained_values, normalize
-from goldgate.errors import as_yaml
-from goldgate.response import Status
+from goldgate.core.value_text import Haystack, contained_values, first_values, normalize_with_blanks
 from goldgate.response.reading_report import ParseRates
 from goldgate.suites.extraction.chain_of_thought import ThoughtRates
-from goldgate.suites.extraction.events import Events, Span, Unit, Value, Violation, ViolationPlace
-from goldgate.suites.extraction.events.answer_form import Form, form_of, is_plain_value
+from goldgate.suites.extraction.events import Events, Span, Unit, Value, Violation
+from goldgate.suites.extraction.events.limits import MAX_SEARCHED
 from goldgate.suites.extraction.events.match import COLUMNS, Mistake, unpack_counts
+from goldgate.suites.extraction.hints import HintCounts
 from goldgate.suites.extraction.records import Facts
-from goldgate.suites.extraction.settings import ExtractionSettings, HallucinationSettings, ResponseSettings
+from goldgate.suites.extraction.relaxed_chance import RelaxedChance
+from goldgate.suites.extraction.settings import ExtractionSettings, HallucinationSettings
 
 if TYPE_CHECKING:
-    from goldgate.suites.extraction.contracts import Confusions, Hint
+    from goldgate.suites.extraction.contracts import Confusions
 
 
 def extraction_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
@@ -56,8 +53,10 @@ def extraction_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
         SchemaCompliance(),
         Hallucination(),
         MatchedLengths(),
+        RelaxedChance(settings.relaxed),
         ErrorCounts(),
         HintCounts(settings.response),
+        *([ExtractionBlanksOnly()] if settings.blanks == "remove" else []),
         ThoughtRates(settings.cot),
         *added,
     ]
@@ -75,7 +74,6 @@ class MatchRates(RatioMeasure[Facts]):
 
     table = TABLE
     columns = COLUMNS
-    fixed = frozenset({"gold"})
     parts = {"event type": "macro", "role": "macro_roles"}
     ratios = {**precision_recall_f1("strict_", "strict"), **precision_recall_f1("relaxed_", "relaxed")}
 
@@ -101,12 +99,12 @@ class TypeRates(RatioMeasure[Facts]):
 
     table = "type"
     columns = ("hits", "predicted", "gold")
-    fixed = frozenset({"gold"})
     ratios = precision_recall_f1("type_", "hits")
 
     def row(self, facts: Facts) -> Counts:
-        predicted, gold = facts.predicted.units, facts.sample.gold.events.units
-        return len(predicted.keys() & gold.keys()), len(predicted), len(gold)
+        predicted, gold, excess = facts.predicted.units, facts.sample.gold.events.units, facts.predicted.excess
+        types = len(predicted) if excess is None else len(predicted) + excess.types
+        return len(predicted.keys() & gold.keys()), types, len(gold)
 
 
 STUB = 3  # times as long is the gold argument that a stub is paired with, or longer
@@ -152,7 +150,7 @@ class MatchedLengths(RatioMeasure[Facts]):
             elif STUB * predicted <= gold:
                 stubs.add(unit)
             length += gold
-        return excess, shortfall, length, len(stubs), len(arguments)
+        return excess, shortfall, length, len(stubs), len(arguments) + facts.predicted.beyond
 
 
 MAX_PAIRS = 200  # confusions of each kind in a report; a model can invent any number of types
@@ -208,53 +206,66 @@ def _confusion_counts(counts: Mapping[str, int]) -> Iterator[tuple[list[str], in
 _ERROR_NAMES = tuple({mistake: f"mistake.{mistake}.{side}" for mistake in Mistake} for side in ("gold", "predicted"))
 
 
-class _TotalsOnly(ABC):
-    """A measure without metrics, whose counts make other parts of the report."""
+class ExtractionBlanksOnly(BlanksOnly[Facts]):
+    """Strict hits of which no spelling in the answer has the blanks of one in gold."""
 
-    section = "main"
+    def hits(self, facts: Facts) -> Iterator[tuple[str, str]]:
+        gold = _spellings(facts.sample.gold.events)
+        for unit, texts in _spellings(facts.predicted).items():
+            others = gold.get(unit)
+            if (
+                others is not None
+                and texts.isdisjoint(others)
+                and {*map(normalize_with_blanks, texts)}.isdisjoint(map(normalize_with_blanks, others))
+            ):
+                yield min(texts), min(others)
 
-    @abstractmethod
-    def totals(self, facts: Facts) -> Mapping[str, int]: ...
 
-    def count(self, facts: Facts) -> UnitCounts:
-        return {}
+def _spellings(events: Events) -> dict[Unit, set[str]]:
+    """The texts of each unit, as they were written."""
+    spellings: dict[Unit, set[str]] = {}
+    for event_type, roles, texts, arguments, _ in events.columns:
+        for role, text, argument in zip(roles, texts, arguments, strict=True):
+            spellings.setdefault((event_type, role, argument), set()).add(text)
+    return spellings
 
-    def metrics(self, tally: Tally) -> Metrics:
-        return {}
 
-
-class ErrorCounts(_TotalsOnly):
+class ErrorCounts(TotalsOnly[Facts]):
     """The report's `errors` and `confusions`."""
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
         gold, answer = facts.sample.gold.events.units, facts.predicted.units
-        if not facts.mistakes and gold.keys() == answer.keys():
+        beyond = facts.predicted.beyond
+        if not facts.mistakes and not beyond and gold.keys() == answer.keys():
             return NO_TOTALS
         names: list[str | None] = []
+        types: set[str | None] = set()  # once a sample: all arguments of an event have its type
         for mistake, unit, predicted, partner in facts.mistakes:
             names.append(_ERROR_NAMES[predicted][mistake])
             if predicted and partner is not None:  # the other side of the pair is the same confusion
-                names.append(confusion_name(mistake, unit, partner))
+                name = confusion_name(mistake, unit, partner)
+                types.add(name) if mistake == Mistake.WRONG_TYPE else names.append(name)
         if gold.keys() != answer.keys() and (bare_types := confused_bare_types(gold, answer)):
-            names.append(_count_name(*bare_types))
-        return count_names(names)
+            types.add(_count_name(*bare_types))
+        totals = count_names([*names, *types])
+        if beyond:
+            spurious = _ERROR_NAMES[True][Mistake.SPURIOUS]
+            totals[spurious] = totals.get(spurious, 0) + beyond
+        return totals
 
 
-Unsupported = Callable[[Events, Haystack], list[Value]]
-
-HALLUCINATION_VERSION = 3  # in the signature; 1 counted a value as often as it was written, 2 each spelling of it
+HALLUCINATION_VERSION = 4  # in the signature; until 3, one value at several offsets was several values
 
 
 class Hallucination(RatioMeasure[Facts]):
     """Unsupported / checked values, and samples with at least one / samples that have a source text.
 
     A value is checked once, however often and in how many spellings it is written: same event type, role, normalized
-    text, offsets. It is unsupported if one of its spellings is.
+    text, and under `exact_span` offsets. It is unsupported if one of its spellings is.
     """
 
     table = "hallucination"
     columns = ("hallucinating", "checked", "unsupported", "values", "unchecked", UNITS_COLUMN)
-    at_most_one = frozenset({"hallucinating", "checked", "unchecked", UNITS_COLUMN})
     ratios = {
         "hallucination_rate": over("hallucinating", "checked", "no sample has a source text"),
         "hallucination_entity_rate": over("unsupported", "values", "no predicted value could be checked"),
@@ -264,57 +275,80 @@ class Hallucination(RatioMeasure[Facts]):
     def row(self, facts: Facts) -> Counts:
         if facts.text is None:
             return 0, 0, 0, 0, 1, 1
-        return int(bool(facts.unsupported)), 1, len(facts.unsupported), facts.checked, 0, 1
+        unsupported = len(facts.unsupported) + facts.predicted.beyond
+        return int(unsupported > 0), 1, unsupported, facts.checked, 0, 1
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
         if facts.text is None:
             return NO_TOTALS
-        return {"hallucination_units": sum(map(len, facts.predicted.units.values()))}
+        return {"hallucination_units": sum(map(len, facts.predicted.units.values())) + facts.predicted.beyond}
 
 
-def distinct_values(values: Iterable[Value]) -> list[Value]:
-    """The first spelling of each value: of those with the same unit and offsets."""
-    distinct: dict[tuple[Unit, Span | None], Value] = {}
-    for value in values:
-        distinct.setdefault((value.unit, value.span), value)
-    return [*distinct.values()]
+class Support(NamedTuple):
+    """What a text says about the values of an answer."""
+
+    checked: int  # distinct values
+    unsupported: list[Value]  # of each distinct value that has one, the first spelling that is not in the text
+    units: Collection[Unit]  # those of which no value is in the text
+    unsearched: int = 0  # texts of values that are unsupported because they are beyond the limit
 
 
-def count_distinct(events: Events) -> int:
-    """The number of distinct values."""
-    count = fast_count_distinct(events)
-    return len(distinct_values(events.values())) if count is None else count
+SupportRule = Callable[[Events, Events, Haystack], Support]
 
 
-def fast_count_distinct(events: Events) -> int | None:
-    """The number of values if there are as many units; None if not."""
-    values = sum([len(columns[2]) for columns in events.columns])
-    return values if values == sum(map(len, events.units.values())) else None
+def support_rule(settings: HallucinationSettings) -> SupportRule:
+    """Which values of an answer, of which the gold is also given, are supported by the text as the protocol sets it."""
+    return normalized_support if settings.match_mode == "normalized_substring" else exact_support
 
 
-def support_rule(settings: HallucinationSettings) -> Unsupported:
-    """Which of a sample's values are not supported by its text, as the protocol sets it."""
-    return unsupported_normalized if settings.match_mode == "normalized_substring" else unsupported_exactly
-
-
-def unsupported_normalized(events: Events, text: Haystack) -> list[Value]:
-    """The values that are not in the text once both are normalized."""
+def normalized_support(events: Events, gold: Events, text: Haystack) -> Support:
+    """Supported are the units that are in the text once both are normalized."""
+    units = sum(map(len, events.units.values()))
     arguments = {argument for columns in events.columns for argument in columns[3]}
-    present = contained_values(arguments, text.normalized)
+    searched = arguments if len(arguments) <= MAX_SEARCHED else _searched([*events.values()], gold, normalized=True)
+    present = contained_values(searched, text.normalized)
     if len(present) == len(arguments):
-        return []
-    return distinct_values(events.values(without=present))
+        return Support(units, [], ())
+    first: dict[Unit, Value] = {}
+    for value in events.values(without=present):
+        first.setdefault(value.unit, value)
+    absent = [unit for unit in first if unit[2] in searched]
+    return Support(units, [*first.values()], absent, len(arguments) - len(searched))
 
 
-def unsupported_exactly(events: Events, text: Haystack) -> list[Value]:
-    """The values with a spelling that is not in the text letter for letter, at its offsets if it carries any."""
+def exact_support(events: Events, gold: Events, text: Haystack) -> Support:
+    """Supported are the units, with their offsets if they carry any, of which every spelling is in the text there,
+    letter for letter. Offsets that are not a span of the text support nothing."""
     spellings, whole = dict.fromkeys(events.values()), text.text
-    present = contained_values({value.text for value in spellings if value.span is None}, whole)
-    return distinct_values(
-        value
-        for value in spellings
-        if (value.text not in present if value.span is None else whole[slice(*value.span)] != value.text)
-    )
+    texts = {value.text for value in spellings if value.span is None}
+    searched = texts if len(texts) <= MAX_SEARCHED else _searched(spellings, gold, normalized=False)
+    present = contained_values(searched, whole)
+    worst: dict[tuple[Unit, Span | None], Value | None] = {}
+    for value in spellings:
+        place = value.unit, value.span
+        if worst.get(place) is None:
+            supported = value.text in present if value.span is None else _stands_at(value.text, value.span, whole)
+            worst[place] = None if supported else value
+    unsupported = [value for value in worst.values() if value is not None]
+    unsearched = texts - searched
+    others = {unit for (unit, _), value in worst.items() if value is None or value.text in unsearched}
+    return Support(len(worst), unsupported, {value.unit for value in unsupported} - others, len(unsearched))
+
+
+def _searched(values: Iterable[Value], gold: Events, *, normalized: bool) -> set[str]:
+    """The texts that are searched where there are too many: those of values that gold has, and the first of the
+    others."""
+    texts: dict[str, bool] = {}  # text → whether gold has the unit
+    for (event_type, *pair), text, span in values:
+        if normalized or span is None:
+            name = pair[1] if normalized else text
+            texts[name] = texts.get(name, False) or (*pair,) in gold.units.get(event_type, ())
+    return first_values({*texts}, {name for name, is_hit in texts.items() if is_hit}, MAX_SEARCHED)
+
+
+def _stands_at(value: str, span: Span, text: str) -> bool:
+    start, end = span
+    return end <= len(text) and text[start:end] == value
 
 
 _SAMPLES = {violation: f"violation_samples.{violation}" for violation in Violation}
@@ -326,154 +360,14 @@ class SchemaCompliance(RatioMeasure[Facts]):
 
     table = "schema"
     columns = ("compliant", UNITS_COLUMN)
-    at_most_one = frozenset(columns)
     ratios = {"schema_compliance_rate": over("compliant", UNITS_COLUMN, "there are no samples")}
 
     def row(self, facts: Facts) -> Counts:
         return int(not facts.predicted.violations), 1
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
-        violations = facts.predicted.violations
-        if not violations:
-            return NO_TOTALS
-        occurrences = [place.violation for place in violations]
-        samples = (_SAMPLES[each] for each in {*occurrences})
-        return count_names([*samples, *(_OCCURRENCES[each] for each in occurrences)])
-
-
-HINT_SHARE = Fraction(1, 10)  # of the answers: what fewer have is a slip of the model, not a form
-
-# Keys that models write for ours. What is not here is not hinted at, and can be declared all the same.
-OTHER_KEYS = {
-    "event_type": ("type", "event", "eventType", "event_name", "事件类型"),
-    "arguments": ("args", "argument", "roles", "participants", "论元"),
-    "role": ("type", "name", "role_name", "argument_role", "角色"),
-    "argument": ("text", "value", "span", "content", "mention", "论元"),
-}
-NULL_WORDS = ("null", "none", "n/a", "nil", "无", "not mentioned", "not specified", "未提及")
-_NULL_WORDS = {normalize(word): word for word in NULL_WORDS}
-_VALUE_VIOLATIONS = frozenset(
-    {Violation.VALUE_NULL, Violation.VALUE_NUMBER, Violation.UNKNOWN_ROLE, Violation.UNKNOWN_EVENT_TYPE}
-)
-_FITTING: dict[str, tuple[type, ...]] = {
-    "event_type": (str,),
-    "arguments": (list, dict),
-    "role": (str,),
-    "argument": (str, int, float, list),
-}
-
-
-def answer_hints(facts: Facts, form: Form) -> set[str]:
-    """The hints that an answer speaks for. An answer as it should be costs next to nothing."""
-    parsed = facts.parsed
-    names: set[str] = set()
-    if parsed is None or parsed.status == Status.ERROR:
-        return names
-    for _, _, argument in facts.comparison.false_positives:  # in the gold, such a word is a value like any other
-        if argument in _NULL_WORDS:
-            names.add(f"hint.null_words.{_NULL_WORDS[argument]}")
-    violations = facts.predicted.violations
-    if violations and not form.flat and not only_value_violations(violations, form):  # flat goes with no other layout
-        names.update(hint_names(parsed.value, form))
-    if names and any(name.startswith("hint.null_words.") for name in names):
-        names.add("hint.null_words")
-    return names
-
-
-def only_value_violations(violations: Sequence[ViolationPlace], form: Form) -> bool:
-    """Whether every violation is of a value or a name in an event that has our own layout: no hint comes from such."""
-    return form.unchanged and _VALUE_VIOLATIONS.issuperset([entry.violation for entry in violations])
-
-
-def hint_section(tally: Tally, form: Form) -> list[Hint]:
-    """The hints that enough answers speak for, in a fixed order."""
-    counts = tally.counts
-    answers = counts["total_samples"] - counts["missing_predictions"]
-    words = [word for word in NULL_WORDS if counts[f"hint.null_words.{word}"]]
-    possible = [
-        ("hint.flat", "one flat object from roles to values", "flat", "{event_type: {from: gold}}"),
-        ("hint.mapping", "arguments as an object", "arguments", "mapping"),
-        *(
-            (f"hint.keys.{name}.{key}", f"{key} for {name}", f"keys.{name}", _list([*getattr(form.names, name), key]))
-            for name, keys in OTHER_KEYS.items()
-            for key in keys
-        ),
-        ("hint.null_words", "a word for null as a value", "null_words", _list([*sorted(form.null_words), *words])),
-    ]
-    return [
-        {"answers": counts[name], "of": answers, "have": what, "setting": as_yaml(f"metrics.response.{key}", value)}
-        for name, what, key, value in possible
-        if counts[name] and counts[name] >= HINT_SHARE * answers
-    ]
-
-
-def hint_names(value: Any, form: Form) -> Iterator[str]:
-    """The names under which an answer with violations is counted."""
-    if isinstance(value, dict):
-        events_key = form.events_key(value)
-        if events_key is not None:
-            value = value[events_key]
-        elif _key_of_part(value, "event_type", form) and _key_of_part(value, "arguments", form):
-            value = [value]
-    if isinstance(value, list):
-        for event in value:
-            if isinstance(event, dict):
-                yield from _event_hints(event, form)
-    elif isinstance(value, dict) and value and not form.is_event(value) and all(map(is_plain_value, value.values())):
-        yield "hint.flat"
-        yield from _null_words(value, form)
-
-
-def _event_hints(event: dict[str, Any], form: Form) -> Iterator[str]:
-    yield from _other_key(event, "event_type", form)
-    yield from _other_key(event, "arguments", form)
-    key = _key_of_part(event, "arguments", form)
-    arguments = event[key] if key is not None else None
-    if isinstance(arguments, dict):
-        if arguments and not form.mapping and all(map(is_plain_value, arguments.values())):
-            yield "hint.mapping"
-            yield from _null_words(arguments, form)
-    elif isinstance(arguments, list) and not form.mapping:
-        for argument in arguments:
-            if isinstance(argument, dict):
-                yield from _other_key(argument, "role", form)
-                yield from _other_key(argument, "argument", form)
-
-
-def _key_of_part(value: dict[str, Any], name: str, form: Form) -> str | None:
-    """The key under which an object has what we look for under `name`: one that is read, or else a known other one."""
-    declared: tuple[str, ...] = getattr(form.names, name)
-    for key in (*declared, *OTHER_KEYS[name]):
-        if key in value and isinstance(value[key], _FITTING[name]):
-            return key
-    return None
-
-
-def _other_key(value: dict[str, Any], name: str, form: Form) -> Iterator[str]:
-    declared: tuple[str, ...] = getattr(form.names, name)
-    key = _key_of_part(value, name, form)
-    if key is not None and not any(each in value for each in declared):
-        yield f"hint.keys.{name}.{key}"
-
-
-def _null_words(values: dict[str, Any], form: Form) -> Iterator[str]:
-    for value in values.values():
-        for part in value if isinstance(value, list) else [value]:
-            folded = normalize(part) if isinstance(part, str) else ""
-            if folded in _NULL_WORDS and folded not in form.null_words:
-                yield f"hint.null_words.{_NULL_WORDS[folded]}"
-
-
-def _list(words: list[str]) -> str:
-    return orjson.dumps(words).decode().replace('","', '", "')
-
-
-class HintCounts(_TotalsOnly):
-    """The report's `hints` and the shapes of the gold."""
-
-    def __init__(self, settings: ResponseSettings) -> None:
-        self.form = form_of(settings)
-
-    def totals(self, facts: Facts) -> Mapping[str, int]:
-        names, shapes = answer_hints(facts, self.form), facts.sample.gold.shapes
-        return count_names([*names, *[f"gold_shape.{shape}" for shape in shapes]]) if names or shapes else NO_TOTALS
+        totals: dict[str, int] = {}
+        for violation, count in facts.predicted.violation_counts.items():
+            totals[_SAMPLES[violation]] = 1
+            totals[_OCCURRENCES[violation]] = count
+        return totals

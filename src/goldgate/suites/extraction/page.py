@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from goldgate.core.evaluation import (
     ContradictionError,
@@ -48,6 +48,7 @@ from goldgate.core.report_page import (
 )
 from goldgate.response.parsed import Status
 from goldgate.response.reading_report import MISSING_ANSWER, PARSED
+from goldgate.suites.extraction.hints import RENAME
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ _GROUPS = {
     "Schema compliance": ("schema_",),
     "Hallucination": ("hallucination_",),
     _LENGTHS: ("relaxed_excess", "relaxed_shortfall", "stub_rate"),
+    "Relaxed matches by chance": ("relaxed_chance",),
 }
 _THOUGHT = "cot_"  # they come last, under a heading of their own
 
@@ -178,10 +180,10 @@ def _confusions(report: ExtractionReport) -> list[Section]:
     """Event types that were taken for others, and roles within a type; older reports have none."""
     confusions = cast("Mapping[str, ConfusedPairs]", report.get("confusions", {}))
     return [
-        Section(title, confusion_blocks(confusions[kind], "event_type", group, CONFUSED))
-        for kind, title, group in (
-            ("event_types", "Confused event types", ""),
-            ("roles", "Confused roles", "event type"),
+        Section(title, confusion_blocks(confusions[kind], "event_type", group, CONFUSED, counted))
+        for kind, title, group, counted in (
+            ("event_types", "Confused event types", "", "sample"),
+            ("roles", "Confused roles", "event type", "argument"),
         )
         if kind in confusions
     ]
@@ -200,9 +202,11 @@ def _reading(report: ExtractionReport) -> LabelList:
 def _hints(report: ExtractionReport) -> Section:
     """Forms of answers that a setting would read, and the setting; an empty section if there are none."""
     hints = tuple(
-        (f"{hint['answers']} of {hint['of']} answers have {hint['have']}: ", Name(hint["setting"]))
+        (f"{hint['answers']} of {hint['of']} answers have {hint['have']}: ", Name(hint["setting"] or RENAME))
         for hint in report.get("hints", ())
     )
+    if sum(hint["setting"] is not None for hint in report.get("hints", ())) > 1:
+        hints = *hints, ("All of them as one setting: ", Name(report["hints_setting"] or ""))
     return Section("Hints", (Paragraph("They change no number."), Notes(hints)) if hints else ())
 
 
@@ -218,10 +222,25 @@ def _breakdown(report: ExtractionReport) -> list[Section]:
     )
     by_type = (Column("event type"), *_RATE_COLUMNS, *hits, *counts)
     by_role = (Column("event type"), Column("role"), *_RATE_COLUMNS, *hits, *counts)
+    type_table = Table(by_type, type_rows, limit=SHOWN_TYPES, empty=empty)
+    role_table = Table(by_role, role_rows, empty=empty)
     return [
-        Section("Event types", (Table(by_type, type_rows, limit=SHOWN_TYPES, empty=empty),)),
-        Section("Roles", (Table(by_role, role_rows, empty=empty),), is_detail=True),
+        Section("Event types", (type_table, *_more(report, "event_types", "event type"))),
+        Section("Roles", (role_table, *_more(report, "roles", "role")), is_detail=True),
     ]
+
+
+def _left_out(report: ExtractionReport, name: Literal["event_types", "roles", "predicted"]) -> int:
+    left_out = report["breakdown"].get("left_out")
+    return 0 if left_out is None else left_out[name]
+
+
+def _more(report: ExtractionReport, name: Literal["event_types", "roles"], thing: str) -> tuple[Paragraph, ...]:
+    """What is counted and not listed, and where it is."""
+    count = _left_out(report, name)
+    return (
+        (Paragraph(f"And {count_text(count, f'more {thing}')} that gold does not have: {SAMPLES}."),) if count else ()
+    )
 
 
 def _sorted_types(report: ExtractionReport) -> list[UnitScores]:
@@ -269,6 +288,7 @@ def extraction_rates(report: ExtractionReport) -> StoredRates:
         name: sum(whole_number(entry[name]) for entry in report["breakdown"]["event_types"])
         for name in ("predicted", "gold", "strict_hits", "relaxed_hits")
     }
+    units["predicted"] += whole_number(_left_out(report, "predicted"))
     counted = {
         **_family_counts("strict_", units["strict_hits"], units["predicted"], units["gold"]),
         **_family_counts("relaxed_", units["relaxed_hits"], units["predicted"], units["gold"]),

@@ -12,6 +12,7 @@ from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Mean, Metrics, Rate, format_number, mean
 from goldgate.core.page import count_text
 from goldgate.core.tally import Tally
+from goldgate.errors import as_yaml
 from goldgate.readers.pair_files import PairOutcome
 from goldgate.response.reading_report import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
@@ -20,16 +21,17 @@ from goldgate.suites.extraction.events import Violation
 from goldgate.suites.extraction.events.answer_form import GOLD_SHAPES, Form, form_of, form_signature
 from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note
 from goldgate.suites.extraction.events.match import Mistake
+from goldgate.suites.extraction.hints import RENAME, counted_hints, joint_setting
 from goldgate.suites.extraction.measures import (
     HALLUCINATION_VERSION,
     Hallucination,
     MatchRates,
+    TypeRates,
     confusions,
     extraction_measures,
-    hint_section,
 )
 from goldgate.suites.extraction.records import Facts, text_counts
-from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings
+from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings, RelaxedSettings
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import MetricValue, RateValue, RemarkValue, SuiteReport
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         ErrorCount,
         ExtractionDetails,
         ExtractionReport,
+        HintSection,
         PaperRole,
         PaperScores,
         Reading,
@@ -62,16 +65,39 @@ def breakdown_section(tally: Tally, settings: ExtractionSettings) -> Breakdown:
     if by_paper:
         whole = [measure for measure in by_paper if measure.metrics(tally)]  # others count only parts of one of these
         macro["papers"] = {name: mean for measure in whole for name, mean in measure.means(tally).items()}
+    kept_types, kept_roles = _parts_to_list(types), _parts_to_list(roles)
+    left_out = (types.keys() - kept_types) | (roles.keys() - kept_roles)
+    predicted = sum(_rate(types[key], "strict_precision").denominator for key in types.keys() - kept_types)
+    counts = {
+        "event_types": len(types) - len(kept_types),
+        "roles": len(roles) - len(kept_roles),
+        "predicted": predicted,
+    }
     entries = {
-        "event_types": [_entry(("event_type",), key, metrics, unit) for key, metrics in types.items()],
-        "roles": [_entry(("event_type", "role"), key, metrics, unit) for key, metrics in roles.items()],
-        **({"papers": _paper_rates(tally, by_paper, unit)} if by_paper else {}),
+        "event_types": [_entry(("event_type",), key, metrics, unit) for key, metrics in kept_types.items()],
+        "roles": [_entry(("event_type", "role"), key, metrics, unit) for key, metrics in kept_roles.items()],
+        **({"left_out": counts} if left_out else {}),
+        **({"papers": _paper_rates(tally, by_paper, unit, left_out)} if by_paper else {}),
         "macro": {
             kind: {name: metric_with_interval(mean, unit) for name, mean in means.items()}
             for kind, means in macro.items()
         },
     }
     return cast("Breakdown", entries)  # every rate of a family is there
+
+
+def _parts_to_list(parts: Mapping[tuple[str, ...], Metrics]) -> dict[tuple[str, ...], Metrics]:
+    """The event types, or roles, that gold has, and of those that only answers have the most frequent ones."""
+    others = [key for key, metrics in parts.items() if not _rate(metrics, "strict_recall").denominator]
+    others.sort(key=lambda key: (-_rate(parts[key], "strict_precision").denominator, key))
+    left_out = {*others[MAX_INVENTED_PARTS:]}
+    return {key: metrics for key, metrics in parts.items() if key not in left_out}
+
+
+def _rate(metrics: Metrics, name: str) -> Rate:
+    rate = metrics[name]
+    assert isinstance(rate, Rate)
+    return rate
 
 
 def error_section(tally: Tally) -> dict[str, ErrorCount]:
@@ -91,8 +117,7 @@ def error_section(tally: Tally) -> dict[str, ErrorCount]:
 def reading_section(tally: Tally) -> Reading:
     """How the answers were found and mended, and which violations they had."""
     counts = tally.counts
-    values = Hallucination().metrics(tally)["hallucination_entity_rate"]
-    assert isinstance(values, Rate)
+    values = _rate(Hallucination().metrics(tally), "hallucination_entity_rate")
     return {
         **parse_section(tally),
         "violations": {
@@ -109,16 +134,28 @@ def reading_section(tally: Tally) -> Reading:
     }
 
 
-def _paper_rates(tally: Tally, measures: list[RatioMeasure[Facts]], unit: str) -> list[PaperScores]:
-    """The rates of each event type that a profile counts, and of its roles where it counts them."""
+def hint_section(tally: Tally, form: Form) -> HintSection:
+    """Forms of answers that a setting would read; where a score is 0, also those that few answers have."""
+    rates = MatchRates().metrics(tally)["strict_f1"], TypeRates().metrics(tally)["type_f1"]
+    hints = counted_hints(tally, form, is_zero=any(rate.value == 0 for rate in rates))
+    return {"hints": [hint.as_json() for hint in hints], "hints_setting": joint_setting(hints)}
+
+
+def _paper_rates(
+    tally: Tally, measures: list[RatioMeasure[Facts]], unit: str, left_out: Collection[tuple[str, ...]]
+) -> list[PaperScores]:
+    """The rates of each event type that a profile counts, and of its roles where it counts them, but of those left
+    out."""
     entries: dict[str, PaperScores] = {}
     for measure in measures:
         for (event_type,), metrics in measure.by_part(tally).items() if measure.metrics(tally) else ():
-            entry = entries.setdefault(event_type, {"event_type": event_type, "metrics": {}})
-            entry["metrics"].update(_rates_with_intervals(metrics, unit))
+            if (event_type,) not in left_out:
+                entry = entries.setdefault(event_type, {"event_type": event_type, "metrics": {}})
+                entry["metrics"].update(_rates_with_intervals(metrics, unit))
         for (event_type, role), metrics in measure.by_part(tally, 2).items():
-            of_role: PaperRole = {"role": role, "metrics": _rates_with_intervals(metrics, unit)}
-            entries[event_type].setdefault("roles", []).append(of_role)
+            if event_type in entries and (event_type, role) not in left_out:
+                of_role: PaperRole = {"role": role, "metrics": _rates_with_intervals(metrics, unit)}
+                entries[event_type].setdefault("roles", []).append(of_role)
     return [entries[event_type] for event_type in sorted(entries)]
 
 
@@ -127,9 +164,7 @@ def _rates_with_intervals(metrics: Metrics, unit: str) -> dict[str, RateValue]:
 
 
 def _entry(names: tuple[str, ...], key: tuple[str, ...], metrics: Metrics, unit: str) -> UnitScores:
-    precision, recall = metrics["strict_precision"], metrics["relaxed_recall"]
-    assert isinstance(precision, Rate)
-    assert isinstance(recall, Rate)
+    precision, recall = _rate(metrics, "strict_precision"), _rate(metrics, "relaxed_recall")
     entry = {
         **dict(zip(names, key, strict=True)),
         "predicted": precision.denominator,
@@ -145,14 +180,19 @@ def _means(parts: Collection[Metrics]) -> dict[str, Mean]:
     return {name: mean([rate for part in parts if isinstance(rate := part[name], Rate)]) for name in MatchRates.ratios}
 
 
+_MAX_SPELLINGS = 3
 # Smaller shares of samples get no remark.
 MIN_NONCOMPLIANT_SHARE = Fraction(1, 2)
 MIN_NULL_SHARE = Fraction(1, 100)
+MAX_INVENTED_PARTS = 500  # event types, and roles, that gold does not have: an answer can name any number
+MIN_CHANCE, MIN_CHANCE_PAIRS = Fraction(1, 10), 20
 MIN_COPY_SHARE = Fraction(1, 10)
 _MAX_TYPES = 3
 
 
-def extraction_remarks(report: ExtractionReport, form: Form, schema: EventSchema | None) -> Iterator[RemarkValue]:
+def extraction_remarks(
+    report: ExtractionReport, form: Form, schema: EventSchema | None, relaxed: RelaxedSettings
+) -> Iterator[RemarkValue]:
     """The remarks of a report, the most serious first."""
     yield from same_files_remarks(report["inputs"]["gold"], report["inputs"]["predictions"])
     if form.flat and form.event_type is None:
@@ -165,6 +205,7 @@ def extraction_remarks(report: ExtractionReport, form: Form, schema: EventSchema
         yield from _types_outside_schema(report, schema.event_types)
     yield from _partial_averages(report, schema)
     yield from unread_answers_remarks(report, "goldgate read FILE")
+    yield from _relaxed_chance(report, relaxed)
     for remarks in (
         _bare_gold,
         _noncompliant_samples,
@@ -234,12 +275,20 @@ def _noncompliant_samples(report: ExtractionReport) -> Iterator[RemarkValue]:
 
 
 def _other_form(report: ExtractionReport) -> Iterator[RemarkValue]:
-    """Forms that a protocol can declare. Words for null are another matter."""
-    for hint in report["hints"]:
-        if "null_words" not in hint["setting"]:
-            message = f"{hint['answers']} of {hint['of']} answers have {hint['have']}; "
-            message += f"to read them, write in the protocol: {hint['setting']}"
-            yield remark("other_form", message, answers=hint["answers"], of=hint["of"])
+    """Forms that a protocol can declare, and names in another spelling. Words for null are another matter."""
+    hints = [hint for hint in report["hints"] if "null_words" not in (hint["setting"] or "")]
+    advice = f"to read them, write in the protocol: {report['hints_setting']}"
+    for code, among, rest in (
+        ("other_form", [hint for hint in hints if hint["setting"]], advice),
+        ("other_spelling", [hint for hint in hints if not hint["setting"]][:_MAX_SPELLINGS], RENAME),
+    ):
+        if among:
+            by_count: dict[int, list[str]] = {}
+            for hint in among:
+                by_count.setdefault(hint["answers"], []).append(hint["have"])
+            of = among[0]["of"]
+            message = ", ".join(f"{count} of {of} answers have {', '.join(have)}" for count, have in by_count.items())
+            yield remark(code, f"{message}; {rest}", answers=max(by_count), of=of)
 
 
 def _null_words(report: ExtractionReport) -> Iterator[RemarkValue]:
@@ -263,20 +312,40 @@ def _copies(report: ExtractionReport) -> Iterator[RemarkValue]:
 def _unlike_papers(report: ExtractionReport) -> Iterator[RemarkValue]:
     """Where a profile's numbers are not what the published scorer would give, or hang on the order of events."""
     metrics = report["metrics"].get("papers") or {}
-    by_text, by_offsets = (
-        _count(report, name, "papers") if name in metrics else 0 for name in ("textee_by_text", "textee_by_offsets")
+    by_text, by_offsets, without_offsets = (
+        _count(report, f"textee_{name}", "papers") if f"textee_{name}" in metrics else 0
+        for name in ("by_text", "by_offsets", "without_offsets")
     )
+    samples = by_text + by_offsets
     if by_text:
-        samples = by_text + by_offsets
-        message = (
-            f"{by_text} of {samples} samples lack offsets and were compared by their words, which TextEE does not do"
-        )
+        message = f"{by_text} of {samples} samples were compared by their words, which TextEE does not do"
         yield remark("compared_by_text", message, samples=by_text, of=samples)
+    if without_offsets:
+        message = (
+            f"{without_offsets} of {samples} answers lack offsets that gold has, and what lacks them is wrong for "
+            f"textee; to compare by words, write in the protocol: {as_yaml('metrics.profile_offsets', 'words')}"
+        )
+        yield remark("answers_without_offsets", message, answers=without_offsets, of=samples)
     for name in ("doc2edag", "duee_fin"):
         below, of = _counts(metrics, f"{name}_below_best") if f"{name}_below_best" in metrics else (0, 0)
         if below:
             message = f"in {below} of {of} assignments of records {name} finds less than {name}_best: order may decide"
             yield remark("below_best", message, below=below, of=of)
+
+
+def _relaxed_chance(report: ExtractionReport, relaxed: RelaxedSettings) -> Iterator[RemarkValue]:
+    """A remark on a relaxed rule that matches values of different samples, which have nothing to do with each other."""
+    matched, pairs = _counts(report["metrics"]["diagnostics"], "relaxed_chance")
+    if pairs >= MIN_CHANCE_PAIRS and Fraction(matched, pairs) >= MIN_CHANCE:
+        advice = "a higher threshold under metrics.relaxed lowers it"
+        if relaxed.unit == "character":
+            setting = as_yaml("metrics.relaxed.unit", "word")
+            advice = f"{setting} compares words instead of characters"
+        message = (
+            f"the relaxed rule matches {matched} of {pairs} pairs of unrelated values: part of relaxed_f1 is chance; "
+            f"{advice}"
+        )
+        yield remark("relaxed_chance", message, matched=matched, pairs=pairs)
 
 
 def _excess_ratios(report: ExtractionReport) -> Iterator[RemarkValue]:
@@ -312,7 +381,7 @@ _RATIOS = (
     ),
     (
         *("cot_copied_rate", Fraction(1, 10), "copied_thought"),
-        "{} of {} thoughts repeat the answer: they show no reasoning, and cot_faithfulness leaves them out",
+        "{} of {} thoughts repeat the answer: they show no reasoning, and count as no thoughts",
         ("copied", "checked"),
     ),
     (
@@ -334,11 +403,13 @@ def _count(report: ExtractionReport, name: str, section: Literal["main", "papers
     return cast(int, report["metrics"][section][name]["value"])
 
 
-PARSER_VERSION = 3  # raised whenever the same response may be read otherwise
+PARSER_VERSION = 4  # raised whenever the same response may be read otherwise
 
 
 class ExtractionOutcome(PairOutcome):
     """Records from memory have no digests; those of files are filled in when they were read."""
+
+    section = "metrics"
 
     def __init__(self, settings: ExtractionSettings, schema: EventSchema | None) -> None:
         digest = schema.sha256 if schema is not None else None
@@ -354,6 +425,7 @@ class ExtractionOutcome(PairOutcome):
         self.settings["types"] = "none" if schema is None else schema.digest[:12]
 
     def note_counts(self, tally: Tally) -> None:
+        super().note_counts(tally)
         counts = {shape: tally.counts[f"gold_shape.{shape}"] for shape in GOLD_SHAPES}
         self._gold_shapes = {shape: count for shape, count in counts.items() if count}
         if self._gold_shapes:
@@ -368,7 +440,7 @@ class ExtractionOutcome(PairOutcome):
             "errors": error_section(tally),
             "confusions": confusions(tally),
             "reading": reading_section(tally),
-            "hints": hint_section(tally, self._form),
+            **hint_section(tally, self._form),
             "breakdown": breakdown_section(tally, self._settings),
         }
 
@@ -379,7 +451,12 @@ class ExtractionOutcome(PairOutcome):
             have, were = ("has", "was") if count == 1 else ("have", "were")
             message = f"{records} {have} {GOLD_SHAPES[shape]}, and {were} read so"
             yield remark("gold_shape", message, records=count)
-        yield from extraction_remarks(cast("ExtractionReport", report), self._form, self._schema)
+        relaxed = self._settings.relaxed
+        yield from extraction_remarks(cast("ExtractionReport", report), self._form, self._schema, relaxed)
+
+
+def _profile_signature(settings: ExtractionSettings) -> str:
+    return f"{settings.profile}.v{PROFILE_VERSION}{'+words' if settings.profile_offsets == 'words' else ''}"
 
 
 def _signature_settings(settings: ExtractionSettings) -> dict[str, object]:
@@ -390,17 +467,19 @@ def _signature_settings(settings: ExtractionSettings) -> dict[str, object]:
         if relaxed.match_mode == "include_or_char_overlap"
         else relaxed.span_iou_threshold
     )
+    rule = "span_iou.v2" if relaxed.match_mode == "span_iou" else relaxed.match_mode  # in v1, places were alternatives
     return {
         "parser": PARSER_VERSION,
         "thoughts": "+".join(settings.response.thought_tags) or "none",
         **form_signature(form_of(settings.response)),
         "norm": settings.normalization,
-        "relaxed": f"{relaxed.match_mode}>={threshold.normalize():f}",
+        **({} if settings.blanks == "remove" else {"blanks": settings.blanks}),
+        "relaxed": f"{rule}>={threshold.normalize():f}{'+word' if relaxed.unit == 'word' else ''}",
         "schema": settings.schema.mode,
         "hallucination": f"{settings.hallucination.match_mode}.v{HALLUCINATION_VERSION}",
         "cot": f"{cot.mode}.v{THOUGHT_VERSION}{'+block' if cot.require_thought_block else ''}"
         if cot.enabled
         else "off",
         "types": "none",
-        **({} if settings.profile is None else {"profile": f"{settings.profile}.v{PROFILE_VERSION}"}),
+        **({} if settings.profile is None else {"profile": _profile_signature(settings)}),
     }

@@ -28,21 +28,28 @@ from goldgate.core.unit_page import (
     UnitSection,
     mark_values,
 )
-from goldgate.core.value_text import NormalizedText, normalize
+from goldgate.core.value_text import NormalizedText, normalizer
 from goldgate.response.parsed import Status
 from goldgate.response.reading_report import answer_blocks
 from goldgate.suites.extraction.events import Unit
-from goldgate.suites.extraction.explain import SampleView, SideUnits, sample_summary, stored_unit, view_sample
+from goldgate.suites.extraction.explain import (
+    SampleView,
+    SideUnits,
+    sample_summary,
+    stored_unit,
+    view_sample,
+    violation_count,
+)
 
 if TYPE_CHECKING:
     from goldgate.suites.extraction.contracts import (
         CotRecord,
-        FoundViolation,
         HallucinationRecord,
         SampleRecord,
     )
 
 MAX_ROWS = 500
+MAX_THOUGHT = 100_000  # characters in which values are looked for: five times as many as are on a page
 _NO_ARGUMENTS = "(without arguments)"
 
 
@@ -55,7 +62,7 @@ def unit_label(unit: Unit) -> str:
 def marked_source(sample: SampleView, text: str) -> MarkedText:
     """The source text with the values of both sides: at the offsets of gold where they are right, else wherever they
     are in it under the normalization of scoring."""
-    normalized = NormalizedText(text)
+    normalized = NormalizedText(text, sample.blanks)
     values = [
         value._replace(spans=[span for span in value.spans if normalized.holds(span, value.normalized)])
         for value in _values(sample)
@@ -66,7 +73,7 @@ def marked_source(sample: SampleView, text: str) -> MarkedText:
 def marked_thought(sample: SampleView, thought: str) -> MarkedText:
     """A thought with the predicted values that it names."""
     values = [value._replace(spans=()) for value in _values(sample) if value.kind != GOLD]
-    return mark_values(NormalizedText(thought), values, named=False)
+    return mark_values(NormalizedText(thought, sample.blanks), values, named=False)
 
 
 def _values(sample: SampleView) -> list[MarkedValue]:
@@ -95,7 +102,7 @@ def _trigger_values(sample: SampleView) -> Iterator[MarkedValue]:
             wrong = "missing"
         elif kind == PREDICTED and event_type not in sample.gold.types:
             wrong = "spurious"
-        if argument := normalize(trigger):
+        if argument := normalizer(sample.blanks)(trigger):
             yield MarkedValue(argument, trigger, kind, unit_label((event_type, "trigger", argument)), wrong)
 
 
@@ -220,7 +227,7 @@ def _sections(sample: SampleView) -> Iterator[tuple[str, tuple[Block | MarkedTex
     yield "Answer", () if unread else answer_blocks(sample.answer)
     yield "Thought", _thought_blocks(sample)
     yield "Unsupported values", _unsupported_blocks(record["hallucination"])
-    yield "Not in the expected form", _violation_blocks(record["violations"])
+    yield "Not in the expected form", _violation_blocks(record)
 
 
 def _source_block(sample: SampleView) -> Block | MarkedText:
@@ -234,7 +241,9 @@ def _source_block(sample: SampleView) -> Block | MarkedText:
 def _thought_blocks(sample: SampleView) -> tuple[Block | MarkedText, ...]:
     """The thought with the predicted values that it names, and what was found about it."""
     thought = sample.answer.parsed.thought.strip() if sample.answer.parsed is not None else ""
-    blocks: list[Block | MarkedText] = [marked_thought(sample, thought)] if thought else []
+    blocks: list[Block | MarkedText] = [marked_thought(sample, thought[:MAX_THOUGHT])] if thought else []
+    if len(thought) > MAX_THOUGHT:
+        blocks.append(Paragraph(f"Of the thought, the first {MAX_THOUGHT:,} characters are read here."))
     check = sample.record["cot"]
     if check is not None:
         blocks.append(LabelList(tuple(_thought_check_pairs(check))))
@@ -264,6 +273,9 @@ def _unsupported_blocks(check: HallucinationRecord | None) -> tuple[Block, ...]:
     return (Table(columns, tuple(rows[:MAX_ROWS])),)
 
 
-def _violation_blocks(violations: list[FoundViolation]) -> tuple[Block, ...]:
-    rows = tuple((Name(entry["violation"]), Name(limit_length(entry["path"]))) for entry in violations[:MAX_ROWS])
-    return (Table((Column("violation"), Column("path")), rows),) if rows else ()
+def _violation_blocks(record: SampleRecord) -> tuple[Block, ...]:
+    violations = record["violations"][:MAX_ROWS]
+    rows = tuple((Name(entry["violation"]), Name(limit_length(entry["path"]))) for entry in violations)
+    more = violation_count(record) - len(rows)
+    rest = (Paragraph(f"And {count_text(more, 'more violation')}."),) if more > 0 else ()
+    return (Table((Column("violation"), Column("path")), rows), *rest) if rows else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from goldgate.core.tally import Tally, UnitCounts
 from goldgate.core.value_text import Haystack
 from goldgate.errors import ConfigError, as_yaml
 from goldgate.readers.dialects import recognize_dialect
+from goldgate.readers.dialects.dialect import choose_reading
 from goldgate.readers.unit_records import whole_record
 from goldgate.response import Method, Parsed, Status, read_answer
 from goldgate.response.reading_report import answer_finding, answer_findings
@@ -26,13 +27,15 @@ from goldgate.suites.extraction.events import (
     ViolationPlace,
     empty_events,
     event_list,
+    keep_blanks,
     read_events,
 )
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import NO_SCHEMA_SETTINGS, EventSchema
+from goldgate.suites.extraction.events.limits import MAX_LISTED, Limits
 from goldgate.suites.extraction.events.match import match_units, name_mistakes
 from goldgate.suites.extraction.events.relaxed_matching import RelaxedRule
-from goldgate.suites.extraction.measures import count_distinct, extraction_measures, fast_count_distinct, support_rule
+from goldgate.suites.extraction.measures import extraction_measures, support_rule
 from goldgate.suites.extraction.records import (
     Facts,
     Gold,
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
 def sample_record(facts: Facts) -> ComparedSample:
     """The record as plain values. `gold` and `predicted` are type → [role, argument] pairs."""
     parsed, predicted = facts.parsed, facts.predicted
-    return {
+    record: ComparedSample = {
         "id": facts.sample.gold.id,
         "parse": None if parsed is None else _parse_record(parsed),
         "gold": {event_type: [*pairs] for event_type, pairs in facts.sample.gold.events.units.items()},
@@ -70,6 +73,11 @@ def sample_record(facts: Facts) -> ComparedSample:
         },
         "cot": facts.thought,
     }
+    if sum(predicted.violation_counts.values()) > len(predicted.violations):
+        record["violation_counts"] = {name.value: count for name, count in sorted(predicted.violation_counts.items())}
+    if predicted.excess is not None:
+        record["beyond_limits"] = {"values": predicted.excess.values, "event_types": predicted.excess.types}
+    return record
 
 
 def _parse_record(parsed: Parsed) -> ParseRecord:
@@ -80,7 +88,9 @@ def _parse_record(parsed: Parsed) -> ParseRecord:
         "thought": parsed.thought_state,
         "start": parsed.start,
         "end": parsed.end,
-        "left_out": [{"start": start, "end": end, "reason": reason} for start, end, reason in parsed.left_out],
+        "left_out": [
+            {"start": start, "end": end, "reason": reason} for start, end, reason in parsed.left_out[:MAX_LISTED]
+        ],
     }
 
 
@@ -95,7 +105,7 @@ def sample_findings(facts: Facts) -> Iterator[Finding]:
 def error_weight(facts: Facts) -> int:
     """The weight of `sample_summary`, without the record."""
     parsed, violations = facts.parsed, facts.predicted.violations
-    weight = len(facts.mistakes)
+    weight = len(facts.mistakes) + facts.predicted.beyond
     if parsed is None or parsed.status == Status.ERROR:
         weight += 1
         violations = [each for each in violations if each.violation != Violation.NOT_PARSED]  # it says the same
@@ -124,8 +134,8 @@ class Scorer:
         self._tags = settings.response.thought_tags
         self._roles = schema.roles if schema is not None and settings.schema.mode == "schema_strict" else None
         self._relaxed = RelaxedRule(settings.relaxed)
-        self._unsupported = support_rule(settings.hallucination)
-        self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
+        self._support = support_rule(settings.hallucination)
+        self._thoughts = ThoughtChecker(settings, schema) if settings.cot.enabled and schema is not None else None
 
     def score(self, response: ResponseInput, gold: Gold | Mapping[str, Any]) -> Score:
         """Score one answer: raw text, chat messages, decoded JSON, a prediction record with one of these as its
@@ -137,7 +147,8 @@ class Scorer:
         """
         if not isinstance(gold, Gold):
             dialect = recognize_dialect(gold)
-            gold = parse_gold(gold if dialect is None else dialect.convert(gold), schema=self.schema)
+            ours = gold if dialect is None else choose_reading(dialect, [(0, gold)]).dialect.convert(gold)
+            gold = parse_gold(ours, schema=self.schema)
         return Score(self, self.facts(make_sample(response, gold)))
 
     def score_many(self, responses: Iterable[ResponseInput], golds: Iterable[Gold | Mapping[str, Any]]) -> list[Score]:
@@ -159,13 +170,16 @@ class Scorer:
         """The facts of several samples, step by step for all of them, which is faster than one by one."""
         facts_list = self.compare_samples(samples)
         for facts in facts_list:
-            if facts.sample.gold.text:
-                facts.text = Haystack(facts.sample.gold.text)
-                facts.checked = count_distinct(facts.predicted)
-                facts.unsupported = self._unsupported(facts.predicted, facts.text)
-        for facts in facts_list:
+            absent: Collection[Unit] = ()
+            predicted, gold = facts.predicted, facts.sample.gold
+            if gold.text:
+                facts.text = Haystack(gold.text, self.settings.blanks)
+                checked, facts.unsupported, absent, unsearched = self._support(predicted, gold.events, facts.text)
+                facts.checked = checked + predicted.beyond
+                if unsearched:
+                    predicted.add_violation(Violation.TOO_MANY, unsearched)
             if facts.comparison.false_positives or facts.comparison.false_negatives:
-                facts.mistakes = name_mistakes(facts.comparison, _unsupported_units(facts))
+                facts.mistakes = name_mistakes(facts.comparison, absent)
         if self._thoughts is not None:
             for facts in facts_list:
                 facts.thought = self._thoughts.check(facts)
@@ -175,11 +189,19 @@ class Scorer:
         """Samples read and compared with gold: all that precision, recall, F1 and schema compliance need."""
         parsed = [self._parse(sample) for sample in samples]
         predicted = [self._events(*answer) for answer in zip(samples, parsed, strict=True)]
+        if self.settings.blanks == "keep":
+            samples = [replace(sample, gold=self.normalized(sample.gold)) for sample in samples]
+            limits = [self._limits(sample.gold) for sample in samples]
+            predicted = [*map(keep_blanks, predicted, limits)]
         compared = [
             match_units(events, sample.gold.events, self._relaxed)
             for sample, events in zip(samples, predicted, strict=True)
         ]
         return [Facts(*parts) for parts in zip(samples, parsed, predicted, compared, strict=True)]
+
+    def normalized(self, gold: Gold) -> Gold:
+        """A gold record, whose values have no blanks when it is read, with those that the protocol keeps."""
+        return replace(gold, events=keep_blanks(gold.events)) if self.settings.blanks == "keep" else gold
 
     def tally(self) -> Tally:
         """A tally without a sample."""
@@ -203,6 +225,13 @@ class Scorer:
             return parsed.after_thought(sample.thought) if sample.thought else parsed
         return None if sample.events is None else Parsed(Status.RAW, Method.STRUCTURED, sample.events)
 
+    def _limits(self, gold: Gold) -> Limits:
+        return Limits(gold.events.units, {} if self.schema is None else self.schema.roles)
+
+    def _first_limits(self, gold: Gold) -> Limits | None:
+        """The limits that apply while an answer is read; those of values with blanks apply once these are kept."""
+        return self._limits(gold) if self.settings.blanks == "remove" else None
+
     def _events(self, sample: Sample, parsed: Parsed | None) -> Events:
         """The events of an answer; what is no event list has no events and a violation."""
         if parsed is None or parsed.status == Status.ERROR:
@@ -212,9 +241,10 @@ class Scorer:
         events = event_list(parsed.value) if sample.key is None else EventList(sample.events, f"$.{sample.key}[*]")
         if events is None:
             return empty_events(Violation.NOT_AN_EVENT_LIST)
+        limits = self._first_limits(sample.gold)
         if sample.response is not None:
-            return read_events(events, parsed.source, self._roles)
-        return read_events(events, sample.source, self._roles, partial(_stored_answer, sample))
+            return read_events(events, parsed.source, self._roles, limits=limits)
+        return read_events(events, sample.source, self._roles, partial(_stored_answer, sample), limits)
 
     def _read_form(self, sample: Sample, parsed: Parsed) -> Events:
         """The events of an answer in another form than our own; paths are those of what the model wrote."""
@@ -233,12 +263,13 @@ class Scorer:
         if event_items is None:
             return empty_events(Violation.NOT_AN_EVENT_LIST)
         source = parsed.source if sample.response is not None else sample.source
-        events = read_events(event_items, source, self._roles, to_canonical)
+        events = read_events(event_items, source, self._roles, to_canonical, self._first_limits(sample.gold))
         root = "$"
         if is_list and sample.events and written is sample.events[0]:
             root = "$[0]" if sample.key is None else f"$.{sample.key}[0]"
+        paths = form.paths_in(written, [path for _, path in events.violations])
         events.violations = [
-            ViolationPlace(violation, root + form.path_in(written, path)[1:]) for violation, path in events.violations
+            ViolationPlace(each.violation, root + path[1:]) for each, path in zip(events.violations, paths, strict=True)
         ]
         return events
 
@@ -311,14 +342,3 @@ def _require_schema(settings: ExtractionSettings, schema: EventSchema | None) ->
             expected="an event schema",
             advice=f"derive one (goldgate schema --from GOLD --out schema.json), {NO_SCHEMA_SETTINGS}",
         )
-
-
-def _unsupported_units(facts: Facts) -> set[Unit]:
-    """The units of which no value is supported by the text; none where there is no text."""
-    if not facts.unsupported:
-        return set()
-    units = {value.unit for value in facts.unsupported}
-    if fast_count_distinct(facts.predicted) is not None:
-        return units  # each unit has one value
-    unsupported = {(value.unit, value.span) for value in facts.unsupported}
-    return units - {value.unit for value in facts.predicted.values() if (value.unit, value.span) not in unsupported}

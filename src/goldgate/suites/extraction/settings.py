@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal, TypedDict
 
 from goldgate.core.suite import Plan
+from goldgate.core.value_text import Blanks
 from goldgate.errors import ConfigError, describe_value
 from goldgate.shape import Share
 
@@ -17,6 +18,7 @@ class RelaxedSettings:
     match_mode: Literal["include_or_char_overlap", "span_iou"] = "include_or_char_overlap"
     char_overlap_threshold: Share = Share("0.5")
     span_iou_threshold: Share = Share("0.5")
+    unit: Literal["character", "word"] = "character"  # of what contains, overlaps, or is a common stretch
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class KeySettings:
 
 # Numbers that papers report, beside the specification's; `goldgate.suites.extraction.papers` has what each adds.
 Profile = Literal["textee", "doc2edag", "duee-fin", "values", "all"]
-PROFILE_VERSION = 2  # raised whenever a number of a profile may change
+PROFILE_VERSION = 3  # raised whenever a number of a profile may change
 
 FromGold = TypedDict("FromGold", {"from": Literal["gold"]})  # a class could not have a field of this name
 
@@ -75,7 +77,7 @@ class ResponseSettings:
     prefix: str | None = None
     keys: KeySettings = KeySettings()
     arguments: Literal["list", "mapping"] = "list"
-    flat: FlatSettings | None = None
+    flat: FlatSettings | bool | None = None  # true: events are flat, and have their type beside their roles
     null_words: tuple[str, ...] = ()
 
 
@@ -85,12 +87,14 @@ class ExtractionSettings:
 
     version: Literal["2.0"] = "2.0"
     normalization: Literal["nfkc-cjk-casefold.v1"] = "nfkc-cjk-casefold.v1"
+    blanks: Blanks = "remove"
     response: ResponseSettings = ResponseSettings()
     relaxed: RelaxedSettings = RelaxedSettings()
     schema: SchemaSettings = SchemaSettings()
     hallucination: HallucinationSettings = HallucinationSettings()
     cot: CotSettings = CotSettings()
     profile: Profile | None = None
+    profile_offsets: Literal["gold", "words"] = "gold"  # of textee: what has none is wrong where gold has some
 
 
 _KEYS = "metrics.response.keys"
@@ -106,17 +110,20 @@ def check_settings(plan: Plan) -> None:
             place = f"metrics.response.thought_tags.{number}"
             raise _wrong(plan, place, "not the name of a tag", "a name without brackets and blanks, such as think", tag)
     changed = [name for name, keys in asdict(settings.keys).items() if keys != getattr(KeySettings(), name)]
-    if settings.flat is not None and settings.arguments == "mapping":
+    if settings.flat and settings.arguments == "mapping":
         raise _excluded(plan, "metrics.response.arguments", "mapping", "metrics.response.flat")
     for name in changed:
         keys = getattr(settings.keys, name)
         if not keys:
             raise _wrong(plan, f"{_KEYS}.{name}", "this list names no key", "one key or more", describe_value(keys))
-        if settings.flat is not None:
+        if settings.flat and (settings.flat is not True or name not in ("events", "event_type")):
             raise _excluded(plan, f"{_KEYS}.{name}", " ".join(keys), "metrics.response.flat")
         if settings.arguments == "mapping" and name in ("role", "argument"):
             raise _excluded(plan, f"{_KEYS}.{name}", " ".join(keys), "metrics.response.arguments: mapping")
     _check_clear(settings.keys, plan, changed)
+    if plan.settings.profile_offsets != "gold" and plan.settings.profile not in ("textee", "all"):
+        setting, needed = "metrics.profile_offsets", "metrics.profile: textee, or all"
+        raise _wrong(plan, setting, "only the profile textee compares offsets", needed, str(plan.settings.profile))
 
 
 def all_keys(keys: KeySettings) -> KeySettings:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldgate.core.finding import Finding
 from goldgate.core.suite import Inputs, Mapper, Plan, single_input
+from goldgate.core.tally import answer_digest
 from goldgate.core.unit_page import InputLookup, SharedInputLookup
 from goldgate.readers.joined_suite import JoinedSource, JoinedWork, PairReader, open_joined_inputs, open_pairs
 from goldgate.readers.pair_files import pair_opener
@@ -72,6 +73,13 @@ class ExtractionWork(JoinedWork[Facts]):
 
     def fingerprint(self, facts: Facts) -> int | None:
         return text_fingerprint(facts)
+
+    def answer(self, facts: Facts) -> int:
+        sample = facts.sample
+        return answer_digest(sample.gold.id, sample.response, sample.events, sample.key, sample.thought)
+
+    def unit_id(self, facts: Facts) -> str:
+        return facts.sample.gold.id
 
     def weight(self, facts: Facts) -> int:
         return error_weight(facts)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from goldgate.core.suite import (
+    ALLOW_EMPTY,
     GOLD,
     GOLD_ID_FIELD,
     ID_FIELD,
@@ -61,6 +62,7 @@ class ExtractionSuite(Suite):
         DIALECT,
         ID_FIELD,
         RESPONSE_FIELD,
+        ALLOW_EMPTY,
     )
     section = "metrics"
     settings = ExtractionSettings

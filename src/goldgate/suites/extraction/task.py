@@ -19,9 +19,8 @@ from typing import Any
 
 import orjson
 
-from goldgate.core.measure import RatioCounter
 from goldgate.core.suite import Options, Plan
-from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_schema_error
+from goldgate.core.task import AnswerFormat, AnswerSchema, Question
 from goldgate.errors import ConfigError, Place
 from goldgate.generation.gold_task import Documents, GoldTask, open_documents
 from goldgate.generation.prompt import Example, Template, find_template, prompt_messages, require_room
@@ -30,9 +29,8 @@ from goldgate.readers.records import read_records
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note, load_event_schema
 from goldgate.suites.extraction.gold_commands import derive_event_schema, parse_records
-from goldgate.suites.extraction.records import Facts, Gold, Sample, parse_gold
-from goldgate.suites.extraction.scorer import Scorer
-from goldgate.suites.extraction.settings import ExtractionSettings, ResponseSettings
+from goldgate.suites.extraction.records import Gold, parse_gold
+from goldgate.suites.extraction.settings import ResponseSettings
 
 BUILT_IN = ("en", "en-thought", "zh", "zh-thought")
 
@@ -159,15 +157,10 @@ class ExtractionTask(GoldTask[Gold]):
         gold = self.documents[position]
         return {"id": gold.id, "events": [*gold.event_list]}
 
-    def counter(self, settings: ExtractionSettings) -> EventCounter:
-        if self.options.schema is None:
-            raise derived_schema_error("an event schema", "goldgate schema")
-        return EventCounter(self.documents, settings, self.schema)
-
-    def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
-        dialect = [] if self.options.dialect is None or asked is not None else [self.options.dialect]  # asked is ours
+    def scored_inputs(self) -> dict[str, list[str]]:
+        dialect = [] if self.options.dialect is None else [self.options.dialect]
         schema = [] if self.options.schema is None else [self.options.schema]
-        return {"gold": [*self.options.gold] if asked is None else [asked], "schema": schema, "dialect": dialect}
+        return {"gold": [*self.options.gold], "schema": schema, "dialect": dialect}
 
     @cached_property
     def _schema_values(self) -> dict[str, str]:
@@ -227,15 +220,3 @@ def _load_schema(options: TaskOptions) -> EventSchema:
     schema = derive_event_schema(options.gold, options.dialect)
     logging.getLogger("goldgate").warning("%s", derived_note(schema))
     return schema
-
-
-class EventCounter(RatioCounter[Facts]):
-    """Counts by table, for the document at a position of the gold."""
-
-    def __init__(self, documents: Documents[Gold], settings: ExtractionSettings, schema: EventSchema) -> None:
-        self.documents = documents
-        self.scorer = Scorer(settings, schema)
-        super().__init__(self.scorer.measures, len(documents))
-
-    def facts(self, position: int, response: str | None) -> Facts:
-        return self.scorer.facts(Sample(self.documents[position], response))

@@ -6,35 +6,44 @@ hallucinated or spurious, gold leaves hit, wrong, misplaced or missing: the firs
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from goldgate.core.assignment import best_pairs, mask_of
 from goldgate.core.finding import limit_length
+from goldgate.core.value_text import Blanks
 from goldgate.suites.fields.comparators import (
-    TEXT,
     Comparator,
-    ContainsComparator,
-    FuzzyComparator,
     Key,
     leaf_text,
-    magnitude,
-    number_of,
-    read_date,
-    read_number,
+    make_comparator,
 )
 from goldgate.suites.fields.leaves import HIT, WRONG, Leaf, LeafTree, ListNode, Node, ObjectNode, path_name
 from goldgate.suites.fields.list_pairing import (
     MAX_COMPARISONS,
     MAX_EFFORT,
-    MAX_PAIRS,
+    MAX_LIST_LEAVES,
+    MAX_LIST_PAIRS,
     ItemPairing,
     ListPairs,
     fuzzy_effort,
     is_fuzzy,
 )
+from goldgate.suites.fields.spellings import (
+    NumberReading,
+    fitting_formats,
+    magnitude,
+    number_of,
+    number_readings,
+    read_date,
+    read_number,
+    units_differ,
+)
+from goldgate.suites.fields.suite import PathSettings
 
 MISPLACED = "misplaced"
 HALLUCINATED = "hallucinated"
@@ -43,8 +52,10 @@ MISSING = "missing"
 PREDICTED_STATES = (HIT, WRONG, MISPLACED, HALLUCINATED, SPURIOUS)
 GOLD_STATES = (HIT, WRONG, MISPLACED, MISSING)
 _SMALL = 100  # integers below are everywhere: one of them at another path does not show a mix-up
+MAX_PAIRS = 1_000_000  # of leaves that may be misplaced, of which the most are paired
 CONFUSED_LENGTH = 60  # characters of a value among confusions
-_OTHERS: tuple[Comparator, ...] = (ContainsComparator("contains"), FuzzyComparator("fuzzy"))
+FORMAT = "format "  # before a format of dates, among comparators
+_OTHERS = ("text", "number", "date", "contains", "fuzzy")
 
 
 class WrongKind(StrEnum):
@@ -63,7 +74,8 @@ class Alignment:
 
     shape_mended: int = 0
     pair_share_cost: int = 0
-    greedy: dict[str, int] = field(default_factory=dict)  # path of a list → leaves in it that were paired greedily
+    pairs_left_out: int = 0  # of lists in items of lists, beyond the limits
+    equal_only: dict[str, int] = field(default_factory=dict)  # path of a list → leaves in it, paired by equal values
     items: list[tuple[ObjectNode, ObjectNode]] = field(default_factory=list)  # pairs of objects in lists
 
 
@@ -72,7 +84,7 @@ def align_trees(gold: LeafTree, predicted: LeafTree) -> Alignment:
     aligner = Aligner(gold, predicted)
     if gold.root is not None and predicted.root is not None:
         aligner.align(gold.root, predicted.root)
-        if aligner.has_lost:
+        if aligner.has_lost and not aligner.alignment.pairs_left_out:
             most = Aligner(gold, predicted, with_share=False).value(gold.root, predicted.root)
             aligner.alignment.pair_share_cost = most - sum([leaf.state == HIT for leaf in gold.leaves])
     return aligner.alignment
@@ -84,11 +96,13 @@ class Aligner:
         self.with_share = with_share
         self.has_lost = False  # `pair_share` cost a hit in some list
         self.has_loose = gold.has_loose or predicted.has_loose
-        # One budget for all lists of a document, whatever their order: beyond it, fuzzy lists are paired greedily.
+        # One budget for all lists of a document, whatever their order: beyond it, fuzzy lists are paired by equality.
         fuzzy = [list(filter(is_fuzzy, tree.leaves)) if self.has_loose else [] for tree in (gold, predicted)]
         self.is_over_budget = fuzzy_effort(*fuzzy) > MAX_EFFORT
         self._wrapped = gold.wrapped | predicted.wrapped
         self._values: dict[tuple[int, int], int] = {}
+        self._solved: dict[tuple[int, int], ListPairs | None] = {}
+        self._list_pairs, self._list_leaves = MAX_LIST_PAIRS, MAX_LIST_LEAVES  # that may still be compared
 
     def align(self, gold: Node, predicted: Node) -> None:
         """Pair what is in two nodes that are aligned."""
@@ -105,13 +119,16 @@ class Aligner:
             self._align_lists(gold, predicted)
 
     def _align_lists(self, gold: Node, predicted: Node) -> None:
-        paired = self.pair_lists(gold, predicted)
+        memo = (id(gold), id(predicted))
+        paired = self._solved[memo] if memo in self._solved else self.pair_lists(gold, predicted)
         if paired is None:
             return
-        self.alignment.shape_mended += self._is_single(gold) != self._is_single(predicted)
+        is_mended = self._is_single(gold) != self._is_single(predicted) or _is_apart(gold) != _is_apart(predicted)
+        self.alignment.shape_mended += is_mended
         shape = gold.shape if type(gold) is ListNode else predicted.shape
-        if paired.greedy:
-            self.alignment.greedy[shape.name] = self.alignment.greedy.get(shape.name, 0) + gold.size + predicted.size
+        if paired.equal_only:
+            equal = self.alignment.equal_only
+            equal[shape.name] = equal.get(shape.name, 0) + gold.size + predicted.size
         for one, other in paired.pairs:
             if shape.has_items and type(one) is ObjectNode and type(other) is ObjectNode:
                 self.alignment.items.append((one, other))
@@ -129,24 +146,34 @@ class Aligner:
         memo = (id(gold), id(predicted))
         most = self._values.get(memo)
         if most is None:
-            paired = self.pair_lists(gold, predicted)
+            if self._list_pairs <= 0 or self._list_leaves <= 0:
+                self.alignment.pairs_left_out += 1
+                return 0
+            self._list_pairs -= 1
+            self._list_leaves -= gold.size + predicted.size
+            paired = self._solved[memo] = self.pair_lists(gold, predicted)
             most = 0 if paired is None else sum([self.value(*pair) for pair in paired.pairs])
             self._values[memo] = most
         return most
 
     def pair_lists(self, gold: Node, predicted: Node) -> ListPairs | None:
-        """The pairs of items of two lists. A single value is a list of one; None for an object and a longer list."""
-        one, other = self._is_single(gold), self._is_single(predicted)
-        items = gold.items if type(gold) is ListNode else [gold]
-        others = predicted.items if type(predicted) is ListNode else [predicted]
-        is_one_object = one != other and _is_object(gold if one else predicted)
-        if is_one_object and (len(items) > 1 or len(others) > 1):
+        """The pairs of items of two lists, of which one may be a single value: a list of one.
+
+        None where gold has a single value and the answer a list of several: a list of candidates is not an answer.
+        """
+        is_list = type(predicted) is ListNode
+        if (
+            type(gold) is not ListNode
+            and is_list
+            and (predicted.size if type(gold) is Leaf else len(_items(predicted))) > 1
+        ):
             return None
         shape = gold.shape if type(gold) is ListNode else predicted.shape
         if shape.ordered:
-            by_position = {item.step: item for item in others}
-            return ListPairs([(item, by_position[item.step]) for item in items if item.step in by_position])
-        if (is_one_object and not shape.has_items) or (one and other and not _is_object(gold)):
+            one, other = _by_position(gold), _by_position(predicted)
+            return ListPairs([(item, other[place]) for place, item in one.items() if place in other])
+        items, others = _items(gold), _items(predicted)
+        if self._is_single(gold) and self._is_single(predicted) and type(items[0]) is not ObjectNode:
             return ListPairs([(items[0], others[0])])
         return ItemPairing(self, shape, items, others).solve()
 
@@ -154,10 +181,16 @@ class Aligner:
         return type(node) is not ListNode or id(node) in self._wrapped
 
 
-def _is_object(single: Node) -> bool:
-    while type(single) is ListNode:
-        single = single.items[0]
-    return type(single) is ObjectNode
+def _is_apart(node: Node) -> bool:
+    return type(node) is ListNode and node.is_apart
+
+
+def _items(node: Node) -> list[Node]:
+    return node.items if type(node) is ListNode else [node]
+
+
+def _by_position(node: Node) -> dict[int, Node]:
+    return dict(zip(node.positions, node.items, strict=True)) if type(node) is ListNode else {0: node}
 
 
 def name_errors(gold: LeafTree, predicted: LeafTree, unsupported: frozenset[int]) -> None:
@@ -188,19 +221,27 @@ def _misplaced(missing: list[Leaf], spurious: list[Leaf]) -> list[tuple[Leaf, Le
     for leaf in gold:
         comparator = leaf.shape.comparator
         comparators.setdefault(comparator.identity, comparator)
-        alike.setdefault(comparator.identity, {}).setdefault(leaf.key, []).append(leaf)
+        key = leaf.block if comparator.equivalence else leaf.key
+        alike.setdefault(comparator.identity, {}).setdefault(key, []).append(leaf)
     is_few = len(gold) * len(predicted) <= MAX_COMPARISONS
     is_few = is_few and fuzzy_effort(filter(is_fuzzy, gold), predicted) <= MAX_EFFORT
     edges: dict[int, list[Leaf]] = {}  # id of a predicted leaf → gold leaves that are alike
+    equal: dict[tuple[int, type, Any], list[Leaf]] = {}  # path and value of predicted leaves → the same
+    used: Counter[tuple[int, type, Any]] = Counter()
     for leaf in predicted:
-        partners: list[Leaf] = []
-        for identity, comparator in comparators.items():
-            by_key = alike[identity]
-            if comparator.equivalence or not is_few:
-                partners += by_key.get(comparator.key(leaf.value), ())
-            else:
-                partners += [one for same in by_key.values() for one in same if _is_like_value(one, leaf)]
-        if partners:
+        group = id(leaf.shape), type(leaf.value), leaf.value
+        partners = equal.get(group)
+        if partners is None:
+            partners = equal[group] = []
+            for identity, comparator in comparators.items():
+                key, by_key = comparator.key(leaf.value), alike[identity]
+                if comparator.equivalence or not is_few:
+                    same = by_key.get(comparator.block(key) if comparator.equivalence else key, [])
+                else:
+                    same = [one for others in by_key.values() for one in others]
+                partners += [one for one in same if _is_like_value(one, leaf)] if is_few else same
+        used[group] += 1
+        if used[group] <= len(partners):
             edges[id(leaf)] = partners
     return _pair_misplaced([leaf for leaf in predicted if id(leaf) in edges], edges)
 
@@ -208,7 +249,8 @@ def _misplaced(missing: list[Leaf], spurious: list[Leaf]) -> list[tuple[Leaf, Le
 def _pair_misplaced(predicted: list[Leaf], edges: dict[int, list[Leaf]]) -> list[tuple[Leaf, Leaf]]:
     """The largest matching of leaves that are alike at different paths; of very many the first that fit."""
     predicted = sorted(predicted, key=_order)
-    gold = {id(leaf): leaf for partners in edges.values() for leaf in partners}
+    lists = {id(partners): partners for partners in edges.values()}
+    gold = {id(leaf): leaf for partners in lists.values() for leaf in partners}
     gold_leaves = sorted(gold.values(), key=_order)
     paths = {id(leaf): path_name(leaf) for leaf in (*predicted, *gold_leaves)}
     if len(predicted) * len(gold_leaves) > MAX_PAIRS or sum(map(len, edges.values())) > MAX_PAIRS:
@@ -249,7 +291,8 @@ def _tells(leaf: Leaf) -> bool:
     """Whether a value at another path is a sign that it was put in the wrong place."""
     if isinstance(leaf.value, bool) or leaf.shape.is_choice:
         return False
-    number = read_number(leaf.value) if isinstance(leaf.value, str) else number_of(leaf.value)
+    reading = read_number(leaf.value) if isinstance(leaf.value, str) else None
+    number = number_of(leaf.value) if reading is None else reading.number
     if number is None:
         return True
     size = magnitude(number)
@@ -279,23 +322,24 @@ def _is_like_value(gold: Leaf, predicted: Leaf | None) -> bool:
 
 def _wrong_kind(gold: Leaf, predicted: Leaf) -> WrongKind:
     one, other = leaf_text(gold.value), leaf_text(predicted.value)
-    numbers = [_readings(gold.value), _readings(predicted.value)]
-    if TEXT.key(one) == TEXT.key(other) or numbers[0] & numbers[1] or _same_date(gold, predicted):
+    folded = [*map(gold.shape.comparator.normalize, (one, other))]
+    pairs = [(g, p) for g in _readings(gold.value) for p in _readings(predicted.value)]
+    same = [not units_differ(g.unit, p.unit) for g, p in pairs if g.number == p.number]
+    if folded[0] == folded[1] or any(same) or _same_date(gold, predicted):
         return WrongKind.FORMAT
-    if numbers[0] and numbers[1]:
+    if pairs and not same:
         return WrongKind.NUMBER
-    folded = str(TEXT.key(one)), str(TEXT.key(other))
     if folded[0] in folded[1] or folded[1] in folded[0]:
         return WrongKind.PART
     return WrongKind.OTHER
 
 
-def _readings(value: Any) -> set[Any]:
+def _readings(value: Any) -> list[NumberReading]:
     """The numbers that a value can be read as."""
     if isinstance(value, str):
-        return {number for mark in (".", ",") if (number := read_number(value, mark)) is not None}
+        return number_readings(value)
     number = number_of(value)
-    return set() if number is None else {number}
+    return [] if number is None else [NumberReading(number)]
 
 
 def _same_date(gold: Leaf, predicted: Leaf) -> bool:
@@ -310,18 +354,19 @@ def confused_values(gold: Leaf, predicted: Leaf) -> tuple[str, str, str]:
     return gold.shape.name, values[0], values[1]
 
 
+@cache
+def _other_comparators(blanks: Blanks) -> list[Comparator]:
+    return [make_comparator(name, PathSettings()).with_blanks(blanks) for name in _OTHERS]
+
+
 def other_comparators(gold: Leaf) -> Iterator[str]:
     """The comparators under which a wrong value would be a hit."""
     predicted, own = gold.partner, gold.shape.comparator
     assert predicted is not None
-    if gold.detail == WrongKind.FORMAT:
-        if TEXT.key(leaf_text(gold.value)) == TEXT.key(leaf_text(predicted.value)):
-            yield "text"
-        elif _same_date(gold, predicted):
-            yield "date"
-        else:
-            yield "number"
-    for comparator in _OTHERS:
+    for comparator in _other_comparators(own.blanks):
         keys = comparator.key(gold.value), comparator.key(predicted.value)
         if comparator.name != own.name and comparator.alike(gold.value, keys[0], predicted.value, keys[1]):
             yield comparator.name
+    if own.name == "date":
+        texts = leaf_text(gold.value), leaf_text(predicted.value)
+        yield from {f"{FORMAT}{name}": None for one in (texts, texts[::-1]) for name in fitting_formats(*one)}

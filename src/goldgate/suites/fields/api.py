@@ -121,7 +121,7 @@ class AnswerScore:
         return self.metrics[metric].value
 
     def __repr__(self) -> str:
-        hits, predicted, gold = self.facts.hits, len(self.facts.predicted.leaves), len(self.facts.gold.leaves)
+        hits, predicted, gold = self.facts.hits, self.facts.predicted_count, len(self.facts.gold.leaves)
         return f"<AnswerScore: {hits} hits of {predicted} predicted and {gold} gold leaves>"
 
     def _repr_html_(self) -> str:
@@ -129,8 +129,8 @@ class AnswerScore:
         from goldgate.report.html import render_unit
         from goldgate.suites.fields.explain import DocumentView, page_of_document
 
-        tags = self.scorer.settings.thought_tags
-        view = DocumentView(self.record, self.facts.document.text, self.answer, self.facts, thought_tags=tags)  # type: ignore[arg-type]
+        record: Any = self.record
+        view = DocumentView(record, self.facts.document.text, self.answer, self.facts, settings=self.scorer.settings)
         return render_unit(page_of_document(view), [(name, str(self.metrics[name])) for name in SUITE.headline])
 
 
@@ -143,13 +143,15 @@ def evaluate_fields(
     value_field: str | None = None,
     id_field: str | None = None,
     response_field: str | None = None,
+    allow_empty: bool = False,
     workers: int | None = None,
     records: IO[bytes] | bool | None = None,
 ) -> Evaluation:
     """Score stored answers that are JSON and judge them, as `goldgate fields` does.
 
     Without `schema`, the shape of values is that of the gold. `value_field` is a dotted path into gold, `id_field` and
-    `response_field` into predictions. With `records=True`, `evaluation.samples` keeps a record for each document.
+    `response_field` into predictions. Files without any prediction are an error without `allow_empty`. With
+    `records=True`, `evaluation.samples` keeps a record for each document.
     """
     inputs = {
         "gold": gold,
@@ -158,5 +160,6 @@ def evaluate_fields(
         "value_field": value_field,
         "id_field": id_field,
         "response_field": response_field,
+        "allow_empty": "allow_empty" if allow_empty else None,
     }
     return evaluate_stored(SUITE.name, inputs, protocol, workers, "processes", None, records, None)

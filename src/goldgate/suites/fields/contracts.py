@@ -107,9 +107,10 @@ class FieldsReading(ParseCounts):
     """How answers were found and mended, and what alignment did beside pairing."""
 
     repeated_keys: int
+    too_many: int  # leaves beyond the limits of answers, and pairs of items that were not compared
     shape_mended: int
     pair_share_cost: int
-    greedy_lists: dict[str, int]
+    equal_only_lists: dict[str, int]
 
 
 class PathCounts(TypedDict):
@@ -223,6 +224,7 @@ class DocumentRecord(CountedRecord):
     leaves: LeafCounts
     errors: list[LeafError]
     errors_left_out: int
+    too_many: int  # leaves beyond the limits of an answer, and pairs of items that were not compared
     shape_mended: int
     gold_left_out: list[str]
     unsupported: list[UnsupportedLeaf]

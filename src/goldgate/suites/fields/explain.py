@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -22,24 +22,17 @@ from goldgate.core.unit_page import (
     UnitSummary,
     mark_values,
 )
-from goldgate.core.value_text import NormalizedText, Span, normalize
+from goldgate.core.value_text import Normalize, NormalizedText, Span, normalizer
 from goldgate.errors import InputError, Place
 from goldgate.report.answers_text import AnswerReader, ShownAnswer, value_lines
 from goldgate.response.reading_report import AnswerView, answer_blocks, answer_facets, describe_unread, thought_spans
 from goldgate.suites.fields.alignment import CONFUSED_LENGTH
-from goldgate.suites.fields.comparators import (
-    DateReading,
-    date_places,
-    leaf_text,
-    magnitude,
-    number_of,
-    number_places,
-    read_number,
-)
+from goldgate.suites.fields.comparators import leaf_text
 from goldgate.suites.fields.leaves import HIT, WRONG, Leaf, location
 from goldgate.suites.fields.page import CONFUSED
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument, document_record
 from goldgate.suites.fields.source import obtain_schema, parse_answer, parse_document
+from goldgate.suites.fields.spellings import key_places, value_keys
 from goldgate.suites.fields.suite import FieldsSettings
 
 if TYPE_CHECKING:
@@ -89,7 +82,7 @@ class DocumentView(NamedTuple):
     answer: FieldsAnswer | None
     facts: FieldFacts | None
     differs: bool = False  # it was compared again, and came out otherwise
-    thought_tags: Sequence[str] = ()
+    settings: FieldsSettings = FieldsSettings()
 
 
 def view_document(record: DocumentRecord, inputs: Mapping[str, Any]) -> DocumentView:
@@ -103,12 +96,12 @@ def view_document(record: DocumentRecord, inputs: Mapping[str, Any]) -> Document
     except InputError:  # then a record was changed after scoring
         return DocumentView(record, None, None, None)
     text = None if document is None else document.text
-    if scorer is None or document is None:
+    if scorer is None or document is None or record["too_many"]:  # comparing it once was enough
         return DocumentView(record, text, answer, None)
     facts = scorer.facts(document, answer)
     again = document_record(facts)
     differs = any(again[name] != record[name] for name in ("errors", "leaves"))
-    return DocumentView(record, text, answer, None if differs else facts, differs, scorer.settings.thought_tags)
+    return DocumentView(record, text, answer, None if differs else facts, differs, scorer.settings)
 
 
 def document_page(record: DocumentRecord, inputs: Mapping[str, Any]) -> UnitPage:
@@ -125,7 +118,7 @@ def page_of_document(view: DocumentView) -> UnitPage:
     facts, left_out = view.facts, ", ".join(record["gold_left_out"])
     text: Block | MarkedText = Paragraph(_NO_TEXT)
     if view.text:
-        text = mark_values(NormalizedText(view.text), [*_marked_values(view)], named=True)
+        text = mark_values(NormalizedText(view.text, view.settings.blanks), [*_marked_values(view)], named=True)
     parts: list[tuple[str, tuple[Block | MarkedText, ...]]] = [
         ("Result", tuple(result)),
         ("Answer", answer if unread else ()),
@@ -150,7 +143,7 @@ def _answer_view(view: DocumentView) -> AnswerView:
         response,
         None if view.answer is None else view.answer.value,
         parsed,
-        () if response is None else thought_spans(response, response, view.thought_tags),
+        () if response is None else thought_spans(response, response, view.settings.thought_tags),
         view.differs,
     )
 
@@ -220,27 +213,28 @@ def _unsupported(record: DocumentRecord) -> tuple[Block, ...]:
 
 def _marked_values(view: DocumentView) -> Iterator[MarkedValue]:
     """The values of both sides, errors first; hits only where the document was compared again."""
-    text = view.text or ""
-    numbers: dict[Any, list[Span]] = {}
-    for number, span in number_places(text):
-        numbers.setdefault(number, []).append(span)
+    text, normalize = view.text or "", normalizer(view.settings.blanks)
+    leaves = [] if view.facts is None else [*facts_leaves(view.facts)]
+    formats = {each for leaf, _ in leaves for each in leaf.shape.settings.formats}
+    places: dict[object, list[Span]] = {}
+    for key, span in key_places(text, tuple(sorted(formats))):
+        places.setdefault(key, []).append(span)
     if view.facts is None:
         for error in view.record["errors"]:
             for kind, place in ((GOLD, error["gold"]), (PREDICTED, error["predicted"])):
                 if place is not None and not isinstance(place["value"], bool):
-                    yield _marked(place["value"], kind, place["at"], _error_name(error), numbers)
-        return
-    dates: dict[tuple[int, ...], list[Span]] = {}
-    leaves = [*facts_leaves(view.facts)]
-    formats = {text for leaf, _ in leaves for text in leaf.shape.settings.formats}
-    for reading, span in date_places(text, tuple(sorted(formats))):
-        dates.setdefault(reading.written, []).append(span)
+                    keys = value_keys(place["value"])
+                    yield _marked(
+                        place["value"], kind, place["at"], _error_name(error), _spans(keys, places), normalize
+                    )
     for leaf, kind in leaves:
-        if isinstance(leaf.value, bool) or leaf.shape.is_enum:
-            continue
-        value = _marked(leaf.value, kind, location(leaf), leaf.error, numbers)
-        places = dates.get(leaf.key.written, ()) if isinstance(leaf.key, DateReading) else ()
-        yield value._replace(spans=[*dict.fromkeys((*places, *value.spans))])
+        if not isinstance(leaf.value, bool) and not leaf.shape.is_enum:
+            keys = value_keys(leaf.value, leaf.shape.settings.formats)
+            yield _marked(leaf.value, kind, location(leaf), leaf.error, _spans(keys, places), normalize)
+
+
+def _spans(keys: Iterable[object], places: Mapping[object, list[Span]]) -> list[Span]:
+    return sorted({span for key in keys for span in places.get(key, ())})
 
 
 def facts_leaves(facts: FieldFacts) -> Iterator[tuple[Leaf, str]]:
@@ -250,11 +244,9 @@ def facts_leaves(facts: FieldFacts) -> Iterator[tuple[Leaf, str]]:
     yield from ((leaf, BOTH) for leaf in facts.gold.leaves if leaf.state == HIT)
 
 
-def _marked(value: Any, kind: str, label: str, wrong: str, numbers: Mapping[Any, list[Span]]) -> MarkedValue:
-    """A value; a number is where the text has this number, and a text wherever its characters are."""
+def _marked(value: Any, kind: str, label: str, wrong: str, spans: list[Span], normalize: Normalize) -> MarkedValue:
+    """A value; a number or a date is where the text has it, and a text wherever its characters are."""
     text = leaf_text(value)
-    number = read_number(text) if isinstance(value, str) else number_of(value)
-    spans = [] if number is None else numbers.get(magnitude(number), [])
     normalized = normalize(text)
     is_sought = isinstance(value, str) and len(normalized) >= _SHORTEST
     return MarkedValue(normalized if is_sought else "", text, kind, label, wrong, spans)
@@ -273,7 +265,7 @@ def _read_answer(scorer: FieldsScorer, identity: str | None, answer: FieldsAnswe
     facts = scorer.facts(GoldDocument("", {}), answer)
     parsed, response = facts.parsed, answer.response or ""
     assert parsed is not None  # there is an answer
-    sizes = (count_text(len(facts.predicted.leaves), "value"),)
+    sizes = (count_text(facts.predicted_count, "value"),)
     return ShownAnswer(identity, response, parsed, sizes, partial(value_lines, response, parsed))
 
 

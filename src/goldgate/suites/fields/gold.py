@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from decimal import Decimal
-from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import orjson
@@ -17,6 +16,7 @@ from goldgate.core.finding import limit_length
 from goldgate.core.page import count_text
 from goldgate.core.suite import CheckResult, Options
 from goldgate.errors import InputError, Place, describe_value
+from goldgate.files.address import file_beside, public_url
 from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_text_file
 from goldgate.readers.dialects import OWN_FORM
@@ -25,11 +25,12 @@ from goldgate.readers.id_index import open_store
 from goldgate.readers.layouts.tables import parquet_rows
 from goldgate.readers.records import open_records, require_unchanged_files
 from goldgate.report.escape import losses_text
-from goldgate.suites.fields.comparators import NumberComparator, leaf_text, read_number
+from goldgate.suites.fields.comparators import NumberComparator, leaf_text
 from goldgate.suites.fields.leaves import Leaf, location
 from goldgate.suites.fields.schema import EXTENSION, FieldSchema
-from goldgate.suites.fields.scorer import FieldsScorer, GoldDocument, unsupported_leaves
+from goldgate.suites.fields.scorer import FieldsScorer, GoldDocument, check_support
 from goldgate.suites.fields.source import derive_field_schema, derive_gold_schema, obtain_schema, parse_document
+from goldgate.suites.fields.spellings import decimal_text, number_readings
 from goldgate.suites.fields.suite import WEIGHT_DECIMALS, FieldsSettings, is_json_schema
 
 _LONGEST = 80  # characters of a value in a message
@@ -77,7 +78,7 @@ class FieldsCheck(RecordCheck):
         if document.text is None:
             yield GoldProblem("no_text", "no source text: hallucination cannot be checked", "text", "note")
             return
-        missing, _ = unsupported_leaves(document.text, leaves)
+        missing = check_support(document.text, leaves).missing
         for leaf in leaves:
             if id(leaf) in missing:
                 message = f"{limit_length(leaf_text(leaf.value), _LONGEST)} is not in the text"
@@ -85,18 +86,16 @@ class FieldsCheck(RecordCheck):
 
 
 def _two_readings(leaf: Leaf, name: str) -> Iterator[GoldProblem]:
-    """A number path may have a text that is one number with a decimal point, and another with a decimal comma."""
+    """A number path may have a text that can be read as several numbers."""
     comparator = leaf.shape.comparator
-    if (
-        not isinstance(leaf.value, str)
-        or not isinstance(comparator, NumberComparator)
-        or comparator.decimal is not None
-    ):
+    if not isinstance(leaf.value, str) or not isinstance(comparator, NumberComparator):
         return
-    numbers = {number: None for mark in ".," if (number := read_number(leaf.value, mark)) is not None}
-    if len(numbers) > 1 and read_number(leaf.value) is None:
-        message = f"{leaf.value} can be {' or '.join(map(leaf_text, numbers))}: write it as a number, or set `decimal`"
-        yield GoldProblem("two_readings", f"{message} for {leaf.shape.name}", f"{name}.{location(leaf)}")
+    numbers = dict.fromkeys(reading.number for reading in number_readings(leaf.value, comparator.decimal))
+    if len(numbers) > 1:
+        is_decided = len(number_readings(leaf.value, ".")) == 1
+        message = f"{leaf.value} can be {' or '.join(map(decimal_text, numbers))}: write it as a number"
+        message += f", or set `decimal` for {leaf.shape.name}" if is_decided else ""
+        yield GoldProblem("two_readings", message, f"{name}.{location(leaf)}")
 
 
 def run_fields_check(paths: Sequence[str], options: Options) -> CheckResult:
@@ -212,25 +211,30 @@ def _not_a_manifest(row: _Row, column: str, expected: str, found: object) -> Inp
 
 def _from_row(row: _Row, lost: list[str]) -> GoldDocument:
     """The document of a row: its value is in a file, named from the manifest's folder, and so is its text."""
-    folder, columns = Path(row.file).parent, row.columns
-    value_file = str(folder / columns["gt_path"])
-    value = parse_json(read_text_file(value_file, "gold")[0], value_file, "gold")
+    columns = row.columns
+    value_file = _named_file(row, "gt_path")
+    value = parse_json(read_text_file(value_file, "gold")[0], public_url(value_file), "gold")
     document, text = columns.get("doc_path") or "", None
     if document.endswith((".txt", ".md")):
-        text, _ = read_text_file(str(folder / document), "gold")
+        text, _ = read_text_file(_named_file(row, "doc_path"), "gold")
     elif document:
         lost.append(f"{columns['doc_id']}: {document}: only plain text can be a source text")
     try:
         return parse_document({"value": value, "text": text}, columns["doc_id"])
     except InputError as error:
-        error.place = Place(value_file, None, error.place.field)
+        error.place = Place(public_url(value_file), None, error.place.field)
         raise
+
+
+def _named_file(row: _Row, column: str) -> str:
+    return file_beside(row.file, row.columns[column], Place(public_url(row.file), row.number, column), "gold")
 
 
 def _own_line(document: GoldDocument) -> bytes:
     whole = {"id": document.id, "text": document.text, "group": document.group, "value": document.value}
     line = {name: value for name, value in whole.items() if value is not None}
-    return orjson.dumps(line, default=lambda number: orjson.Fragment(number.text)) + b"\n"
+    option = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_APPEND_NEWLINE
+    return orjson.dumps(line, default=lambda number: orjson.Fragment(number.text), option=option)
 
 
 def _schema_in(path: str) -> dict[str, Any] | None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from unicodedata import category
 
-from goldgate.core.value_text import NumberText, normalize
+from goldgate.core.finding import limit_length
+from goldgate.core.value_text import Normalize, NumberText, normalize
 from goldgate.suites.fields.comparators import Key
 from goldgate.suites.fields.schema import MAX_DEPTH, PathShape, step_text
 
+LISTED_LENGTH = 2_000  # characters of a value, or of where it is, in a record
 HIT = "hit"
 WRONG = "wrong"
 Step = str | int  # a key of an object, or a position in a list
@@ -41,19 +45,24 @@ class Leaf:
     @property
     def is_strict(self) -> bool:
         """Whether the leaf matches only leaves with the same key."""
-        return self.shape.comparator.equivalence
+        return self.shape.comparator.equivalence and not self.is_loose
 
     @property
     def is_loose(self) -> bool:
         """Whether the leaf may match a leaf with another key."""
         return self.shape.comparator.is_loose(self.key)
 
+    @property
+    def block(self) -> Key:
+        """Equal for leaves of a path that may be alike."""
+        return self.shape.comparator.block(self.key)
+
     def is_alike(self, predicted: Leaf) -> bool:
         """Whether a predicted leaf of the same path matches this gold leaf by its comparator."""
         if self.key == predicted.key:
             return True
         comparator = self.shape.comparator
-        return not comparator.equivalence and comparator.alike(self.value, self.key, predicted.value, predicted.key)
+        return comparator.has_loose_keys and comparator.alike(self.value, self.key, predicted.value, predicted.key)
 
     def leaves(self) -> list[Leaf]:
         return [self]
@@ -107,9 +116,11 @@ class ObjectNode(Branch):
 class ListNode(Branch):
     """A list: its items that hold a leaf, in their order."""
 
-    __slots__ = ("items",)
+    __slots__ = ("is_apart", "items", "positions")
 
     items: list[Node]
+    positions: list[int]  # of the items, where the order counts
+    is_apart: bool  # it has the items of lists in it, where the schema has objects
 
     def content(self) -> Hashable:
         """Equal for lists whose items have equal content, in any order of items unless the order counts."""
@@ -133,8 +144,9 @@ class LeafTree:
     items: list[ObjectNode] = field(default_factory=list)  # objects in lists
     has_loose: bool = False  # a leaf may be alike one with another key
     wrapped: set[int] = field(default_factory=set)  # ids of lists of one, made where the schema has a list
+    scalar_parents: set[str] = field(default_factory=set)  # paths of objects with a scalar in their place
     left_out: list[str] = field(default_factory=list)  # undeclared paths of gold that are not counted
-    other_shape: list[str] = field(default_factory=list)  # paths where the value is not of the schema's shape
+    other_shape: Counter[str] = field(default_factory=Counter)  # paths where the value is not of the schema's shape
 
 
 def steps_to(node: Node) -> list[Step]:
@@ -162,15 +174,18 @@ def _joined(parts: Iterator[str]) -> str:
     text = ""
     for part in parts:
         text += part if part.startswith("[") or not text else f".{part}"
+        if len(text) > LISTED_LENGTH:
+            return limit_length(text, LISTED_LENGTH)
     return text or "$"
 
 
 class TreeBuilder:
     """Makes trees of values by one schema. For gold, undeclared paths are left out unless they count."""
 
-    def __init__(self, null_words: frozenset[str], *, leave_out: bool) -> None:
+    def __init__(self, null_words: frozenset[str], *, leave_out: bool, normalize_key: Normalize = normalize) -> None:
         self._null_words = null_words
         self._leave_out = leave_out
+        self._normalize_key = normalize_key
         self._tree = LeafTree()
 
     def build(self, value: Any, shape: PathShape) -> LeafTree:
@@ -206,12 +221,14 @@ class TreeBuilder:
             node = self._object(value, shape.undeclared, parent, step, depth)
         else:
             node = self._leaf(value, shape.undeclared, parent, step)
+            if node is not None:
+                self._tree.scalar_parents.add(shape.name)
         if node is not None or (self._leave_out and value not in ("", [], {})):
-            self._tree.other_shape.append(shape.name)
+            self._tree.other_shape[shape.name] += 1
         return node
 
     def _leaf(self, value: Any, shape: PathShape, parent: Node | None, step: Step) -> Leaf | None:
-        if type(value) is str and self._is_absent(value):
+        if type(value) is str and self.is_absent(value):
             return None
         if self._leave_out and not shape.declared:
             self._tree.left_out.append(path_name(Leaf(shape, value, "", parent, step)))
@@ -222,8 +239,9 @@ class TreeBuilder:
         self._tree.leaves.append(leaf)
         return leaf
 
-    def _is_absent(self, text: str) -> bool:
-        return not text or text.isspace() or (bool(self._null_words) and normalize(text) in self._null_words)
+    def is_absent(self, text: str) -> bool:
+        """Whether a text counts as no value."""
+        return _is_invisible(text) or (bool(self._null_words) and normalize(text) in self._null_words)
 
     def _object(
         self, value: dict[str, Any], shape: PathShape, parent: Node | None, step: Step, depth: int
@@ -250,7 +268,7 @@ class TreeBuilder:
             if child is not None:
                 children[key] = child
                 if below.is_entry:
-                    entries.setdefault(normalize(key) or key, []).append(key)
+                    entries.setdefault(self._normalize_key(key) or key, []).append(key)
         if entries:  # keys that are normalized alike stay apart
             single = {keys[0]: name for name, keys in entries.items() if len(keys) == 1 and shape.child(name).is_entry}
             children = {single.get(key, key): child for key, child in children.items()}
@@ -264,15 +282,36 @@ class TreeBuilder:
         if depth >= MAX_DEPTH:
             return self._deep(value, shape, parent, step)
         node = ListNode(shape, parent, step, self._tree.leaves)
-        node.items = []
-        for position, entry in enumerate(value):
-            child = self._build(entry, below, node, position, depth + 1)
+        node.items, node.positions, node.is_apart = [], [], False
+        is_open = "object" in below.kinds and "array" not in below.kinds
+        entries = self._open_lists(value, below, node) if is_open else ((node, *entry) for entry in enumerate(value))
+        for position, (above, place, entry) in enumerate(entries):
+            child = self._build(entry, below, above, place, depth + 1)
             if child is not None:
                 node.items.append(child)
+                node.positions.append(position)
                 if type(child) is ObjectNode and shape.has_items:
                     self._tree.items.append(child)
         node.end = len(self._tree.leaves)
         return node if node.items else None
+
+    def _open_lists(self, value: list[Any], below: PathShape, node: ListNode) -> Iterator[tuple[Node, int, Any]]:
+        """The entries of a list of objects, with those of lists in it, at any depth; where each of them is."""
+        waiting: list[tuple[ListNode, Iterator[tuple[int, Any]]]] = [(node, iter(enumerate(value)))]
+        while waiting:
+            parent, entries = waiting[-1]
+            for place, entry in entries:
+                if type(entry) is list:
+                    if entry:
+                        node.is_apart = True
+                        self._tree.other_shape[below.name] += 1
+                    is_deep = len(waiting) >= MAX_DEPTH
+                    inner = parent if is_deep else ListNode(below, parent, place, self._tree.leaves)
+                    waiting.append((inner, iter(enumerate(entry))))
+                    break
+                yield parent, place, entry
+            else:
+                waiting.pop()
 
     def _deep(self, value: Any, shape: PathShape, parent: Node | None, step: Step) -> ListNode | None:
         """What is deeper than any gold: its leaves, in a list, without recursion."""
@@ -288,7 +327,21 @@ class TreeBuilder:
                 self._leaf(entry, shape.undeclared, node, 0)
         node.end = len(self._tree.leaves)
         node.items = [*node.leaves()]
+        node.positions, node.is_apart = [*range(node.size)], False
         return node if node.items else None
+
+
+def _is_invisible(text: str) -> bool:
+    """Whether a text has nothing but blanks and invisible characters, or nothing at all."""
+    if "!" <= text[:1] <= "~":
+        return False
+    return all(category(sign) in _INVISIBLE_KINDS or _INVISIBLE_SIGNS.match(sign) for sign in text)
+
+
+_INVISIBLE_KINDS = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
+_INVISIBLE_SIGNS = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 
 
 def depth_of(value: Any) -> int:
@@ -314,5 +367,6 @@ def containers_by_level(value: Any) -> Iterator[list[Any]]:
 
 
 def plain(value: Any) -> Any:
-    """A leaf's value as JSON can write it."""
-    return value.text if isinstance(value, NumberText) else value
+    """A leaf's value as JSON can write it; a very long text is cut."""
+    value = value.text if isinstance(value, NumberText) else value
+    return limit_length(value, LISTED_LENGTH) if type(value) is str else value

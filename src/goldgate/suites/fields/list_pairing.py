@@ -7,15 +7,16 @@ Lists inside items are aligned for each pair that could gain by it.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from decimal import Decimal
 from functools import reduce
+from itertools import product
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldgate.core.assignment import RowWeights, best_pairs, mask_of, total_weight, weight_levels
-from goldgate.core.bitset import set_bits
+from goldgate.core.bitset import count_bits, set_bits
 from goldgate.suites.fields.comparators import Comparator, FuzzyComparator, Key, NumberComparator
 from goldgate.suites.fields.leaves import Leaf, ListNode, Node, ObjectNode
 from goldgate.suites.fields.schema import PathShape
@@ -23,15 +24,15 @@ from goldgate.suites.fields.schema import PathShape
 if TYPE_CHECKING:
     from goldgate.suites.fields.alignment import Aligner
 
-MAX_PAIRS = 25_000_000  # rows times columns that are solved exactly: 5,000 by 5,000
 MAX_COST = 4_000_000  # rows times columns of which it is counted what `pair_share` costs
 MAX_COMPARISONS = 300_000  # of values by a comparator that is not an equivalence, in one list
 MAX_LOOSE = 40_000  # rows times columns in which equal items are not taken out first
 FEW_PAIRS = 12  # rows times columns that are compared one by one: it takes less time than to index them
-MAX_IRREGULAR = 20_000  # pairs of items with lists where something else may be, that are looked at one by one
-MAX_INNER = 100_000  # pairs of items of one list whose inner lists are aligned
-MAX_EFFORT = 8_000_000_000  # of fuzzy comparisons in one document, as `fuzzy_effort` counts it
-_MAX_CANDIDATES = 8  # predicted items that are looked at for a gold item in greedy pairing
+MAX_LIST_PAIRS = 20_000  # pairs of lists in items of lists that are compared in one document
+MAX_LIST_LEAVES = 300_000  # in these lists together, each time that one is compared
+MANY_ITEM_PAIRS = 1_000  # pairs of items with lists, from which on those that cannot be paired are left out
+MANY_ITEM_LEAVES = 100_000  # the same of leaves in such pairs
+MAX_EFFORT = 5_000_000_000  # of fuzzy comparisons in one document, as `fuzzy_effort` counts it
 _Feature = tuple[Hashable, ...]
 _Pairs = list[tuple[Node, Node]]
 
@@ -40,7 +41,7 @@ class ListPairs(NamedTuple):
     """How the items of two lists were paired."""
 
     pairs: _Pairs
-    greedy: bool = False  # too large for an exact assignment
+    equal_only: bool = False  # by equal values, since comparing all would take too long
 
 
 def is_fuzzy(leaf: Leaf) -> bool:
@@ -63,9 +64,9 @@ class ItemPairing:
         self._aligner = aligner
         self._gold = gold
         self._predicted = predicted
-        # Where the schema has a list, an item without brackets must not earn more than one in them.
-        self._share = shape.pair_share if shape.has_items else Decimal(0)
-        self._key = shape.key if shape.has_items else ()
+        self._share = shape.pair_share
+        self._key = shape.key
+        self._same_keys: dict[int, int] = {}  # id of a gold item → the columns with its key
 
     def solve(self) -> ListPairs:
         pairs, gold, predicted = self._pair_equal()
@@ -100,13 +101,14 @@ class ItemPairing:
             rows = self._values_of_pairs(gold, predicted)
             return self._best(gold, predicted, rows, is_inexact=self._aligner.has_loose)
         features = _SharedFeatures(gold, predicted, has_loose=self._aligner.has_loose)
-        if len(features.gold) * len(features.predicted) > MAX_PAIRS:
-            return self._pair_large(features)
+        is_fuzzy = self._aligner.is_over_budget and features.has_fuzzy()
+        equal_only = is_fuzzy or features.comparisons > MAX_COMPARISONS
+        if equal_only:
+            features = _SharedFeatures(gold, predicted, has_loose=False, equal_only=True)
         gold, predicted = features.nodes()
         weights = self._weights(features) if gold else []
-        if weights is None:
-            return self._pair_greedily(features)
-        return self._best(gold, predicted, weights, is_inexact=features.is_inexact)
+        paired = self._best(gold, predicted, weights, is_inexact=features.is_inexact)
+        return paired._replace(equal_only=equal_only)
 
     def _best(
         self, gold: list[Node], predicted: list[Node], weights: list[RowWeights], *, is_inexact: bool
@@ -145,52 +147,64 @@ class ItemPairing:
             rows.append([(weight, columns) for weight, columns in allowed if columns])
         return rows
 
-    def _weights(self, features: _SharedFeatures) -> list[RowWeights] | None:
-        """For each gold item the hits with every predicted item; None where that would take too long."""
-        if self._aligner.is_over_budget and features.has_fuzzy():
-            return None
+    def _weights(self, features: _SharedFeatures) -> list[RowWeights]:
+        """For each gold item the hits with every predicted item."""
+        gold, predicted = features.nodes()
         if features.is_irregular:
-            is_few = len(features.gold) * len(features.predicted) <= MAX_IRREGULAR
-            return self._values_of_pairs(*features.nodes()) if is_few else None
-        inner = features.inner_pairs() if features.comparisons <= MAX_COMPARISONS else None
-        if inner is None:
-            return None
+            return self._values_of_pairs(gold, predicted, self._closest(gold, predicted, None))
         rows = [features.row(item) for item in features.gold]
-        for row, column in inner:
+        for row, column in self._closest(gold, predicted, features.inner_columns()):
             one, other = features.gold[row].inner, features.predicted[column].inner
             hits = sum([self._aligner.value(node, other[place]) for place, node in one.items() if place in other])
             if hits:
                 rows[row] = _raised(rows[row], column, hits)
         return rows
 
-    def _values_of_pairs(self, gold: list[Node], predicted: list[Node]) -> list[RowWeights]:
-        rows: list[RowWeights] = []
-        for item in gold:
-            columns: dict[int, list[int]] = {}
-            for column, other in enumerate(predicted):
-                columns.setdefault(self._aligner.value(item, other), []).append(column)
-            rows.append([(hits, mask_of(columns[hits])) for hits in sorted(columns, reverse=True) if hits])
-        return rows
+    def _closest(self, gold: list[Node], predicted: list[Node], columns: list[int] | None) -> Iterator[tuple[int, int]]:
+        """The pairs of rows and columns to look at, of each row in its `columns`; of very many, the closest first.
 
-    def _may_pair(self, gold: Node, predicted: Node, shared: int) -> bool:
-        """Whether two items that share this many features, or hits, have the same key, or hits enough for a pair."""
-        if type(gold) is not ObjectNode or type(predicted) is not ObjectNode:
-            return shared > 0
-        if self._key:
-            return bool(self._same_key(gold, [self._key_leaves(predicted)]))
-        least = self._share * min(gold.size, predicted.size)
-        return shared >= least or self._aligner.value(gold, predicted) >= least
+        Of very many, pairs that share too few leaves to be paired are left out.
+        """
+        all_columns = (1 << len(predicted)) - 1
+        masks = [all_columns] * len(gold) if columns is None else columns
+        sizes = [item.size for item in predicted]
+        count = sum([mask.bit_count() for mask in masks])
+        if count <= MANY_ITEM_PAIRS:
+            pairs = [(row, column) for row, mask in enumerate(masks) for column in set_bits(mask)]
+            if sum([gold[row].size + sizes[column] for row, column in pairs]) <= MANY_ITEM_LEAVES:
+                yield from pairs
+                return
+        levels = _shared_leaves(gold, predicted)
+        if self._key or (self._share and self._aligner.with_share):
+            levels = self._allowed(gold, predicted, levels)
+        closest = [(-weight, row, mask & masks[row]) for row, level in enumerate(levels) for weight, mask in level]
+        for _, row, mask in sorted(closest):
+            yield from ((row, column) for column in set_bits(mask))
+
+    def _values_of_pairs(
+        self, gold: list[Node], predicted: list[Node], pairs: Iterable[tuple[int, int]] | None = None
+    ) -> list[RowWeights]:
+        """For each gold item the hits with predicted items, with all or in these pairs."""
+        values: list[dict[int, list[int]]] = [{} for _ in gold]
+        for row, column in pairs or product(range(len(gold)), range(len(predicted))):
+            values[row].setdefault(self._aligner.value(gold[row], predicted[column]), []).append(column)
+        return [
+            [(hits, mask_of(sorted(columns[hits]))) for hits in sorted(columns, reverse=True) if hits]
+            for columns in values
+        ]
 
     def _same_key(self, item: Node, keys: list[list[Leaf] | None]) -> int:
         """The columns with the same key, and those without objects, which have none."""
-        leaves = self._key_leaves(item)
-        alike = [
-            column
-            for column, others in enumerate(keys)
-            if others == []
-            or (leaves and others and all(one.is_alike(other) for one, other in zip(leaves, others, strict=True)))
-        ]
-        return mask_of(alike)
+        columns = self._same_keys.get(id(item))
+        if columns is None:
+            leaves, is_alike = self._key_leaves(item), _is_equal if self._aligner.is_over_budget else Leaf.is_alike
+            alike = [
+                column
+                for column, others in enumerate(keys)
+                if others == [] or (leaves and others and all(map(is_alike, leaves, others)))
+            ]
+            columns = self._same_keys[id(item)] = mask_of(alike)
+        return columns
 
     def _key_leaves(self, item: Node) -> list[Leaf] | None:
         """The leaves by which an object is told from others; None where it lacks one."""
@@ -204,35 +218,9 @@ class ItemPairing:
             leaves.append(node)
         return leaves
 
-    def _pair_large(self, features: _SharedFeatures) -> ListPairs:
-        """Groups of items that share a feature are solved one by one; a group that is still too large greedily."""
-        parts = [
-            self._pair_rest(gold, predicted)
-            if len(gold) * len(predicted) <= MAX_PAIRS
-            else self._pair_greedily(_SharedFeatures(gold, predicted))
-            for gold, predicted in features.groups()
-        ]
-        return ListPairs([pair for part in parts for pair in part.pairs], any(part.greedy for part in parts))
 
-    def _pair_greedily(self, features: _SharedFeatures) -> ListPairs:
-        """Pairs by the features that they share, rare ones first; not the best, and linear."""
-        having: dict[_Feature, list[int]] = {}
-        for column, item in enumerate(features.predicted):
-            for feature in {feature for feature, _ in item.features}:
-                having.setdefault(feature, []).append(column)
-        pairs: _Pairs = []
-        used_columns: set[int] = set()
-        for item in features.gold:
-            shared: Counter[int] = Counter()
-            own = {feature for feature, _ in item.features}
-            for feature in sorted(own, key=lambda each: (len(having.get(each, ())), repr(each)))[:8]:
-                shared.update([column for column in having.get(feature, ())[:200] if column not in used_columns])
-            for column, hits in shared.most_common(_MAX_CANDIDATES):
-                if self._may_pair(item.node, features.predicted[column].node, hits):
-                    used_columns.add(column)
-                    pairs.append((item.node, features.predicted[column].node))
-                    break
-        return ListPairs(pairs, greedy=True)
+def _is_equal(gold: Leaf, predicted: Leaf) -> bool:
+    return gold.key == predicted.key
 
 
 def _in_order(items: list[Node]) -> list[Node]:
@@ -261,6 +249,24 @@ def _equal_first(gold: list[Node], predicted: list[Node], weights: list[RowWeigh
         rest = [(weight, mask & ~whole) for weight, mask in row if mask & ~whole]
         rows.append([(item.size + bonus, whole), *rest] if whole else rest)
     return rows
+
+
+def _shared_leaves(gold: list[Node], predicted: list[Node]) -> list[RowWeights]:
+    """How many leaves of every two items may be alike, by path and key: no fewer than their hits."""
+    columns: dict[_Feature, list[int]] = {}
+    for column, item in enumerate(predicted):
+        for feature in _leaf_features(item):
+            columns.setdefault(feature, []).append(column)
+    masks = {feature: mask_of(numbers) for feature, numbers in columns.items()}
+    return [weight_levels(count_bits(masks.get(feature, 0) for feature in _leaf_features(item))) for item in gold]
+
+
+def _leaf_features(item: Node) -> Iterator[_Feature]:
+    seen: Counter[_Feature] = Counter()
+    for leaf in item.leaves():
+        feature = (leaf.shape.name, leaf.block)
+        seen[feature] += 1
+        yield (*feature, seen[feature])
 
 
 def _raised(row: RowWeights, column: int, by: int) -> RowWeights:
@@ -293,22 +299,38 @@ class _Item:
         self.marks: list[Hashable] = []  # what it can share with another: features, loose places, inner keys
 
 
+def _is_strict(node: Node) -> bool:
+    return type(node) is Leaf and node.is_strict
+
+
+def _list_features(place: Hashable, node: ListNode, *, with_single: bool) -> Iterator[tuple[_Feature, Leaf]]:
+    """The leaves of a list as features. With `with_single`, also those that it shares with a value without brackets."""
+    seen: Counter[Hashable] = Counter()
+    for leaf in node.leaves():
+        seen[leaf.key] += 1
+        number = () if seen[leaf.key] == 1 else (seen[leaf.key],)
+        yield ((place, "[]"), leaf.key, *number), leaf
+        if with_single and not number:
+            yield (place, leaf.key), leaf
+
+
 class _SharedFeatures:
     """The leaves of items as features, and for each feature the predicted items that have it, as bits.
 
     Items that share nothing are left out.
     """
 
-    def __init__(self, gold: list[Node], predicted: list[Node], *, has_loose: bool = True) -> None:
+    def __init__(self, gold: list[Node], predicted: list[Node], *, has_loose: bool, equal_only: bool = False) -> None:
         # Where values are lists, or not, as they like, features do not tell what they share. Only places that gold has
         # too make a list irregular.
         self._irregular: set[Hashable] = set()
         self._listed: dict[Hashable, bool] = {}  # place of an inner list → whether its items are features
-        self.gold, self.predicted = ([self._take_apart(node) for node in nodes] for nodes in (gold, predicted))
+        self.gold = [self._take_apart(node, is_gold=True) for node in gold]
+        self.predicted = [self._take_apart(node, is_gold=False) for node in predicted]
         self._items = [*self.gold, *self.predicted]
-        self.is_irregular = any(not item.places.isdisjoint(self._irregular) for item in self.gold)
-        self.is_inexact = has_loose
-        if self.is_irregular and len(gold) * len(predicted) <= MAX_IRREGULAR:
+        self.is_irregular = not equal_only and any(not item.places.isdisjoint(self._irregular) for item in self.gold)
+        self.is_inexact, self.comparisons = has_loose, 0
+        if self.is_irregular:
             return
         self._loose: dict[Hashable, Comparator] = {}  # places whose values may be alike without equal keys
         for item in self._items if has_loose else ():
@@ -340,17 +362,21 @@ class _SharedFeatures:
                 elif feature in shared:
                     columns.setdefault(feature, []).append(column)
         self._masks = {feature: mask_of(numbers) for feature, numbers in columns.items()}
-        self._values = {  # loose place → leaves with different keys, columns
-            place: [(leaf, mask_of(numbers)) for leaf, numbers in values.values()] for place, values in loose.items()
-        }
+        # Loose place → what may be alike → leaves with different keys, and their columns.
+        self._values: dict[Hashable, dict[Key, list[tuple[Leaf, int]]]] = {place: {} for place in loose}
+        for place, values in loose.items():
+            for leaf, numbers in values.values():
+                self._values[place].setdefault(leaf.block, []).append((leaf, mask_of(numbers)))
+        for place, blocks in self._values.items():
+            comparator = self._loose[place]
+            if isinstance(comparator, NumberComparator) and None in blocks:
+                blocks[None].sort(key=lambda value: comparator.number(value[0].key))
         sought = {feature for item in self.gold for feature, _ in item.features if feature[0] in loose}
         self.comparisons = sum(
-            len(self._values[feature[0]])
-            for feature in sought
-            if not isinstance(self._loose[feature[0]], NumberComparator)
+            len(loose[feature[0]]) for feature in sought if not isinstance(self._loose[feature[0]], NumberComparator)
         )
 
-    def _take_apart(self, node: Node) -> _Item:
+    def _take_apart(self, node: Node, *, is_gold: bool) -> _Item:
         """The features and inner lists of an item."""
         item = _Item(node)
         waiting: list[tuple[Hashable, Node]] = [((), node)]
@@ -364,82 +390,48 @@ class _SharedFeatures:
             elif type(node) is ListNode:
                 is_single = node.shape.kinds != {"array"}  # the schema allows something else than a list here
                 if node.shape.ordered:
-                    waiting += [((place, child.step), child) for child in node.items]
-                elif is_single and len(node.items) == 1:
+                    waiting += [((place, step), child) for step, child in zip(node.positions, node.items, strict=True)]
+                elif is_single and len(node.items) == 1 and not (is_gold and _is_strict(node.items[0])):
                     waiting.append((place, node.items[0]))
                 elif self._are_features(place, node):
-                    seen: Counter[Hashable] = Counter()
-                    for child in node.leaves():
-                        seen[child.key] += 1
-                        number = () if seen[child.key] == 1 else (seen[child.key],)
-                        item.features.append(((place if is_single else (place, "[]"), child.key, *number), child))
+                    item.features += _list_features(place, node, with_single=is_single and is_gold)
                 else:
                     item.inner[place] = node
-                    item.inner_keys |= {
-                        (place, leaf.shape.name, leaf.key if leaf.is_strict else None) for leaf in node.leaves()
-                    }
+                    item.inner_keys |= {(place, leaf.shape.name, leaf.block) for leaf in node.leaves()}
                     if is_single:
                         self._irregular.add(place)
         return item
 
     def _are_features(self, place: Hashable, node: ListNode) -> bool:
         """Whether all items are scalars compared by their keys; lists of both kinds at a place are irregular."""
-        are_features = all(type(child) is Leaf and child.is_strict for child in node.items)
+        are_features = all(map(_is_strict, node.items))
         if self._listed.setdefault(place, are_features) != are_features:
             self._irregular.add(place)
         return are_features
 
     def row(self, item: _Item) -> RowWeights:
-        """How many features every predicted item shares with a gold item: counters of columns, bit by bit."""
-        counters: list[int] = []
-        for feature, leaf in item.features:
-            carry = self._columns_like(feature, leaf)
-            for place, counter in enumerate(counters):
-                if not carry:
-                    break
-                counters[place], carry = counter ^ carry, counter & carry
-            if carry:
-                counters.append(carry)
-        return weight_levels(counters)
+        """How many features every predicted item shares with a gold item."""
+        return weight_levels(count_bits(self._columns_like(feature, leaf) for feature, leaf in item.features))
 
     def _columns_like(self, feature: _Feature, leaf: Leaf) -> int:
         if feature[0] in self._loose and feature not in self._masks:
-            alike = [mask for other, mask in self._values[feature[0]] if leaf.is_alike(other)]
+            values, comparator = self._values[feature[0]].get(leaf.block, []), self._loose[feature[0]]
+            if leaf.block is None and isinstance(comparator, NumberComparator):
+                low, high = comparator.bounds(leaf.key)
+                first = bisect_left(values, low, key=lambda value: comparator.number(value[0].key))
+                values = values[first : bisect_right(values, high, key=lambda value: comparator.number(value[0].key))]
+            alike = [mask for other, mask in values if leaf.is_alike(other)]
             self._masks[feature] = reduce(or_, alike, 0)
         return self._masks.get(feature, 0)
 
-    def inner_pairs(self) -> list[tuple[int, int]] | None:
-        """Rows and columns whose inner lists may share a hit; None where they are too many."""
+    def inner_columns(self) -> list[int]:
+        """For each row the columns whose inner lists may share a hit."""
         by_key: dict[Hashable, list[int]] = {}
         for column, item in enumerate(self.predicted):
             for key in item.inner_keys:
                 by_key.setdefault(key, []).append(column)
         columns = {key: mask_of(entries) for key, entries in by_key.items()}
-        pairs: list[tuple[int, int]] = []
-        for row, item in enumerate(self.gold):
-            mask = reduce(or_, [columns.get(key, 0) for key in item.inner_keys], 0)
-            pairs += [(row, column) for column in set_bits(mask)]
-            if len(pairs) > MAX_INNER:
-                return None
-        return pairs
-
-    def groups(self) -> Iterator[tuple[list[Node], list[Node]]]:
-        """The items in groups that share no feature with each other."""
-        parent: dict[Hashable, Hashable] = {}
-
-        def find(thing: Hashable) -> Hashable:
-            while (above := parent.setdefault(thing, thing)) != thing:
-                parent[thing] = thing = parent[above]
-            return thing
-
-        for item in (*self.gold, *self.predicted):
-            for mark in item.marks:
-                parent[find(mark)] = find(item.marks[0])
-        groups: dict[Hashable, tuple[list[Node], list[Node]]] = {}
-        for side, items in enumerate((self.gold, self.predicted)):
-            for item in items:
-                groups.setdefault(find(item.marks[0]), ([], []))[side].append(item.node)
-        return ((gold, predicted) for gold, predicted in groups.values() if gold and predicted)
+        return [reduce(or_, [columns.get(key, 0) for key in item.inner_keys], 0) for item in self.gold]
 
     def has_fuzzy(self) -> bool:
         """Whether texts outside inner lists are compared by how similar they are."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -11,7 +12,16 @@ from math import ceil, log
 
 from orjson import dumps
 
-from goldgate.core.measure import NO_TOTALS, UNITS_COLUMN, RatioMeasure, count_names, over, precision_recall_f1
+from goldgate.core.measure import (
+    NO_TOTALS,
+    UNITS_COLUMN,
+    BlanksOnly,
+    RatioMeasure,
+    TotalsOnly,
+    count_names,
+    over,
+    precision_recall_f1,
+)
 from goldgate.core.metric import Metrics, Rate
 from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts, RatioSums
@@ -19,6 +29,7 @@ from goldgate.core.tally import Tally, UnitCounts
 from goldgate.response.reading_report import ParseRates
 from goldgate.stats.interval import Interval, one_sided, share_interval
 from goldgate.suites.fields.alignment import confused_values, other_comparators
+from goldgate.suites.fields.comparators import Comparator, leaf_text
 from goldgate.suites.fields.leaves import HIT, WRONG
 from goldgate.suites.fields.scorer import SCALE, FieldFacts, ScoredLeaf
 from goldgate.suites.fields.suite import WEIGHT_DECIMALS, FieldsSettings
@@ -26,6 +37,7 @@ from goldgate.suites.fields.suite import WEIGHT_DECIMALS, FieldsSettings
 BOUND_CONFIDENCE = 0.95
 _BINS = 10
 _NO_WEIGHT = "no path has a weight, or nothing at one was counted"
+_DERIVED = "derived_schema"  # the total of documents that were compared by the shape of gold
 _NO_CONFIDENCE = "no prediction has confidences"
 _PAIRED_LEAVES = "it compares leaves of different documents, and is not a sum over them"
 _ABSOLUTE_GAPS = "gaps without their sign grow with chance alone: they are not a sum over documents"
@@ -35,21 +47,29 @@ class PathRates(RatioMeasure[FieldFacts]):
     """P = ΣH / ΣP, R = ΣH / ΣG, F1 = 2 ΣH / (ΣP + ΣG); every path has a table of its own."""
 
     columns = ("hits", "predicted", "gold")
-    fixed = frozenset({"gold"})
     parts = {"path": "macro"}
 
     @abstractmethod
     def paths(self, facts: FieldFacts) -> tuple[list[str], list[str], list[str]]:
         """The path of each hit, of each predicted thing and of each one of gold."""
 
+    @abstractmethod
+    def beyond(self, facts: FieldFacts) -> Mapping[str, int]:
+        """How many predicted things lie beyond the limits, by path."""
+
     def row(self, facts: FieldFacts) -> Counts:
-        return (*map(len, self.paths(facts)),)
+        hits, predicted, gold = map(len, self.paths(facts))
+        return hits, predicted + sum(self.beyond(facts).values()), gold
 
     def count(self, facts: FieldFacts) -> UnitCounts:
         paths = self.paths(facts)
         hits, predicted, gold = map(count_names, paths)
+        beyond = self.beyond(facts)
+        if beyond:
+            predicted = Counter(predicted) + Counter(beyond)
         rows = {path: (hits.get(path, 0), predicted.get(path, 0), gold.get(path, 0)) for path in {**gold, **predicted}}
-        return {**{(self.table, path): row for path, row in rows.items()}, self.key: (*map(len, paths),)}
+        whole = len(paths[0]), len(paths[1]) + sum(beyond.values()), len(paths[2])
+        return {**{(self.table, path): row for path, row in rows.items()}, self.key: whole}
 
 
 class FieldRates(PathRates):
@@ -64,6 +84,9 @@ class FieldRates(PathRates):
             return gold, gold, gold
         hits = [leaf.shape.name for leaf in facts.gold.leaves if leaf.state == HIT]
         return hits, [leaf.shape.name for leaf in facts.predicted.leaves], gold
+
+    def beyond(self, facts: FieldFacts) -> Mapping[str, int]:
+        return facts.beyond.by_path
 
 
 class ItemRates(PathRates):
@@ -81,25 +104,29 @@ class ItemRates(PathRates):
         predicted, gold = ([item.shape.name for item in tree.items] for tree in (facts.predicted, facts.gold))
         return hits, predicted, gold
 
+    def beyond(self, facts: FieldFacts) -> Mapping[str, int]:
+        return facts.beyond.items
+
 
 class WeightedRates(RatioMeasure[FieldFacts]):
     """Leaf rates with every leaf times the weight of its path, in thousandths; only where a weight is set."""
 
     table = "weighted"
     columns = ("hits", "predicted", "gold")
-    fixed = frozenset({"gold"})
     ratios = {
         name: rate._replace(undefined=_NO_WEIGHT) for name, rate in precision_recall_f1("weighted_", "hits").items()
     }
 
     def row(self, facts: FieldFacts) -> Counts:
         weights = {leaf.shape.weight for tree in (facts.gold, facts.predicted) for leaf in tree.leaves}
-        if weights <= {None}:
+        if weights | {shape.weight for shape in facts.beyond.leaves} <= {None}:
             return 0, 0, 0
         one = 10**WEIGHT_DECIMALS
         gold = [one if leaf.shape.weight is None else leaf.shape.weight for leaf in facts.gold.leaves]
         hits = sum(weight for weight, leaf in zip(gold, facts.gold.leaves, strict=True) if leaf.state == HIT)
         predicted = sum(one if leaf.shape.weight is None else leaf.shape.weight for leaf in facts.predicted.leaves)
+        for shape, leaves in facts.beyond.leaves.items():
+            predicted += leaves * (one if shape.weight is None else shape.weight)
         return hits, predicted, sum(gold)
 
 
@@ -108,25 +135,28 @@ class DocumentRates(RatioMeasure[FieldFacts]):
 
     table = "documents"
     columns = ("exact", "absent_right", "absent", UNITS_COLUMN)
-    at_most_one = frozenset({"exact", UNITS_COLUMN})
-    fixed = frozenset({"absent"})
     ratios = {
         "document_exact_rate": over("exact", UNITS_COLUMN, "no documents"),
-        "absent_accuracy": over("absent_right", "absent", "no schema was given, or gold leaves no scalar path absent"),
+        "absent_accuracy": over("absent_right", "absent", "gold leaves no scalar path of the schema absent"),
     }
 
     def row(self, facts: FieldFacts) -> Counts:
         return int(facts.is_read and facts.is_whole), *facts.absent, 1
+
+    def metrics(self, tally: Tally) -> Metrics:
+        return _without_schema(super().metrics(tally), "absent_accuracy", tally)
 
     def totals(self, facts: FieldFacts) -> Mapping[str, int]:
         names = {
             "shape_mended": facts.alignment.shape_mended,
             "pair_share_cost": facts.alignment.pair_share_cost,
             "repeated_keys": int(facts.repeated_keys),
+            "too_many": facts.beyond.leaves.total() + facts.alignment.pairs_left_out,
+            _DERIVED: int(facts.is_derived),
             f"value_field.{facts.document.value_field}": 1,
-            **{f"greedy.{path}": leaves for path, leaves in facts.alignment.greedy.items()},
+            **{f"equal_only.{path}": leaves for path, leaves in facts.alignment.equal_only.items()},
             **count_names(f"gold_left_out.{path}" for path in facts.gold.left_out),
-            **count_names(f"gold_shape.{path}" for path in facts.gold.other_shape),
+            **{f"gold_shape.{path}": places for path, places in facts.gold.other_shape.items()},
         }
         return {name: count for name, count in names.items() if count}
 
@@ -136,23 +166,30 @@ class Compliance(RatioMeasure[FieldFacts]):
 
     table = "schema"
     columns = ("compliant", "checked")
-    at_most_one = frozenset(columns)
-    ratios = {
-        "schema_compliance_rate": over(
-            "compliant", "checked", "no schema was given, or the extra `fields` is not installed"
-        )
-    }
+    ratios = {"schema_compliance_rate": over("compliant", "checked", "the extra `fields` is not installed")}
 
     def row(self, facts: FieldFacts) -> Counts:
         return (0, 0) if facts.compliant is None else (int(facts.compliant), 1)
 
+    def metrics(self, tally: Tally) -> Metrics:
+        return _without_schema(super().metrics(tally), "schema_compliance_rate", tally)
+
+
+def _without_schema(metrics: Metrics, name: str, tally: Tally) -> Metrics:
+    """The metrics; of one that needs a given schema, the reason says where there was none."""
+    rate = metrics[name]
+    assert isinstance(rate, Rate)
+    return {**metrics, name: replace(rate, undefined="no schema was given")} if tally.counts[_DERIVED] else metrics
+
 
 class FieldHallucination(RatioMeasure[FieldFacts]):
-    """Documents with a leaf that their text does not have / documents with a text; such leaves / leaves checked."""
+    """Documents with a value that their text does not have / documents with a text; such values / values checked.
+
+    Distinct values at a path are counted once: repeating one that the text has must not dilute the denominator.
+    """
 
     table = "hallucination"
     columns = ("hallucinating", "checked", "unsupported", "values", "unchecked", UNITS_COLUMN)
-    at_most_one = frozenset({"hallucinating", "checked", "unchecked", UNITS_COLUMN})
     ratios = {
         "hallucination_rate": over("hallucinating", "checked", "no document has a source text"),
         "hallucination_entity_rate": over("unsupported", "values", "no predicted value could be checked"),
@@ -160,9 +197,12 @@ class FieldHallucination(RatioMeasure[FieldFacts]):
     counted = {"hallucination_unchecked": "unchecked"}
 
     def row(self, facts: FieldFacts) -> Counts:
-        if facts.checked is None:
+        check = facts.support
+        if check is None:
             return 0, 0, 0, 0, 1, 1
-        return int(bool(facts.unsupported)), 1, len(facts.unsupported), facts.checked, 0, 1
+        beyond = facts.beyond.leaves.total()
+        unsupported = check.unsupported + beyond
+        return int(unsupported > 0), 1, unsupported, check.values + beyond, 0, 1
 
 
 def review_totals(scored: list[ScoredLeaf], predicted: int) -> dict[str, int]:
@@ -283,7 +323,7 @@ class ConfidenceRates(RatioMeasure[FieldFacts]):
         return squares, len(facts.confidences) * SCALE**2, len(facts.confidences)
 
     def totals(self, facts: FieldFacts) -> Mapping[str, int]:
-        return review_totals(facts.confidences, len(facts.predicted.leaves)) if facts.confidences else NO_TOTALS
+        return review_totals(facts.confidences, facts.predicted_count) if facts.confidences else NO_TOTALS
 
     def metrics(self, tally: Tally) -> Metrics:
         levels = ReviewLevels(tally.counts)
@@ -309,13 +349,28 @@ class ConfidenceRates(RatioMeasure[FieldFacts]):
         return {**rates, "straight_through_rate": Rate(passed, predicted, _NO_CONFIDENCE, sums, why)}
 
 
-class FieldErrorCounts:
+class FieldBlanksOnly(BlanksOnly[FieldFacts]):
+    """Hits whose comparator would not take them if it kept blanks."""
+
+    def __init__(self) -> None:
+        self._keeping: dict[Comparator, Comparator] = {}
+
+    def hits(self, facts: FieldFacts) -> Iterator[tuple[str, str]]:
+        for leaf in facts.gold.leaves:
+            predicted = leaf.partner
+            if leaf.state != HIT or predicted is None or leaf.value == predicted.value:
+                continue
+            comparator = leaf.shape.comparator
+            keeping = self._keeping.get(comparator)
+            if keeping is None:
+                keeping = self._keeping[comparator] = comparator.with_blanks("keep")
+            keys = keeping.key(leaf.value), keeping.key(predicted.value)
+            if not keeping.alike(leaf.value, keys[0], predicted.value, keys[1]):
+                yield leaf_text(predicted.value), leaf_text(leaf.value)
+
+
+class FieldErrorCounts(TotalsOnly[FieldFacts]):
     """Counts errors by name, for the report's `errors` and its remarks on comparators; it has no metrics."""
-
-    section = "main"
-
-    def count(self, facts: FieldFacts) -> UnitCounts:
-        return {}
 
     def totals(self, facts: FieldFacts) -> Mapping[str, int]:
         if facts.is_whole:
@@ -330,10 +385,11 @@ class FieldErrorCounts:
                     names += [f"would_hit.{name}.{leaf.shape.name}" for name in other_comparators(leaf)]
                     if leaf.shape.is_enum and leaf.partner is not None:
                         names.append(f"confused.{dumps(confused_values(leaf, leaf.partner)).decode()}")
-        return count_names(names) if names else NO_TOTALS
-
-    def metrics(self, tally: Tally) -> Metrics:
-        return {}
+        counts = Counter(names)
+        for path, leaves in facts.beyond.by_path.items():
+            counts["error.predicted.spurious"] += leaves
+            counts[f"row_error.predicted.spurious.{path}"] += leaves
+        return counts or NO_TOTALS
 
 
 def fields_measures(settings: FieldsSettings) -> list[Measure[FieldFacts]]:
@@ -347,5 +403,6 @@ def fields_measures(settings: FieldsSettings) -> list[Measure[FieldFacts]]:
         Compliance(),
         FieldHallucination(),
         FieldErrorCounts(),
+        *([FieldBlanksOnly()] if settings.blanks == "remove" else []),
         ConfidenceRates(settings),
     ]

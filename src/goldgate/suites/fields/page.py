@@ -81,7 +81,7 @@ def fields_page(report: FieldsReport) -> Page:
         *metric_groups({name: metric for name, metric in main.items() if name not in in_scores}, _GROUPS),
         _confidence(report),
         Section("Errors by name", _errors(report)),
-        Section("Confused values of enums", confusion_blocks(report["confusions"], "path", "path", CONFUSED)),
+        Section("Confused values of enums", confusion_blocks(report["confusions"], "path", "path", CONFUSED, "value")),
         _paths(report),
         _items(report),
         Section("Macro averages", (rate_table([("by path", _family(macro, "field", "_macro"))]),)),
@@ -181,7 +181,7 @@ def _reading(report: FieldsReport) -> LabelList:
         *(count_labels(heading, cast("Mapping[str, dict[str, int]]", reading)[heading])
           for heading in ("methods", "thoughts", "repairs")),
         count_labels("mended", other),
-        *((count_labels("paired greedily", reading["greedy_lists"]),) if reading["greedy_lists"] else ()),
+        *((count_labels("paired by equality", reading["equal_only_lists"]),) if reading["equal_only_lists"] else ()),
     ))  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from fractions import Fraction
@@ -20,15 +21,16 @@ from goldgate.core.tally import Tally
 from goldgate.readers.pair_files import PairOutcome
 from goldgate.response.reading_report import parse_section
 from goldgate.stats.interval import GROUP, metric_with_interval
-from goldgate.suites.fields.alignment import GOLD_STATES, PREDICTED_STATES, WrongKind
+from goldgate.suites.fields.alignment import FORMAT, GOLD_STATES, PREDICTED_STATES, WrongKind
 from goldgate.suites.fields.contracts import FieldsReport
 from goldgate.suites.fields.measures import FieldRates, ItemRates, ReviewLevels
 from goldgate.suites.fields.schema import KEEP_SCHEMA, UNDECLARED_ROW, FieldSchema
 from goldgate.suites.fields.scorer import SCALE
+from goldgate.suites.fields.spellings import DATE_FORMATS
 from goldgate.suites.fields.suite import FieldsSettings
 
 DOCUMENT = "document"
-ALIGNMENT_VERSION = 1  # in the signature; raised when the same values may be paired otherwise
+ALIGNMENT_VERSION = 2  # in the signature; raised when the same values may be paired otherwise
 _MAX_PATHS = 200  # listed of each kind
 _MAX_NAMED = 3
 _STATES = {"gold": GOLD_STATES, "predicted": PREDICTED_STATES}
@@ -37,6 +39,8 @@ _ENOUGH_WRONG = 3  # wrong values at a path, from which on another comparator is
 
 class FieldsOutcome(PairOutcome):
     """What is known of the inputs, and the sections that a report of fields has beside its metrics."""
+
+    section = "fields"
 
     def __init__(self, settings: FieldsSettings) -> None:
         super().__init__({"gold": [], "predictions": [], "schema": None}, {})
@@ -52,6 +56,7 @@ class FieldsOutcome(PairOutcome):
         self.settings.update(
             alignment=ALIGNMENT_VERSION,
             norm=settings.normalization,
+            **({} if settings.blanks == "remove" else {"blanks": settings.blanks}),
             shape="derived" if schema.is_derived else _digest(schema.document),
             paths=_digest(asdict(settings)["paths"]) if settings.paths else "none",
             outside=settings.outside_schema,
@@ -157,9 +162,10 @@ def answer_section(tally: Tally) -> dict[str, Any]:
     return {
         **parse_section(tally),
         "repeated_keys": counts["repeated_keys"],
+        "too_many": counts["too_many"],
         "shape_mended": counts["shape_mended"],
         "pair_share_cost": counts["pair_share_cost"],
-        "greedy_lists": _named_counts(tally, "greedy."),
+        "equal_only_lists": _named_counts(tally, "equal_only."),
     }
 
 
@@ -172,11 +178,8 @@ def path_breakdown(tally: Tally) -> dict[str, Any]:
             side: {name: count for name in names[1:] if (count := tally.counts[f"row_error.{side}.{name}.{path}"])}
             for side, names in _STATES.items()
         }
-        would_hit = {
-            name: count
-            for name in ("text", "number", "date", "contains", "fuzzy")
-            if (count := tally.counts[f"would_hit.{name}.{path}"])
-        }
+        names = [*_WHY, *(FORMAT + name for name in DATE_FORMATS)]
+        would_hit = {name: count for name in names if (count := tally.counts[f"would_hit.{name}.{path}"])}
         paths.append({"path": path, **_rates(metrics, "field_", unit), "errors": errors, "would_hit": would_hit})
     items = [
         {"path": path, **_rates(metrics, "item_", unit)} for (path,), metrics in ItemRates().by_part(tally).items()
@@ -222,12 +225,13 @@ def _answer_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
         size = count_text(leaves, "predicted leaf", "predicted leaves")
         message = f"{size} at paths that the schema does not have, which makes them spurious"
         yield remark("undeclared_leaves", message, leaves=leaves)
-    if greedy := reading["greedy_lists"]:
-        leaves = sum(greedy.values())
+    if equal_only := reading["equal_only_lists"]:
+        leaves = sum(equal_only.values())
         message = (
-            f"lists that would take too long to pair exactly were paired greedily: {_few(greedy)}, {leaves} leaves"
+            f"lists whose values would take too long to compare were paired by equal values: {_few(equal_only)}, "
+            f"{leaves} leaves"
         )
-        yield remark("greedy_lists", message, leaves=leaves)
+        yield remark("equal_only_lists", message, leaves=leaves)
     confident, predicted = report["review"]["leaves"], report["errors"]["predicted"]["leaves"]
     if 0 < confident < predicted:
         message = (
@@ -239,6 +243,9 @@ def _answer_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
         size = count_text(mended, "value")
         message = f"{size} in a list where gold has none, or the other way round: compared all the same"
         yield remark("shape_mended", message, places=mended)
+    if too_many := reading["too_many"]:
+        message = f"{count_text(too_many, 'value')} beyond the limits of an answer: wrong by their number, not compared"
+        yield remark("too_many", message, values=too_many)
     if repeated := reading["repeated_keys"]:
         yield remark(
             "repeated_keys", f"{count_text(repeated, 'answer')} with a key twice: the last one counts", answers=repeated
@@ -248,12 +255,19 @@ def _answer_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
 def _comparator_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
     """Paths where most wrong values would hit under another comparator."""
     for row in report["breakdown"]["paths"]:
-        wrong = row["errors"]["gold"].get("wrong", 0)
+        path, wrong = row["path"], row["errors"]["gold"].get("wrong", 0)
         if wrong < _ENOUGH_WRONG or not row["would_hit"]:
             continue
-        name, hits = max(row["would_hit"].items(), key=lambda entry: entry[1])
-        if Fraction(hits, wrong) > Fraction(1, 2):
-            message = f"{hits} of {wrong} wrong at {row['path']} {_WHY[name]}: compare: {name} would hit"
+        formats = [
+            each.removeprefix(FORMAT) for each, hits in row["would_hit"].items() if each not in _WHY and hits == wrong
+        ]
+        name, hits = max(row["would_hit"].items(), key=lambda entry: (entry[0] in _WHY) * entry[1])
+        if formats:
+            setting = f'fields: {{paths: {{{json.dumps(path)}: {{compare: date, formats: ["{formats[0]}"]}}}}}}'
+            message = f"all {wrong} wrong dates at {path} fit one format and would hit with {setting}"
+            yield remark("date_format", message, hits=wrong, wrong=wrong)
+        elif name in _WHY and Fraction(hits, wrong) > Fraction(1, 2):
+            message = f"{hits} of {wrong} wrong at {path} {_WHY[name]}: compare: {name} would hit"
             yield remark("other_comparator", message, hits=hits, wrong=wrong)
 
 

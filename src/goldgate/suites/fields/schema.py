@@ -57,7 +57,7 @@ class PathShape:
     """
 
     __slots__ = (
-        "_branches", "_item", "_schema", "children", "comparator", "declared", "has_items", "is_choice",
+        "_additional", "_branches", "_item", "_schema", "children", "comparator", "declared", "has_items", "is_choice",
         "is_entry", "is_enum", "is_free", "is_ignored", "is_scalar", "kept_keys", "key", "kinds", "name", "ordered",
         "pair_share", "parts", "settings", "weight",
     )  # fmt: skip
@@ -67,6 +67,7 @@ class PathShape:
         self._branches = branches
         self.children: dict[str, PathShape] = {}
         self._item: PathShape | None = None
+        self._additional = self._find_additional()  # the schemas of keys that are not listed, if such are declared
         self.name = name  # also of the row of the report that counts its leaves
         self.parts = parts
         self.declared = True
@@ -84,9 +85,9 @@ class PathShape:
         default = _default_compare(self._branches, types & _SCALARS, is_enum=self.is_enum)
         function = self._schema.functions.get(self.name)
         compare = settings.compare or default
-        self.comparator: Comparator = make_comparator(compare, settings)
+        self.comparator: Comparator = make_comparator(compare, settings).with_blanks(self._schema.blanks)
         if function is not None:
-            self.comparator = FunctionComparator("function", function)
+            self.comparator = FunctionComparator("function", function).with_blanks(self._schema.blanks)
         self.is_ignored = self.comparator.name == "ignore"
         self.weight = None if settings.weight is None else int(settings.weight * 10**WEIGHT_DECIMALS)
         self.ordered = settings.list == "ordered"
@@ -118,15 +119,13 @@ class PathShape:
         below = [branch["properties"][key] for branch in self._branches if key in (branch.get("properties") or ())]
         if below:
             return self._below(below, key, step_text(key))
-        additional = self._additional()
-        if additional is None:
+        if self._additional is None:
             return self._schema.undeclared
         if "*" not in self.children:
-            self.children["*"] = self._below(additional, "*", "*")
+            self.children["*"] = self._below(self._additional, "*", "*")
         return self.children["*"]
 
-    def _additional(self) -> list[Any] | None:
-        """The schemas of keys that are not listed; None where such keys are not declared."""
+    def _find_additional(self) -> list[Any] | None:
         below: list[Any] = []
         for branch in self._branches:
             extra = branch.get("additionalProperties")
@@ -160,7 +159,7 @@ class PathShape:
         """Every declared path one step below."""
         for key in dict.fromkeys(key for branch in self._branches for key in branch.get("properties") or ()):
             yield self.child(key)
-        if self._additional() is not None:
+        if self._additional is not None:
             yield self.child("\0")  # no schema lists this key
         if "array" in self.kinds:
             yield self.item
@@ -188,9 +187,10 @@ class FieldSchema:
         self.sha256 = sha256
         self.functions = dict(functions or {})
         self.pair_share: Decimal = settings.pair_share
+        self.blanks = settings.blanks
         self._by_path = {tuple(_checked_path(path)): value for path, value in settings.paths.items()}
         self.undeclared = PathShape(self, [], UNDECLARED_ROW, ("\0",))
-        self.undeclared.declared, self.undeclared.comparator = False, TEXT
+        self.undeclared.declared, self.undeclared.comparator = False, TEXT.with_blanks(settings.blanks)
         self.root = PathShape(self, self.expand([document], "$"), "$", ())
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -11,22 +11,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.core.value_text import NumberText, contained_values, normalize
+from goldgate.core.value_text import Normalize, NumberText, contained_values, first_values, normalize, normalizer
 from goldgate.errors import ConfigError, Place
 from goldgate.files.parsing import find_repeated_key
 from goldgate.response import Method, Parsed, Status, Step, read_answer
 from goldgate.response.parsed import JsonForm
 from goldgate.suites.fields.alignment import Alignment, align_trees, name_errors
-from goldgate.suites.fields.comparators import (
-    DateComparator,
-    DateReading,
-    NumberComparator,
-    date_places,
-    magnitude,
-    number_of,
-    number_places,
-    read_number,
-)
 from goldgate.suites.fields.leaves import (
     HIT,
     WRONG,
@@ -40,7 +30,9 @@ from goldgate.suites.fields.leaves import (
     plain,
     steps_to,
 )
+from goldgate.suites.fields.limits import MAX_SOUGHT, Beyond, CutAnswer
 from goldgate.suites.fields.schema import MAX_DEPTH, FieldSchema, PathShape, step_text
+from goldgate.suites.fields.spellings import key_places, number_of, value_keys
 from goldgate.suites.fields.suite import FieldsSettings
 
 SCALE = 10_000  # steps of a confidence between 0 and 1: sums over documents then add up in any order
@@ -79,6 +71,14 @@ class ScoredLeaf(NamedTuple):
     is_hit: bool
 
 
+class SupportCheck(NamedTuple):
+    """What a source text has of some leaves: distinct values at a path are counted once."""
+
+    missing: frozenset[int]  # ids of leaves that the text does not have
+    values: int  # that were looked for
+    unsupported: int  # of these, the text does not have
+
+
 @dataclass(slots=True)
 class FieldFacts:
     """Computed once for a document, read by every measure, its record and its page.
@@ -92,15 +92,22 @@ class FieldFacts:
     predicted: LeafTree
     alignment: Alignment
     compliant: bool | None = None  # None where there is nothing to check against
+    is_derived: bool = False  # the schema is the shape of gold
     repeated_keys: bool = False
-    checked: int | None = None  # predicted leaves that were looked for in the text; None without a text
-    unsupported: frozenset[int] = frozenset()  # ids of those that it does not have
+    support: SupportCheck | None = None  # of predicted leaves; None without a text
     absent: tuple[int, int] = (0, 0)  # scalar paths that gold leaves absent: right, and all
     confidences: list[ScoredLeaf] = field(default_factory=list)
+    beyond: Beyond = field(default_factory=Beyond)  # what of the answer is counted, and not compared
+    answer: int = 0  # its digest, where the answer was stored
     hits: int = field(init=False)  # leaves
 
     def __post_init__(self) -> None:
         self.hits = sum([leaf.state == HIT for leaf in self.gold.leaves])
+
+    @property
+    def unsupported(self) -> frozenset[int]:
+        """The ids of predicted leaves that the text does not have."""
+        return frozenset() if self.support is None else self.support.missing
 
     @property
     def is_read(self) -> bool:
@@ -110,7 +117,17 @@ class FieldFacts:
     @property
     def is_whole(self) -> bool:
         """Whether every leaf of both sides is a hit."""
-        return self.hits == len(self.gold.leaves) == len(self.predicted.leaves)
+        return self.hits == len(self.gold.leaves) == self.predicted_count
+
+    @property
+    def predicted_count(self) -> int:
+        """How many leaves the answer has, with those beyond the limits."""
+        return len(self.predicted.leaves) + self.beyond.leaves.total()
+
+    @property
+    def has_too_many(self) -> bool:
+        """Whether a part of the answer lies beyond the limits."""
+        return bool(self.beyond.leaves) or self.alignment.pairs_left_out > 0
 
 
 class FieldsScorer:
@@ -120,8 +137,10 @@ class FieldsScorer:
         self.settings = settings
         self.schema = schema
         null_words = frozenset(map(normalize, settings.null_words)) - {""}
-        self._gold_builder = TreeBuilder(null_words, leave_out=settings.outside_schema == "leave_out")
-        self._builder = TreeBuilder(null_words, leave_out=False)
+        self.normalize = normalizer(settings.blanks)
+        self._leave_out = leave_out = settings.outside_schema == "leave_out"
+        self._gold_builder = TreeBuilder(null_words, leave_out=leave_out, normalize_key=self.normalize)
+        self._builder = TreeBuilder(null_words, leave_out=False, normalize_key=self.normalize)
         self._form = _form_of(schema)
         self.validator = None if schema.is_derived else SchemaValidator.of(schema.document)
         self._scalar_paths = frozenset() if schema.is_derived else frozenset(_plain_scalars(schema))
@@ -135,14 +154,18 @@ class FieldsScorer:
         value, confidences = None, dict[tuple[Any, ...], float]()
         if parsed is not None and parsed.status != Status.ERROR:
             value, confidences = unwrap_confidences(parsed.value, root)
-        gold, predicted = self._gold_builder.build(document.value, root), self._builder.build(value, root)
-        facts = FieldFacts(document, parsed, gold, predicted, align_trees(gold, predicted))
+        cut = CutAnswer(value, document.value, root, self._builder.is_absent, leave_out=self._leave_out)
+        gold, predicted = self._gold_builder.build(document.value, root), self._builder.build(cut.value, root)
+        facts = FieldFacts(
+            document, parsed, gold, predicted, align_trees(gold, predicted), is_derived=self.schema.is_derived,
+            beyond=cut.beyond(predicted),
+        )  # fmt: skip
         if document.text:
-            facts.unsupported, facts.checked = unsupported_leaves(document.text, predicted.leaves)
+            facts.support = check_support(document.text, predicted.leaves, self.normalize)
         if not facts.is_whole:
             name_errors(gold, predicted, facts.unsupported)
         if self.validator is not None:
-            facts.compliant = facts.is_read and self.validator.is_valid(value)
+            facts.compliant = facts.is_read and not facts.has_too_many and self.validator.is_valid(value)
         if facts.is_read and answer is not None and parsed is not None:
             facts.repeated_keys = _has_repeated_key(answer, parsed)
             beside = answer.confidence if answer.response is None else None
@@ -166,8 +189,13 @@ class FieldsScorer:
         absent = self._scalar_paths - {leaf.shape.name for leaf in facts.gold.leaves}
         if not facts.is_read:
             return 0, len(absent)
-        present = {leaf.shape.name for leaf in facts.predicted.leaves}.union(facts.predicted.other_shape)
-        return len(absent - present), len(absent)
+        predicted = facts.predicted
+        leaves = (*(leaf.shape for leaf in predicted.leaves), *facts.beyond.leaves)
+        present = {shape.name for shape in leaves}.union(predicted.other_shape)
+        if "$" in predicted.scalar_parents:
+            return 0, len(absent)
+        parents = (*(f"{parent}." for parent in predicted.scalar_parents),)
+        return sum(not path.startswith(parents) for path in absent - present), len(absent)
 
 
 def unwrap_confidences(value: Any, shape: PathShape) -> tuple[Any, dict[tuple[Any, ...], float]]:
@@ -222,34 +250,36 @@ def locate_confidences(leaves: list[Leaf], wrapped: Mapping[tuple[Any, ...], flo
     return scored
 
 
-def unsupported_leaves(text: str, leaves: list[Leaf]) -> tuple[frozenset[int], int]:
-    """The ids of leaves that a source text does not have, and how many were looked for.
+def check_support(text: str, leaves: list[Leaf], normalize: Normalize = normalize) -> SupportCheck:
+    """Look for the values of leaves in a source text.
 
     Texts are looked for as they stand, numbers and dates by what they mean; booleans and values of enums are not.
     """
     checked = [leaf for leaf in leaves if not isinstance(leaf.value, bool) and not leaf.shape.is_choice]
     texts = {leaf.value: normalize(leaf.value) for leaf in checked if type(leaf.value) is str}
-    present = contained_values({*texts.values()}, normalize(text))
+    present = contained_values(_sought(checked, texts), normalize(text))
+
+    formats = tuple(sorted({each for leaf in checked for each in leaf.shape.settings.formats}))
 
     @cache
-    def numbers() -> set[object]:
-        return {number for number, _ in number_places(text)}
+    def text_keys() -> set[object]:
+        return {key for key, _ in key_places(text, formats)}
 
-    @cache
-    def dates(formats: tuple[str, ...]) -> set[tuple[int, ...]]:
-        return {reading.written for reading, _ in date_places(text, formats)}
+    missing, values, unsupported = list[int](), set[object](), set[object]()
+    for leaf in checked:
+        normalized, keys = texts.get(leaf.value), value_keys(leaf.value, leaf.shape.settings.formats)
+        value = leaf.shape.name, keys or normalized or leaf.key
+        values.add(value)
+        if normalized not in present and (not keys or keys.isdisjoint(text_keys())):
+            missing.append(id(leaf))
+            unsupported.add(value)
+    return SupportCheck(frozenset(missing), len(values), len(unsupported))
 
-    def has_meaning(leaf: Leaf) -> bool:
-        number, comparator = number_of(leaf.value), leaf.shape.comparator
-        if isinstance(leaf.key, DateReading) and isinstance(comparator, DateComparator) and number is None:
-            written = leaf.key.written
-            return any(each[: len(written)] == written for each in dates(comparator.formats))
-        if isinstance(comparator, NumberComparator) and isinstance(leaf.value, str):
-            number = read_number(leaf.value, comparator.decimal)
-        return number is not None and magnitude(number) in numbers()
 
-    missing = [leaf for leaf in checked if texts.get(leaf.value) not in present and not has_meaning(leaf)]
-    return frozenset(map(id, missing)), len(checked)
+def _sought(leaves: list[Leaf], texts: Mapping[Any, str]) -> set[str]:
+    """The texts to look for: of very many, those of hits, then the first ones."""
+    hits = (texts[leaf.value] for leaf in leaves if leaf.state == HIT and leaf.value in texts)
+    return first_values({*texts.values()}, hits, MAX_SOUGHT)
 
 
 class SchemaError(NamedTuple):
@@ -288,12 +318,9 @@ class SchemaValidator:
         if depth_of(value) > MAX_DEPTH:
             return False
         try:
-            return bool(self._validator.is_valid(value))
-        except ValueError:  # numbers that were kept as their text
-            try:
-                return bool(self._validator.is_valid(_plain_numbers(value)))
-            except ValueError:  # a number that Python does not have
-                return False
+            return bool(self._validator.is_valid(_plain_numbers(value)))
+        except ValueError:  # a number that Python does not have
+            return False
 
     def first_error(self, value: Any) -> SchemaError:
         """Where a value that is not valid first breaks the schema, and how."""
@@ -374,19 +401,22 @@ def _has_repeated_key(answer: FieldsAnswer, parsed: Parsed) -> bool:
 def document_record(facts: FieldFacts) -> dict[str, Any]:
     """The record of a document as plain values; its errors are listed, hits are not."""
     parsed = facts.parsed
-    unsupported = islice((leaf for leaf in facts.predicted.leaves if id(leaf) in facts.unsupported), LISTED_ERRORS)
+    missing = (leaf for leaf in facts.predicted.leaves if id(leaf) in facts.unsupported)
+    unsupported = dict.fromkeys((path_name(leaf), plain(leaf.value)) for leaf in missing)
     wrong = sum(leaf.state != HIT for leaf in facts.gold.leaves)
     errors = wrong + sum(leaf.partner is None for leaf in facts.predicted.leaves)
+    beyond = facts.beyond.leaves.total()
     return {
         "id": facts.document.id,
         "parse": None if parsed is None else {name: getattr(parsed, name) for name in _READING},
         "compliant": facts.compliant,
-        "leaves": {"gold": len(facts.gold.leaves), "predicted": len(facts.predicted.leaves), "hits": facts.hits},
+        "leaves": {"gold": len(facts.gold.leaves), "predicted": facts.predicted_count, "hits": facts.hits},
         "errors": [*islice(_errors(facts), LISTED_ERRORS)],
-        "errors_left_out": max(0, errors - LISTED_ERRORS),
+        "errors_left_out": max(0, errors - LISTED_ERRORS) + beyond,
+        "too_many": beyond + facts.alignment.pairs_left_out,
         "shape_mended": facts.alignment.shape_mended,
         "gold_left_out": sorted({*facts.gold.left_out})[:LISTED_ERRORS],
-        "unsupported": [{"path": path_name(leaf), "value": plain(leaf.value)} for leaf in unsupported],
+        "unsupported": [{"path": path, "value": value} for path, value in islice(unsupported, LISTED_ERRORS)],
     }
 
 

@@ -12,6 +12,7 @@ import orjson
 
 from goldgate.core.finding import Finding
 from goldgate.core.suite import Inputs, Mapper, Plan, single_input
+from goldgate.core.tally import answer_digest
 from goldgate.core.unit_page import InputLookup, SharedInputLookup
 from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
 from goldgate.files.address import public_url
@@ -174,10 +175,18 @@ class FieldsWork(JoinedWork[FieldFacts]):
         return gold.group
 
     def compare(self, identity: str, gold: GoldDocument, prediction: FieldsAnswer | None) -> FieldFacts:
-        return self.scorer.facts(gold, prediction)
+        facts = self.scorer.facts(gold, prediction)
+        facts.answer = answer_digest(identity, *(prediction or (None,))[:3])
+        return facts
 
     def record(self, facts: FieldFacts) -> Mapping[str, Any]:
         return document_record(facts)
+
+    def unit_id(self, facts: FieldFacts) -> str:
+        return facts.document.id
+
+    def answer(self, facts: FieldFacts) -> int:
+        return facts.answer
 
     def findings(self, facts: FieldFacts) -> Iterable[Finding]:
         return answer_findings(facts.parsed, facts.document.id)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from goldgate.core.suite import (
+    ALLOW_EMPTY,
     GOLD,
     GOLD_ID_FIELD,
     ID_FIELD,
@@ -23,6 +24,7 @@ from goldgate.core.suite import (
     deferred,
     word_input,
 )
+from goldgate.core.value_text import Blanks
 from goldgate.errors import ConfigError, GoldgateError
 from goldgate.shape import Share
 
@@ -66,6 +68,7 @@ class FieldsSettings:
 
     version: Literal["1.0"] = "1.0"
     normalization: Literal["nfkc-cjk-casefold.v1"] = "nfkc-cjk-casefold.v1"
+    blanks: Blanks = "remove"
     paths: dict[str, PathSettings] = field(default_factory=dict)
     outside_schema: Literal["leave_out", "count"] = "leave_out"
     pair_share: Share = Share("0.5")
@@ -147,10 +150,10 @@ class FieldsSuite(Suite):
     name = "fields"
     about = "Score stored answers that are JSON of a known shape, such as invoices or forms."
     unit = "document"
-    inputs = (GOLD, PREDICTIONS, _SCHEMA, _VALUE_FIELD, ID_FIELD, RESPONSE_FIELD)
+    inputs = (GOLD, PREDICTIONS, _SCHEMA, _VALUE_FIELD, ID_FIELD, RESPONSE_FIELD, ALLOW_EMPTY)
     section = "fields"
     settings = FieldsSettings
-    metrics_version = "1.0"
+    metrics_version = "1.1"
     headline = ("field_f1", "field_precision", "field_recall")
     preload = f"{_FOLDER}.source"
     drawings = ("errors", "paths")

@@ -15,18 +15,15 @@ from typing import Any
 
 import orjson
 
-from goldgate.core.measure import RatioCounter
 from goldgate.core.suite import Options, Plan
-from goldgate.core.task import AnswerFormat, AnswerSchema, Question, derived_schema_error
+from goldgate.core.task import AnswerFormat, AnswerSchema, Question
 from goldgate.generation.gold_task import GoldTask, open_documents
 from goldgate.generation.prompt import find_template, prompt_messages, require_room
 from goldgate.readers.dialects import OWN_FORM
 from goldgate.readers.gold_files import GoldOpener, require_stored_gold
-from goldgate.suites.fields.measures import fields_measures
 from goldgate.suites.fields.schema import EXTENSION, KEEP_SCHEMA, FieldSchema
-from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument
+from goldgate.suites.fields.scorer import GoldDocument
 from goldgate.suites.fields.source import derive_shape, obtain_schema, parse_document
-from goldgate.suites.fields.suite import FieldsSettings
 
 _DERIVED = f"no schema given: the model is asked for the keys and types that gold has; {KEEP_SCHEMA}"
 
@@ -64,16 +61,11 @@ class FieldsTask(GoldTask[GoldDocument]):
         document = self.documents[position]
         return {"id": document.id, "value": document.value}
 
-    def counter(self, settings: FieldsSettings) -> FieldCounter:
-        if self.options.get("schema") is None:
-            raise derived_schema_error("a JSON Schema", "goldgate schema --suite fields")
-        return FieldCounter(self, settings)
-
-    def scored_inputs(self, asked: str | None) -> dict[str, list[str]]:
+    def scored_inputs(self) -> dict[str, list[str]]:
         options = {
             name: [self.options[name]] for name in ("schema", "value_field") if self.options.get(name) is not None
         }
-        return {"gold": [*self.options["gold"]] if asked is None else [asked], **options}
+        return {"gold": [*self.options["gold"]], **options}
 
     @property
     def _is_object(self) -> bool:
@@ -143,15 +135,3 @@ def _without_extensions(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     return {key: _without_extensions(item) for key, item in value.items() if key != EXTENSION}
-
-
-class FieldCounter(RatioCounter[FieldFacts]):
-    """Counts by table, for the document at a position of the gold."""
-
-    def __init__(self, task: FieldsTask, settings: FieldsSettings) -> None:
-        self._task = task
-        self._scorer = FieldsScorer(settings, task.schema)
-        super().__init__(fields_measures(settings), len(task))
-
-    def facts(self, position: int, response: str | None) -> FieldFacts:
-        return self._scorer.facts(self._task.documents[position], None if response is None else FieldsAnswer(response))

@@ -22,6 +22,7 @@ class LabelRecord(TypedDict):
     note: NotRequired[str | None]
     item_sha256: NotRequired[str | None]  # of what was shown
     drawn: NotRequired[int | None]  # items of the draw that a person labelled
+    labels_sha256: NotRequired[str | None]  # of the judge's labels that the draw named then
 
 
 class ItemRecord(TypedDict):

@@ -13,8 +13,9 @@ from goldgate.core.page import LabelList, LabelRow, count_text
 from goldgate.core.unit_page import MarkedText, UnitPage, UnitSection
 from goldgate.readers.labels import UNSURE
 from goldgate.report.element import Content, Markup, element
+from goldgate.report.escape import visible_name
 from goldgate.report.html import whole_page
-from goldgate.report.html.blocks import DisplayLimits, html_name, html_names, html_sentence
+from goldgate.report.html.blocks import DisplayLimits, html_names, html_sentence
 from goldgate.report.html.units import unit_sections
 from goldgate.suites.judged.ask import LabelChoice
 from goldgate.suites.judged.item_parts import split_item
@@ -114,7 +115,9 @@ def render_done(total: int, counts: Mapping[str, int], first_open: int | None, o
         element("header", element("h1", heading, tabindex=-1), _progress(labelled, total)),
         element(
             "main",
-            element("p", f"{words}; the labels are in ", element("code", html_name(out), dir="auto"), "."),
+            element(
+                "p", f"{words}; the labels are in ", element("code", visible_name(out, commands=False), dir="auto"), "."
+            ),
             unit_sections(UnitPage("", (UnitSection("Labels", (LabelList(tuple(rows)),)),)), level=2),
             element("p", element("a", more, href=link, data_keys="b ArrowLeft")) if total else None,
             element("p", "To end, press Ctrl-C where goldgate label runs.", class_="note"),

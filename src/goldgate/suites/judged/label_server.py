@@ -23,11 +23,10 @@ import orjson
 from goldgate.core.finding import record_id
 from goldgate.core.suite import Options
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe_value
-from goldgate.files.address import is_url
 from goldgate.files.writing import FolderLock, atomic_file, write_failure
 from goldgate.readers.draw import ItemFiles, ItemKey, label_key, questions_by_id
 from goldgate.readers.guess import field_error
-from goldgate.readers.labels import DRAWN, HUMAN, ITEM_SHA256, JUDGE, UNSURE
+from goldgate.readers.labels import DRAWN, HUMAN, ITEM_SHA256, JUDGE, LABELS_SHA256, UNSURE
 from goldgate.readers.records import bounded_lines, decode_json
 from goldgate.suites.judged.ask import (
     YES_AND_NO,
@@ -274,6 +273,7 @@ class LabelFile:
             "judge_seen": judge_seen or None,
             ITEM_SHA256: self._items.digests[key],
             DRAWN: None if header is None else header["n"],
+            LABELS_SHA256: None if header is None else header.get(LABELS_SHA256),
         }
         line = orjson.dumps({name: value for name, value in record.items() if value is not None})
         labels = {**self._labels, key: StoredLabel(label, note, judge_seen, line)}
@@ -290,9 +290,9 @@ class LabelFile:
 
 
 def _require_file(path: str) -> None:
-    """Refuse what labels cannot be kept in: a URL, a folder, a device."""
+    """Refuse what labels cannot be kept in: a folder, a device."""
     try:
-        is_file = not is_url(path) and S_ISREG(os.stat(path).st_mode)
+        is_file = S_ISREG(os.stat(path).st_mode)
     except FileNotFoundError:
         return
     except OSError as problem:

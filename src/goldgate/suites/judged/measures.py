@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from math import sqrt
 
 from goldgate.core.measure import (
@@ -82,6 +83,7 @@ class ItemFacts:
     judges: tuple[NamedLabel, ...]
     corrected: Fraction | None
     stratum: str | None = None
+    older: bool = False  # whether the draw shows that the judge's labels are
 
     @property
     def is_unsure(self) -> bool:
@@ -89,10 +91,11 @@ class ItemFacts:
 
 
 def count_cells(facts: ItemFacts) -> tuple[int, int, int, int]:
-    """The item in the table of both labels; a judge's label counts by its half, and one half is none."""
-    if facts.human is None or facts.human.denominator != 1 or facts.judge is None or facts.judge == HALF:
+    """The item in the table of both labels. A judge's label counts by its half; one half or none does not agree."""
+    if facts.human is None or facts.human.denominator != 1 or facts.corrected is None:
         return 0, 0, 0, 0
-    human, judge = facts.human == 1, facts.judge > HALF
+    human = facts.human == 1
+    judge = not human if facts.judge in (None, HALF) else facts.judge > HALF
     return int(human and judge), int(human and not judge), int(judge and not human), int(not human and not judge)
 
 
@@ -115,7 +118,6 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         "both_1", "human_1", "judge_1", "both_0", "fractional",
     )  # fmt: skip
     multiplied = PRODUCT_COLUMNS
-    at_most_one = frozenset({"items", "both_1", "human_1", "judge_1", "both_0", "fractional"})
     parts = {"question": "", "stratum": ""}
     ratios = {
         "human_rate": _of_people("human", "labelled", NO_LABELS),
@@ -138,7 +140,7 @@ class LabelledRates(RatioMeasure[ItemFacts]):
         both = max(s, t)  # of which each is a divisor
         bias = raw * (both // t) - quantize(human, s) * (both // s) if human is not None and has_judge else 0
         return (
-            *count_item(human, facts.corrected, steps, is_unsure=facts.is_unsure),
+            *count_item(human, facts.corrected, steps, is_unsure=facts.is_unsure, older=facts.older),
             raw, both * compared, max(bias, 0), max(-bias, 0), bias * bias,
             *count_cells(facts), int(human is not None and human.denominator != 1),
         )  # fmt: skip
@@ -252,7 +254,12 @@ def _rate_difference(key: TableKey, paired: PairedTables, for_gate: bool) -> Est
     if any(None in pair for part in keys for pair in paired[part]):
         return EstimateDifference(reason=OTHER_STRATA, comparable=False)
     corners = []
-    for unsure, rates in (((0, 1), (one.ends.lower, two.ends.upper)), ((1, 0), (one.ends.upper, two.ends.lower))):
+    pairs = [(one.ends, two.ends)]
+    if for_gate and (one.may_be_copied or two.may_be_copied):
+        pairs.append((one.alone, two.alone))
+    for unsure, rates in chain.from_iterable(
+        (((0, 1), (mine.lower, theirs.upper)), ((1, 0), (mine.upper, theirs.lower))) for mine, theirs in pairs
+    ):
         units_of = [[*_paired_units(paired[part], unsure)] for part in keys]
         if any(unit.first[at] != unit.second[at] for units in units_of for unit in units for at in (0, 3)):
             return EstimateDifference(reason=OTHER_ITEMS, comparable=False)
@@ -271,8 +278,8 @@ def _rate_difference(key: TableKey, paired: PairedTables, for_gate: bool) -> Est
 
 def _difference_interval(corners: Sequence[SignedMean], units: int, level: float) -> Interval:
     """From the lower end of the lowest difference that unsure items allow to the upper end of the highest."""
-    low, high = (corner.interval(level, units, _DIFFERENCE_METHOD) for corner in corners)
-    return low._replace(high=high.high)
+    ends = [corner.interval(level, units, _DIFFERENCE_METHOD) for corner in corners]
+    return ends[0]._replace(low=min(each.low for each in ends), high=max(each.high for each in ends))
 
 
 def _tally_of(paired: PairedTables, run: int) -> Tally:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 
 import orjson
 
+from goldgate.core.gate import MetricName, parse_metric_name
 from goldgate.core.metric import format_number
 from goldgate.core.page import NOT_AVAILABLE, Cell, Column, Name, Notes, Page, Section, Table, count_text
 from goldgate.core.suite import Options
@@ -91,7 +92,7 @@ def plan_labels(result: StoredResult, options: Mapping[str, Any]) -> LabelPlan:
     questions: list[QuestionPlan] = []
     for key in question_keys(tally, (TABLE,)):
         column, rates = LabelColumns(tally.tables[key]), estimate_question_rate(tally, key)
-        expected = ExpectedLabels(column.labels(0), column.labels(1))
+        expected = ExpectedLabels(column.labels(0), column.labels(1), column["older"] > 0)
         plan: QuestionPlan = {
             "question": key[1],
             "items": expected.all_0.items,
@@ -124,7 +125,7 @@ def _goals(result: StoredResult, question: str, options: Mapping[str, Any]) -> I
         yield LabelGoal("min", str(options["threshold"]), float(GATE_CONFIDENCE))
         return
     for gate in result.report["gates"]:
-        if gate["metric"] in ("rate", f"rate[{question}]"):
+        if parse_metric_name(gate["metric"]) in (MetricName("rate"), MetricName("rate", (question,))):
             confidence = float(gate.get("confidence") or GATE_CONFIDENCE)
             yield from (LabelGoal(side, str(gate[side]), confidence) for side in ("min", "max") if side in gate)
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
+from operator import itemgetter
 from typing import TYPE_CHECKING, cast
 
 from goldgate.core.contracts import RemarkValue, SuiteReport
-from goldgate.core.finding import remark
-from goldgate.core.gate import GateResult
+from goldgate.core.finding import Finding, remark
+from goldgate.core.gate import GateResult, MetricName, parse_metric_name
 from goldgate.core.metric import Metrics, format_number
 from goldgate.core.page import count_text
 from goldgate.core.suite import Outcome
@@ -26,7 +27,7 @@ from goldgate.readers.label_checks import (
     sampling_remarks,
 )
 from goldgate.readers.labels import ItemLabels
-from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, LEAST_LABELS, CorrectedRate
+from goldgate.stats.corrected_rate import LEAST_IN_STRATUM, CorrectedRate
 from goldgate.stats.distributions import t_tail
 from goldgate.stats.interval import GROUP, metric_with_interval
 from goldgate.stats.label_counts import (
@@ -35,6 +36,7 @@ from goldgate.stats.label_counts import (
     JudgeSplit,
     LabelColumns,
     LabelResolution,
+    agreement_remarks,
     ones_needed,
     split_judge,
     uneven_judge,
@@ -58,6 +60,12 @@ ITEM = "item"
 MAX_QUESTIONS = 200  # listed
 _DRIFT_LABELS = 20  # from which on their order is looked at
 _USUAL_BOUND = Fraction(9, 10)
+
+
+def _label_words(facts: ItemFacts) -> str:
+    """The labels of an item: `people 0, judge 1`."""
+    labels = (("people", facts.human), ("judge", facts.judge))
+    return ", ".join(f"{who} {float(label):g}" for who, label in labels if label is not None)
 
 
 @dataclass(kw_only=True)
@@ -100,6 +108,22 @@ class JudgedOutcome(Outcome):
         }
         rows = [_question_row(tally, key[1], has_judge=bool(self.labels.judges)) for key in keys[:MAX_QUESTIONS]]
         return {"labelling": labelling, "questions": {"rows": rows, "left_out": len(keys) - len(rows)}}
+
+    def causes(self, gate: GateResult) -> Iterator[Finding] | None:
+        """The items with the worst label, those of people before those of a judge."""
+        metric, part = parse_metric_name(gate.metric)
+        if metric != "rate":
+            return None
+        best = 0 if gate.gate.max is not None else 1
+        labels = [
+            (-abs(label - best), each.human is None, each.id, each)
+            for each in self.facts
+            if part in ((), (each.key.question,))
+            and (label := each.judge if each.human is None else each.human) is not None
+            and label != best
+        ]
+        labels.sort(key=itemgetter(0, 1, 2))
+        return (Finding("worst_item", "error", "", None, "", _label_words(each), each.id) for *_, each in labels)
 
     def remarks(self, report: SuiteReport) -> Iterator[RemarkValue]:
         own, labels, draw = cast("JudgedReport", report), self.labels, self.draw
@@ -170,9 +194,9 @@ class JudgedOutcome(Outcome):
 
 def _ungated_questions(report: JudgedReport) -> Iterator[RemarkValue]:
     """A remark where gates look at some questions and not at others, to which items may have been moved."""
-    rows, metrics = report["questions"]["rows"], [gate["metric"] for gate in report["gates"]]
+    rows, gated = report["questions"]["rows"], {parse_metric_name(gate["metric"]).part for gate in report["gates"]}
     names = [row["question"] for row in rows]
-    ungated = [name for name in names if not any(metric.endswith(f"[{name}]") for metric in metrics)]
+    ungated = [name for name in names if (name,) not in gated]
     if 0 < len(ungated) < len(names):
         items = sum(row["items"] for row in rows if row["question"] in ungated)
         message = f"no gate looks at {first_names([*map(repr, ungated)])}: {count_text(items, ITEM)}"
@@ -229,11 +253,8 @@ def _rate_remarks(row: QuestionRow, where: str) -> Iterator[RemarkValue]:
 
 def _agreement_remarks(row: QuestionRow, where: str) -> Iterator[RemarkValue]:
     agreement = row["metrics"]["agreement"]
-    if agreement["value"] == 1 and "denominator" in agreement and agreement["denominator"] >= LEAST_LABELS:
-        message = (
-            f"{where}judge and people agree on all {agreement['denominator']} items: has one seen the other's labels?"
-        )
-        yield remark("perfect_agreement", message, items=agreement["denominator"])
+    if "denominator" in agreement:
+        yield from agreement_remarks(agreement["numerator"], agreement["denominator"], ITEM, where)
     if row["merged_strata"]:
         strata = count_text(row["merged_strata"], "stratum", "strata")
         message = f"{where}{strata} with fewer than {LEAST_IN_STRATUM} labels merged with a neighbour"
@@ -245,8 +266,8 @@ def _few_ones(row: QuestionRow, report: SuiteReport) -> Iterator[RemarkValue]:
     human, n = row["metrics"]["human_rate"]["value"], row["labelled"]
     if human != 1 or row["unsure"]:
         return
-    names = ("rate", f"rate[{row['question']}]")
-    gates = [gate for gate in report["gates"] if gate["metric"] in names and "min" in gate]
+    names = (MetricName("rate"), MetricName("rate", (row["question"],)))
+    gates = [gate for gate in report["gates"] if parse_metric_name(gate["metric"]) in names and "min" in gate]
     bounds = [(Fraction(g["min"]), float(g.get("confidence", GATE_CONFIDENCE)), g["min"]) for g in gates]
     for bound, confidence, text in bounds or [(_USUAL_BOUND, float(GATE_CONFIDENCE), "0.9")]:
         needed = ones_needed(bound, confidence)

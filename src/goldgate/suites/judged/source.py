@@ -25,12 +25,15 @@ from goldgate.readers.draw import (
     load_draw,
     questions_by_id,
 )
-from goldgate.readers.id_index import open_store
+from goldgate.readers.id_index import no_records_error, open_store
 from goldgate.readers.label_checks import (
     find_sampling,
+    judge_is_older,
+    people_setting,
     require_drawn,
     require_groups,
     require_shown,
+    selective_people,
 )
 from goldgate.readers.labels import (
     ItemLabels,
@@ -75,7 +78,7 @@ class OpenedFiles(NamedTuple):
         return parts
 
 
-def open_files(stack: ExitStack, inputs: Inputs, settings: JudgedSettings) -> OpenedFiles:
+def open_files(stack: ExitStack, inputs: Inputs, settings: JudgedSettings, *, checked: bool = True) -> OpenedFiles:
     """The files, read. Without items, they are what the judge labelled; without a judge, what people did."""
     items = None
     if inputs.get("items"):
@@ -83,9 +86,10 @@ def open_files(stack: ExitStack, inputs: Inputs, settings: JudgedSettings) -> Op
         items.require_any()
     located = open_labels(inputs.get("labels", ()))
     stack.callback(located.store.close)
-    labels = read_labels(
-        located, settings.labels, "judged", single_input(inputs, "judge"), questions_by_id(items or ())
-    )
+    people, questions = settings.people if checked else None, questions_by_id(items or ())
+    labels = read_labels(located, settings.labels, "judged", single_input(inputs, "judge"), questions, people)
+    if not labels.items:
+        raise no_records_error("labels", "labels: no item would have a rate", located.store)
     if items is None:
         population = {key: each.group for key, each in labels.items.items() if each.judges or not labels.judges}
         return OpenedFiles(labels, None, population, 0)
@@ -117,7 +121,7 @@ def open_judged_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[InputLooku
         yield EmptyInputLookup()
         return
     with ExitStack() as stack:
-        yield open_files(stack, inputs, plan.settings if plan is not None else JudgedSettings())
+        yield open_files(stack, inputs, JudgedSettings() if plan is None else plan.settings, checked=plan is not None)
 
 
 class JudgedWork(Work[Sequence[UnitFacts], ItemFacts]):
@@ -130,6 +134,9 @@ class JudgedWork(Work[Sequence[UnitFacts], ItemFacts]):
 
     def grouped(self, shard: Sequence[UnitFacts]) -> Sequence[UnitFacts]:
         return shard
+
+    def unit_id(self, facts: ItemFacts) -> str:
+        return facts.id
 
     def record(self, facts: ItemFacts) -> Mapping[str, object]:
         return {
@@ -168,6 +175,8 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         strata = {} if draw is None else _check_draw(draw, files, inputs["labels"])
         require_shown(files.labels, files.digests)
         require_groups(files.labels, files.population)
+        if files.items is None and draw is None:
+            _require_groups_of_people(files.labels)
         _require_known(files)
         self._sampling = find_sampling(files.labels, draw, files.population, settings.sampling, "judged")
         self._facts = [*self._make_facts(strata)]
@@ -183,7 +192,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
     def finish(self) -> JudgedOutcome:
         files, draw, settings = self._files, self._draw, self._settings
         inputs: dict[str, Any] = {
-            "labels": file_digests(files.labels.located.store, "labels"),
+            "labels": files.labels.digests(),
             "items": [] if files.items is None else file_digests(files.items.store, "items"),
             "draw": None if draw is None else draw.sha256,
         }
@@ -191,14 +200,21 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
             "labels": ",".join(f"{word}={number}" for word, number in sorted(settings.labels.items())) or "numbers",
             "judge": self._judge or "all",
             "sampling": self._sampling,
+            "people": people_setting(files.labels, settings.people),
             "draw": "none" if draw is None else draw.choice_sha256[:12],
             "steps": f"{self._steps.human}/{self._steps.judge}",
         }
         return JudgedOutcome(
             inputs, signed, files=files, draw=draw, sampling=self._sampling, steps=self._steps,
-            facts=[facts for facts, _ in self._facts],
+            facts=[facts for facts, _ in self._facts], findings=[*selective_people(files.labels.items)],
             stretched=sorted(name for name, scale in self._scales.items() if scale != LabelScale()),
         )  # fmt: skip
+
+    def place(self, unit: str) -> Place:
+        """Where the first label of an item is."""
+        keys = (facts.key for facts, _ in self._facts if facts.id == unit)
+        records = (record for key in keys for record in self._files.labels.located.located(key))
+        return next((record.place() for record in records), Place())
 
     def lookup(self) -> OpenedFiles:
         return self._files
@@ -218,6 +234,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
         people = human_numbers(items.values())
         self._steps = LabelResolution(find_resolution(people, least), find_resolution(counted, least) if judge else 1)
         drawn = {*(labels.labelled if draw is None else draw.items)}
+        older = judge_is_older(labels, draw)
         by_group = draw is not None and draw.header["by"] == GROUP
         for key, item in items.items():
             facts = ItemFacts(
@@ -231,6 +248,7 @@ class JudgedSource(Source[Sequence[UnitFacts], ItemFacts]):
                 tuple(NamedLabel(*each) for each in sorted(item.judges.items())),
                 corrected.get(key),
                 strata.get(key),
+                older,
             )
             yield facts, None if by_group else population[key]
 
@@ -288,6 +306,20 @@ def _require_same_groups(draw: Draw, files: OpenedFiles) -> None:
             expected=f"{key.id} in {describe_value(group) if group is not None else 'no group'}",
             found=today or "no group",
             advice="add --items FILE: the items that `goldgate sample --from` was given",
+        )
+
+
+def _require_groups_of_people(labels: LabelSet) -> None:
+    """Refuse groups that only a judge names: chosen by the labels of people, they would make the interval shorter."""
+    others = [key for key in labels.labelled if labels.items[key].judge_groups]
+    if others:
+        record = next(each for each in labels.located.located(min(others)) if each.value.get(GROUP) is not None)
+        raise InputError(
+            "labels.other_group",
+            "only labels of judges say which group these items are in",
+            place=record.place(GROUP),
+            expected="groups in the items (--items), in the draw, or in labels of people",
+            found=f"{count_text(len(others), 'item')} that people labelled without a group: {first_ids(others)}",
         )
 
 

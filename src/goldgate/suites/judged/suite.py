@@ -20,6 +20,7 @@ class JudgedSettings:
     labels: dict[str, Share] = field(default_factory=dict)  # words that are labels, and the number of each
     # trusted: take labels of people that goldgate did not draw as if they were a random sample; it stands out.
     sampling: Literal["drawn", "trusted"] = "drawn"
+    people: tuple[str, ...] = ()  # those whose labels count as such; []: files have one kind each
     # As how many steps a label of 1 is counted at least: two results that are compared need the same number.
     steps: Annotated[int, AtLeast(1)] = 1
 
@@ -80,7 +81,7 @@ class JudgedSuite(Suite):
     inputs = (_LABELS, _ITEMS, _DRAW, _JUDGE)
     section = SECTION
     settings = JudgedSettings
-    metrics_version = "1.0"
+    metrics_version = "1.1"
     headline = ("rate", "human_rate")
     preload = f"{_FOLDER}.source"
     abilities = (

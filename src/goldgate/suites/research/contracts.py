@@ -95,7 +95,8 @@ class RunValue(TypedDict):
     """One run. `query` is its place in `queries`. Runs that differ in ids and times only have one `fingerprint`.
 
     `copies` is the number of directories, beside this one, that hold the same run: each counts as often as the run
-    itself in rates that are worse for it.
+    itself in rates that are worse for it. `unknown_objective` is there where no query has it: such a run counts only in
+    rates that are worse for it.
     """
 
     run: str
@@ -117,6 +118,7 @@ class RunValue(TypedDict):
     steps: int
     steps_with_manifest: int
     fingerprint: str | None
+    unknown_objective: NotRequired[str]
     copies: NotRequired[int]
 
 
@@ -267,11 +269,15 @@ class ResearchReport(SuiteReport, ResearchDetails):
 class RunOfQuery(RunValue):
     """A run, what it was asked, and how many of its evidence records fail for what reason.
 
-    `findings` are the codes of what was found in it; `sha256` is the digest of its files, their names and bytes.
+    `uncovered_claims` and `missing_ids` name the first 1,000 verified claims that are not covered, and required ids
+    that are not valid records. `findings` are the codes of what was found in it; `sha256` is the digest of its
+    files, their names and bytes.
     """
 
     objective: str | None
     query_id: str | None
+    uncovered_claims: list[str]
+    missing_ids: list[str]
     failures: dict[str, int]
     findings: list[str]
     sha256: str | None
@@ -413,11 +419,16 @@ class Event(TypedDict):
     payload: dict[str, object]
 
 
-class Manifest(TypedDict):
-    """The context of one step: what was asked, what came up, what was taken."""
+class RecordedManifest(TypedDict):
+    """The least that says of which step a manifest is."""
 
     run_id: str
     step_id: StepNumber
+
+
+class Manifest(RecordedManifest):
+    """The context of one step: what was asked, what came up, what was taken."""
+
     retrieval_query: str
     candidate_chunk_ids: list[str]
     selected_chunk_ids: list[str]
@@ -435,7 +446,7 @@ class Chunk(TypedDict):
     text_hash: NotRequired[str | None]
 
 
-# File name → title and type. A new artifact is a line here; `goldgate schemas` writes them all.
+# File name → title and type. A new artifact is a line here; `goldgate contracts` writes them all.
 CONTRACTS: dict[str, tuple[str, Any]] = {
     "golden_queries.schema.json": ("Golden queries", GoldenQueries),
     "research_output.schema.json": ("ResearchOutput", ResearchOutput),

@@ -125,7 +125,7 @@ def open_run_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[RunInputs]:
         if inputs.get("labels"):
             located = open_labels(inputs["labels"])
             stack.callback(located.store.close)
-            book = read_labels(located, plan.settings.labels if plan is not None else {}, "research")
+            book = read_labels(located, plan.settings.labels if plan is not None else {}, "research", people=None)
         listing = OutputsListing("", [], []) if outputs is None else list_outputs(outputs)
         yield RunInputs(listing, queries, settings, book)
 
@@ -141,7 +141,8 @@ def marked_sources(sources: Sources, evidence: list[CheckedRecord]) -> Iterator[
     """A title and a text for each chunk that evidence names, in the order of the evidence."""
     by_chunk: dict[str, list[CheckedRecord]] = {}
     for each in evidence:
-        by_chunk.setdefault(str(each.record.get("chunk_id")), []).append(each)
+        chunk = sources.chunk_of(each.record)
+        by_chunk.setdefault(str(each.record.get("chunk_id")) if chunk is None else chunk["chunk_id"], []).append(each)
     for each in evidence:
         if (other := _actual_chunk(sources, each)) is not None:
             by_chunk.setdefault(other, []).append(each)
@@ -169,10 +170,9 @@ def _source_text(sources: Sources, chunk_id: str, cited: list[CheckedRecord]) ->
     if chunk is not None:
         return f"Chunk {short_id(chunk_id)} of source {short_id(chunk['source_id'])}", chunk["text"]
     for each in cited:
-        artifact = sources.named_artifact(each.record.get("provenance"))
-        if artifact is not None:
-            title = f"Chunk {short_id(chunk_id)} is not stored; this is the artifact {short_id(artifact.name)}"
-            return title, artifact.text
+        if (name := sources.named_artifact(each.record.get("provenance"))) is not None:
+            title = f"Chunk {short_id(chunk_id)} is not stored; this is the artifact {short_id(name)}"
+            return title, sources.artifact_text(name)
     return f"Chunk {short_id(chunk_id)} is not stored: its quotes cannot be looked up", None
 
 

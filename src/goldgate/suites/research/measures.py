@@ -1,24 +1,25 @@
 """The measures of the research suite, and its safeguards against misleading passes.
 
-Each measure counts trials: runs of a golden query, missing runs, runs of no query. A new one is a class here and a line
-in `research_measures`, in the order of the report. The safeguards are about gates that pass only because runs, copies
-or claims were added or left out. The record of a trial in runs.jsonl is made here too.
+Each measure counts trials: runs of a golden query, missing runs, runs that match no query. A new one is a class here
+and a line in `research_measures`, in the order of the report. The safeguards are about gates that pass only because
+runs, copies or claims were added or left out. The record of a trial in runs.jsonl is made here too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from math import fsum, sqrt
+from types import MappingProxyType
 from typing import NamedTuple
 
 from goldgate.core.finding import Finding, limit_length
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_text
 from goldgate.core.measure import NO_TOTALS, RatioMeasure, count_unit, over, table_forms
-from goldgate.core.metric import Estimate, Metric, Metrics, Rate, format_number
+from goldgate.core.metric import Estimate, Metrics, Rate, format_number
 from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts, RatioSums, pair_sums
 from goldgate.core.tally import TableKey, Tally, UnitCounts
@@ -31,11 +32,36 @@ from goldgate.suites.research.run.claims import ABSTAINED
 from goldgate.suites.research.suite import ALARMS, DEFAULT_GATES, ResearchSettings
 
 
+class TrialReading(NamedTuple):
+    """A way to take a metric: whether copies of runs count, and whether runs that match no query do not."""
+
+    with_copies: bool = False
+    only_queries: bool = False
+
+    def words(self, readings: Collection[TrialReading]) -> str:
+        """What tells it from others: `with copies merged`, `without runs that match no query`."""
+        differs = [len({*values}) > 1 for values in zip(*readings, strict=True)]
+        copies = "every copy counted" if self.with_copies else "copies merged"
+        others = "without runs that match no query" if self.only_queries else "with runs that match no query"
+        return " and ".join([f"with {copies}"] * differs[0] + [others] * differs[1])
+
+
+BASE_READING = TrialReading()
+TrialReadings = Mapping[str, TrialReading]  # by metric; one that is not there is taken with copies merged and all runs
+
+
+class WorstReading(NamedTuple):
+    """The reading of a metric that is worst for it, and words for that beside the best of the others."""
+
+    reading: TrialReading
+    words: str
+
+
 class Trial(NamedTuple):
     """What measures count. At least one of query and run is there; `times` is for trials that are not.
 
     Copies of a run are one unit with it, so that they never narrow an interval. `weights` says how often the unit
-    counts with copies merged and with every copy counted, and `copy_metrics` which metrics are taken in the second way.
+    counts with copies merged and with every copy counted, and `readings` in which way each metric is taken.
     """
 
     query: Query | None
@@ -43,7 +69,7 @@ class Trial(NamedTuple):
     times: int = 1
     findings: tuple[str, ...] = ()  # the codes of what was found in the run, each once
     weights: tuple[int, int] = (1, 1)
-    copy_metrics: frozenset[str] = frozenset()
+    readings: TrialReadings = MappingProxyType({})
     labels: Counts | None = None  # of its claims, as they are counted; None: there are none
 
     @property
@@ -53,7 +79,9 @@ class Trial(NamedTuple):
 
     def weight(self, metric: str) -> int:
         """How often the trial counts in a metric."""
-        return self.weights[metric in self.copy_metrics]
+        reading = self.readings.get(metric, BASE_READING)
+        is_of_no_query = self.run is not None and self.run.is_of_no_query
+        return 0 if reading.only_queries and is_of_no_query else self.weights[reading.with_copies]
 
 
 def trial_record(trial: Trial) -> TrialOfQuery:
@@ -68,6 +96,8 @@ def trial_record(trial: Trial) -> TrialOfQuery:
         **run_entry(trial.run, query, trial.weights[1] - 1),
         "objective": None if objective is None else limit_length(objective),
         "query_id": None if query is None else query.id,
+        "uncovered_claims": [*trial.run.uncovered],
+        "missing_ids": [*trial.run.missing_ids],
         "failures": dict(trial.run.failures),
         "findings": [*trial.findings],
         "sha256": trial.run.digest.hex() or None,
@@ -97,6 +127,8 @@ def run_entry(run: RunFacts, query: Query | None, copies: int = 0) -> RunValue:
         "steps_with_manifest": run.with_manifest,
         "fingerprint": run.fingerprint.hex() or None,
     }
+    if run.objective is not None:
+        entry["unknown_objective"] = limit_length(run.objective)
     return {**entry, "copies": copies} if copies else entry
 
 
@@ -107,7 +139,7 @@ class TrialMeasure(RatioMeasure[Trial]):
         counts = self.row(trial)
         if counts is None:
             return {}
-        if trial.weights != (1, 1):
+        if trial.readings:
             metrics = zip(counts, self._metric_of_column, strict=True)
             counts = tuple([count * trial.weight(metric) for count, metric in metrics])
         return {self.key: counts}
@@ -201,7 +233,7 @@ class CompanionRates(TrialMeasure):
     cited_golden_recall = required ids that verified claims cite, as valid records / required ids.
     ledger_precision = required ids found / ledger records, over sufficient trials.
     run_completion_rate = trials neither missing nor broken / trials.
-    uncited_evidence_rate = ledger records that no claim (other than a retracted one) cites / ledger records.
+    uncited_evidence_rate = ledger records that no verified claim cites / ledger records.
     """
 
     section = "companions"
@@ -280,7 +312,7 @@ class SupportedClaims(TrialMeasure):
         return trial.labels
 
     def count(self, trial: Trial) -> UnitCounts:
-        return {} if trial.labels is None else {self.key: trial.labels}
+        return {} if trial.labels is None or not trial.weight(SUPPORT_METRIC) else {self.key: trial.labels}
 
     def totals(self, trial: Trial) -> Mapping[str, int]:
         return NO_TOTALS if trial.labels is not None else {"unlabelled_trials": 1}
@@ -310,7 +342,7 @@ def research_measures(settings: ResearchSettings) -> list[Measure[Trial]]:
 
 
 # Rates over claims and steps, of which one run can have any number and a trial that is not there has none.
-_RATES_OVER_PARTS: dict[str, tuple[TrialMeasure, str]] = {
+RATES_OVER_PARTS: dict[str, tuple[TrialMeasure, str]] = {
     "evidence_coverage_rate": (EvidenceCoverage(), "verified claims"),
     "manifest_integrity": (ManifestIntegrity(), "steps"),
 }
@@ -321,28 +353,31 @@ _MIN_RUNS = 4  # that show whether they differ as chance would have it
 _LOWER_DEVIATIONS = 2.326  # standard deviations: one in a hundred sets of honest runs differs less
 
 
-def metrics_improved_by_merging(merged: Metrics, with_copies: Metrics) -> dict[str, Metric]:
-    """The metrics, with copies merged, that are worse with every copy of a run counted.
+def worst_readings(metrics: Mapping[TrialReading, Metrics]) -> dict[str, WorstReading]:
+    """The metrics that differ between readings, each with the one that counts: the worst, of equal ones the first.
 
-    Merging keeps copies of good runs from outweighing bad ones; it must not let copies of bad ones vanish.
+    No metric gains by copies of runs, by merging them, or by runs that match no query. Undefined is as bad as can be.
     """
-    better = {}
-    for name, metric in merged.items():
-        one, other = metric.exact, with_copies[name].exact
-        if one is not None and other is not None and (other > one if name in _LESS_IS_BETTER else other < one):
-            better[name] = metric
-    return better
+    worst = {}
+    for name in next(iter(metrics.values())):
+        exact = {reading: values[name].exact for reading, values in metrics.items()}
+        scores = {
+            reading: 0 if value is None else 1 - value if name in _LESS_IS_BETTER else value
+            for reading, value in exact.items()
+        }
+        first, best = min(scores, key=scores.__getitem__), max(scores, key=scores.__getitem__)
+        if exact[first] != exact[best]:
+            words = f"{first.words(metrics)}; {best.words(metrics)} it is {counts_text(metrics[best][name])}"
+            worst[name] = WorstReading(first, words)
+    return worst
 
 
-def note_copies(metrics: Metrics, merged: Metrics) -> Iterator[Finding]:
-    """Metrics in which every copy of a run counts, beside what they would be with copies merged."""
-    for name, metric in merged.items():
+def note_readings(metrics: Metrics, worst: Mapping[str, WorstReading]) -> Iterator[Finding]:
+    """Metrics of which another reading would be better."""
+    for name, (_, words) in worst.items():
         section = "companions" if name not in DEFAULT_GATES else "main"
-        message = (
-            f"{name} is {counts_text(metrics[name])} with every copy of a run counted, and {counts_text(metric)} with "
-            "copies merged: the worse counts"
-        )
-        yield Finding("copies_counted", "warning", "", None, f"/metrics/{section}/{name}", message)
+        message = f"{name} is {counts_text(metrics[name])} {words}: the worse counts"
+        yield Finding("worse_reading", "warning", "", None, f"/metrics/{section}/{name}", message)
 
 
 def require_pass_also(results: list[GateResult], metrics: Metrics, condition: str) -> list[GateResult]:
@@ -370,11 +405,13 @@ def fail_uneven_queries(results: list[GateResult], trials: Sequence[Trial]) -> l
     even_results = []
     for result in results:
         name, gate = result.metric, result.gate
-        if result.verdict is Verdict.PASS and name in _RATES_OVER_PARTS:
+        if result.verdict is Verdict.PASS and name in RATES_OVER_PARTS:
             rate = _even_rate(trials, name)
             by_value = check_gate(name, Gate(gate.min, gate.max, gate.equals), rate) if rate.denominator else result
             if by_value.verdict is Verdict.FAIL:
-                result = overruled(result, f"with the same weight for every query {by_value.reason}")
+                reason = f"{by_value.reason} with the same weight for every query; with the same for every run it is "
+                reason += counts_text(result.measured, gate)
+                result = replace(result, verdict=Verdict.FAIL, measured=rate, reason=reason)
         even_results.append(result)
     return even_results
 
@@ -382,7 +419,7 @@ def fail_uneven_queries(results: list[GateResult], trials: Sequence[Trial]) -> l
 def _even_rate(trials: Iterable[Trial], name: str) -> Rate:
     """A rate in which each query weighs the same: the sums of its runs, divided by their number."""
     queries: dict[str, list[int]] = {}
-    measure, _ = _RATES_OVER_PARTS[name]
+    measure, _ = RATES_OVER_PARTS[name]
     for trial in trials:
         counts = measure.row(trial)
         if counts is not None and trial.query is not None:
@@ -423,9 +460,9 @@ def note_nothing_stored(runs: Sequence[RunFacts]) -> Iterator[Finding]:
 def note_uneven_runs(results: Iterable[GateResult], runs: Sequence[RunFacts]) -> Iterator[Finding]:
     """A gate that passes over all claims or steps, and would not if every run counted the same."""
     for gate in results:
-        if gate.metric not in _RATES_OVER_PARTS or gate.verdict is not Verdict.PASS:
+        if gate.metric not in RATES_OVER_PARTS or gate.verdict is not Verdict.PASS:
             continue
-        measure, words = _RATES_OVER_PARTS[gate.metric]
+        measure, words = RATES_OVER_PARTS[gate.metric]
         counts = [measure.row(Trial(None, run)) or (0, 0) for run in runs]
         shares = [part / whole for part, whole in counts if whole]
         mean = Decimal(f"{fsum(shares) / len(shares):.6f}") if shares else Decimal(1)

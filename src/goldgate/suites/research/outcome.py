@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, cast
 
 from goldgate.core.contracts import RemarkValue, SuiteReport
-from goldgate.core.finding import Finding, Severity
-from goldgate.core.gate import GateResult, counts_text
+from goldgate.core.finding import Finding, Severity, limit_length
+from goldgate.core.gate import GateResult
 from goldgate.core.metric import Mean, Metrics, Rate
 from goldgate.core.suite import Measure, Outcome
 from goldgate.core.sums import Counts
@@ -30,14 +31,19 @@ from goldgate.suites.research.contracts import (
 )
 from goldgate.suites.research.golden import Corpus, Golden, Query, near_queries
 from goldgate.suites.research.measures import (
+    BASE_READING,
     COMPLETION_METRIC,
+    RATES_OVER_PARTS,
+    SUPPORT_METRIC,
     Trial,
+    TrialReading,
+    TrialReadings,
+    WorstReading,
     fail_uneven_queries,
     fail_unknown_claims,
-    metrics_improved_by_merging,
-    note_copies,
     note_empty_evidence,
     note_nothing_stored,
+    note_readings,
     note_uneven_runs,
     note_uniform_dilution,
     overruled,
@@ -45,8 +51,9 @@ from goldgate.suites.research.measures import (
     research_measures,
     run_entry,
     trial_metrics,
+    worst_readings,
 )
-from goldgate.suites.research.report import research_remarks
+from goldgate.suites.research.report import research_remarks, setting_remarks
 from goldgate.suites.research.run import NO_QUERY, RunFacts, RunResult
 from goldgate.suites.research.run.claims import ABSTAINED
 from goldgate.suites.research.run.copies import ContentDigests
@@ -56,8 +63,25 @@ from goldgate.suites.research.suite import ResearchSettings
 from goldgate.suites.research.support import CountedLabels
 from goldgate.suites.research.text import FOLDING
 
+# By metric, the findings about what it lacks.
+_NO_TRIAL = ("missing_run", "too_few_trials")
+CAUSES: dict[str, frozenset[str]] = {
+    "evidence_coverage_rate": frozenset(("claim_not_covered", "claims_unknown")),
+    "golden_recall": frozenset(("missing_id", *_NO_TRIAL)),
+    "abstention_accuracy": frozenset(("failed_abstention", *_NO_TRIAL)),
+    "manifest_integrity": frozenset(
+        "manifest_missing bad_manifest conflicting_manifest foreign_manifest step_gap no_steps log_missing torn_log "
+        "bad_event bad_step".split()
+    ),
+    COMPLETION_METRIC: frozenset(_NO_TRIAL),
+    SUPPORT_METRIC: frozenset(("claim_not_covered", "claims_unknown", "unsupported_claim")),
+}
+_BROKEN_RUN = "broken_run"
+_NAMES_QUERY = frozenset((_BROKEN_RUN,)).union(*CAUSES.values())
+_MAX_OBJECTIVE = 100  # characters, in a finding
 # The metrics in which a missing trial counts.
 MISSING_TRIAL_METRICS = frozenset({"golden_recall", "abstention_accuracy", "cited_golden_recall", COMPLETION_METRIC})
+_DEFAULTS = ResearchSettings()
 _MAX_NAMES = 3  # of runs with the same run_id, in a message
 _ONE_RUN = "one run, and counted with its copies where that makes a rate worse"
 
@@ -70,11 +94,13 @@ class RunCollection:
     findings: list[Finding] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
     copies: dict[str, list[RunFacts]] = field(default_factory=dict)  # by the run that they were merged into
+    counted_copies: int = 0  # runs equal to another one that are trials of their own, by the protocol
     trials: Counter[int] = field(default_factory=Counter)  # runs by query, with broken ones
     trials_with_copies: Counter[int] = field(default_factory=Counter)  # where every copy counts as a trial
     required_trials: int = 1  # trials that every query must have
     required_with_copies: int = 1
-    merged_metrics: Metrics = field(default_factory=dict)  # with copies merged: those that are worse with every copy
+    metrics_by_reading: dict[TrialReading, Metrics] = field(default_factory=dict)  # empty where there is only one
+    worst: dict[str, WorstReading] = field(default_factory=dict)  # metrics that differ between readings
     codes: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by run, the codes of its findings
     labels: Mapping[str, Counts] = field(default_factory=dict)  # by run, what the labels of its claims count
     # While runs are collected; a copy's findings go with it.
@@ -109,11 +135,13 @@ def collect_runs(
     ignored: list[tuple[str, str]],
     contents: Callable[[list[str]], dict[str, ContentDigests]],
     required_trials: int | None = None,
+    *,
+    merge_clones: bool = True,
 ) -> RunCollection:
     """Gather the runs; the results must come in the order of the directories' names.
 
     `contents` gives the contents of runs by their names, for those that look alike. `required_trials` is set by the
-    protocol; None for the most that any query has.
+    protocol; None for the most that any query has. Without `merge_clones`, equal runs with ids of their own are trials.
     """
     collected = RunCollection(ignored=[*ignored])
     by_run = collected.by_run
@@ -124,9 +152,12 @@ def collect_runs(
         if result.facts is not None:
             collected.runs.append(result.facts)
     _resolve_run_ids(collected)
-    _merge_clones(collected, contents)
+    _find_clones(collected, contents, merge=merge_clones)
     _set_required_trials(collected, golden, required_trials)
-    of_runs = [finding for run in collected.runs for finding in by_run.get(run.name, ())]
+    for run in collected.runs:
+        if run.broken is not None:
+            by_run[run.name].append(_broken_finding(run, by_run[run.name]))
+    of_runs = [_name_query(finding, run, golden) for run in collected.runs for finding in by_run.get(run.name, ())]
     unmatched_runs = [*_unknown_objectives(collected.runs, golden)]
     for finding in unmatched_runs:
         by_run[finding.file.partition("/")[0]].append(finding)
@@ -139,19 +170,37 @@ def collect_runs(
     return collected
 
 
-def iter_trials(
-    collected: RunCollection, golden: Golden, copy_metrics: frozenset[str] | None = None
-) -> Iterator[Trial]:
+def _broken_finding(run: RunFacts, findings: Sequence[Finding]) -> Finding:
+    """Why a run is broken, where that was found."""
+    errors = [finding for finding in findings if finding.severity == "error"]
+    default = _output_finding(run, _BROKEN_RUN, "error", "", "")
+    why = next((finding for finding in errors if finding.code == run.broken), next(iter(errors), default))
+    message = f"the run is broken ({run.broken}) and counts as failed: {why.message}"
+    return why._replace(code=_BROKEN_RUN, message=message)
+
+
+def _name_query(finding: Finding, run: RunFacts, golden: Golden) -> Finding:
+    """The finding; where it may keep a gate from passing, with the query that its run answers."""
+    is_cause = finding.severity == "error" and finding.code in _NAMES_QUERY
+    if run.query == NO_QUERY or not is_cause or finding.file == run.name:
+        return finding
+    asked = limit_length(golden.queries[run.query].objective, _MAX_OBJECTIVE)
+    return finding._replace(message=f"query {asked!r}: {finding.message}")
+
+
+def iter_trials(collected: RunCollection, golden: Golden, readings: TrialReadings | None = None) -> Iterator[Trial]:
     """Every run with its query, and the missing trials of queries.
 
-    `copy_metrics` are the metrics in which every copy counts; without it, those that are worse for it.
+    `readings` says how each metric is taken; without it, each is taken in the way that is worst for it.
     """
-    copy_metrics = frozenset(collected.merged_metrics) if copy_metrics is None else copy_metrics
+    if readings is None:
+        readings = {name: worst.reading for name, worst in collected.worst.items()}
+    copy_metrics = {name for name, reading in readings.items() if reading.with_copies}
     for run in collected.runs:
         query = None if run.query == NO_QUERY else golden.queries[run.query]
         weights = (1, 1 + len(collected.copies.get(run.name, ())))
         codes, labels = collected.codes.get(run.name, ()), collected.labels.get(run.name)
-        yield Trial(query, run, 1, codes, weights, copy_metrics, labels)
+        yield Trial(query, run, 1, codes, weights, readings, labels)
     no_labels = next(((0,) * len(counts) for counts in collected.labels.values()), None)
     for number, query in enumerate(golden.queries):
         merged = max(0, collected.required_trials - collected.trials[number])
@@ -163,7 +212,7 @@ def iter_trials(
             (with_copies - either, (0, 1), MISSING_TRIAL_METRICS & copy_metrics),
         ):
             if times and metrics:
-                yield Trial(query, None, times, (), weights, copy_metrics, no_labels)
+                yield Trial(query, None, times, (), weights, readings, no_labels)
 
 
 def _output_finding(run: RunFacts, code: str, severity: Severity, message: str, pointer: str) -> Finding:
@@ -204,7 +253,9 @@ def _name_list(names: list[str], number: int) -> str:
     return ", ".join(first) + (f" and {more:,} more" if more else "")
 
 
-def _merge_clones(collected: RunCollection, contents: Callable[[list[str]], dict[str, ContentDigests]]) -> None:
+def _find_clones(
+    collected: RunCollection, contents: Callable[[list[str]], dict[str, ContentDigests]], *, merge: bool
+) -> None:
     """Runs that are equal but for their ids and times are one; those that only answer alike are pointed out."""
     # A broken run adds nothing to a numerator, and merging it would take from a denominator: it has no `suspect`.
     candidates = Counter(run.suspect for run in collected.runs if run.suspect)
@@ -216,12 +267,16 @@ def _merge_clones(collected: RunCollection, contents: Callable[[list[str]], dict
         content = digests.get(run.name)
         if content is not None:
             original = originals.setdefault(content.content, run.name)
-            if original != run.name:
-                message = f"the same as {original} but for ids and times: {_ONE_RUN}"
-                collected.add_copy(original, run, "cloned_run", message)
-                continue
             alike = answers.setdefault(content.answer, run.name) if content.answer else run.name
-            if alike != run.name:
+            if original != run.name:
+                words = _ONE_RUN if merge else "a trial of its own, by research.copies"
+                message = f"the same as {original} but for ids and times: {words}"
+                if merge:
+                    collected.add_copy(original, run, "cloned_run", message)
+                    continue
+                collected.counted_copies += 1
+                collected.by_run[run.name].append(_output_finding(run, "cloned_run", "warning", message, ""))
+            elif alike != run.name:
                 message = f"the verified claims and their quotes are those of {alike}, word for word; the rest differs"
                 collected.by_run[run.name].append(_output_finding(run, "alike_runs", "warning", message, "/claims"))
         remaining.append(run)
@@ -252,7 +307,7 @@ def _unknown_objectives(runs: list[RunFacts], golden: Golden) -> Iterator[Findin
     unknown = [run for run in runs if run.query == NO_QUERY and run.objective is not None]
     near = near_queries((run.objective for run in unknown if run.objective is not None), golden)
     for run in unknown:
-        message = "the objective is in no golden query: the run counts for claims and steps only"
+        message = "the objective is in no golden query: claims and steps count where that is worse"
         yield _output_finding(run, "unknown_objective", "warning", message, "/objective")
         if run.objective in near.queries:
             hint = f"is the golden query {golden.queries[near.queries[run.objective]].objective!r} meant?"
@@ -265,26 +320,23 @@ def _unknown_objectives(runs: list[RunFacts], golden: Golden) -> Iterator[Findin
 def _missing_trials(collected: RunCollection, golden: Golden) -> Iterator[Finding]:
     """Findings for queries with fewer trials than required."""
     for number, query in enumerate(golden.queries):
-        trials, with_copies = collected.trials[number], collected.trials_with_copies[number]
+        trials, required = collected.trials[number], collected.required_trials
+        copies, words = collected.trials_with_copies[number] - trials, ""
+        severity: Severity = "error"
         if not trials:
             message = f"no run answers the query {query.objective!r}: it counts as failed"
             yield Finding("missing_run", "error", golden.file, None, query.pointer, message)
-        elif trials < collected.required_trials:
-            copies = with_copies - trials
-            left_out = f", {copies} {'copy' if copies == 1 else 'copies'} left out" if copies else ""
-            message = _too_few_message(query, trials, collected.required_trials, left_out)
-            yield Finding("too_few_trials", "error", golden.file, None, query.pointer, message)
-        elif with_copies < collected.required_with_copies:
-            condition = " where copies of runs are trials"
-            message = _too_few_message(query, with_copies, collected.required_with_copies, condition)
-            message += " in rates that this makes worse"
-            yield Finding("too_few_trials", "warning", golden.file, None, query.pointer, message)
-
-
-def _too_few_message(query: Query, trials: int, required_trials: int, words: str) -> str:
-    failed = "one counts as failed" if required_trials - trials == 1 else f"{required_trials - trials} count as failed"
-    trials_text = f"{trials} of the {required_trials} trials that every query owes{words}"
-    return f"the query {query.objective!r} has {trials_text}: {failed}"
+            continue
+        if trials < required:
+            words = f", {copies} {'copy' if copies == 1 else 'copies'} left out" if copies else ""
+        else:
+            trials, required, severity = trials + copies, collected.required_with_copies, "warning"
+            words = " where copies of runs are trials, in rates that this makes worse"
+        if trials < required:
+            failed = "one counts as failed" if required - trials == 1 else f"{required - trials} count as failed"
+            message = f"has {trials} of the {required} trials that every query owes{words}: {failed}"
+            message = f"the query {query.objective!r} {message}"
+            yield Finding("too_few_trials", severity, golden.file, None, query.pointer, message)
 
 
 # What the levels leave open, said where the records are counted.
@@ -309,6 +361,7 @@ class ResearchOutcome(Outcome):
     ) -> None:
         self._collected = collected
         self._golden = golden
+        self._settings = settings
         self._measures = research_measures(settings)
         self._directories = directories
         self._anchored = bool(golden.anchors) or corpus is not None  # whether evidence could be anchored to anything
@@ -319,30 +372,64 @@ class ResearchOutcome(Outcome):
             "corpus": None if corpus is None else {"sha256": corpus.sha256, "hashes": len(corpus.hashes)},
             **({} if labels is None else labels.inputs),
         }
-        super().__init__(inputs, _signature_fields(settings, golden, corpus), collected.findings)
+        fields = _signature_fields(settings, golden, corpus) | ({} if labels is None else {"people": labels.people})
+        collected.findings += [] if labels is None else labels.findings
+        super().__init__(inputs, fields, collected.findings)
 
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
-        collected, measures = self._collected, self._measures
-        uneven = any(len({*n.values()}) > 1 for n in (collected.trials, collected.trials_with_copies))
-        has_runs_of_no_query = collected.trials.total() < len(collected.runs)
-        readings = copy_readings(collected, measures) if collected.copies or has_runs_of_no_query or uneven else {}
-        for condition, copy_metrics in readings.items():
-            every = [*iter_trials(collected, self._golden, copy_metrics)]
-            of_queries = [trial for trial in every if trial.query is not None]
-            if collected.copies:
-                gates = require_pass_also(gates, trial_metrics(every, measures), condition)
-            if has_runs_of_no_query:  # anyone can add runs with a thousand claims about nothing in question
-                gates = require_pass_also(gates, trial_metrics(of_queries, measures), "without the runs of no query")
-            if uneven:
-                gates = fail_uneven_queries(gates, of_queries)
-        gates = [_fail_torn_logs(_add_merged_value(gate, collected.merged_metrics), tally) for gate in gates]
-        return fail_unknown_claims(gates, collected.runs)
+        collected, readings = self._collected, self._collected.metrics_by_reading
+        words = {name: worst.words for name, worst in collected.worst.items()}
+        gates = [
+            replace(gate, reason=f"{gate.reason} {words[gate.metric]}") if gate.metric in words else gate
+            for gate in gates
+        ]
+        for reading, metrics in readings.items():  # what is undefined may pass, and bounds of an interval differ
+            gates = require_pass_also(gates, metrics, reading.words(readings))
+        if any(len({*trials.values()}) > 1 for trials in (collected.trials, collected.trials_with_copies)):
+            for reading in readings or (BASE_READING,):
+                every = iter_trials(collected, self._golden, dict.fromkeys(RATES_OVER_PARTS, reading))
+                gates = fail_uneven_queries(gates, [trial for trial in every if trial.query is not None])
+        return fail_unknown_claims([_fail_torn_logs(gate, tally) for gate in gates], collected.runs)
+
+    def causes(self, gate: GateResult) -> Iterator[Finding] | None:
+        """The findings about trials, claims, ids and steps that a metric lacks."""
+        if gate.metric not in CAUSES:
+            return None
+        metric, worst = gate.metric, self._collected.worst.get(gate.metric)
+        runs = {run.name: run for run in self._collected.runs}
+        queries = {query.pointer: query for query in self._golden.queries}
+        nothing_counts = gate.measured.exact is None and metric in RATES_OVER_PARTS
+
+        def keeps_from_passing(finding: Finding) -> bool:
+            if finding.code in _NO_TRIAL:
+                is_asked = finding.code in CAUSES[metric] and _is_asked(metric, queries.get(finding.pointer))
+                return is_asked or nothing_counts
+            run = runs.get(finding.file.partition("/")[0])
+            if run is None or (worst is not None and worst.reading.only_queries and run.is_of_no_query):
+                return False
+            query = self._golden.queries[run.query] if run.query != NO_QUERY else None
+            is_of_claims = metric in ("evidence_coverage_rate", SUPPORT_METRIC)
+            counts = run.verified > 0 if is_of_claims else _is_asked(metric, query)
+            is_why = finding.code == _BROKEN_RUN and counts
+            return finding.severity == "error" and (is_why or finding.code in CAUSES[metric])
+
+        labelled = self._labels.unsupported if metric == SUPPORT_METRIC and self._labels is not None else ()
+        causes = (_name_query(each, runs[each.file.partition("/")[0]], self._golden) for each in labelled)
+        without_claims = self._without_claims() if nothing_counts else ()
+        return chain(causes, without_claims, filter(keeps_from_passing, self._collected.findings))
+
+    def _without_claims(self) -> Iterator[Finding]:
+        """Every run of a query without a verified claim."""
+        for run in self._collected.runs:
+            if run.query != NO_QUERY and not run.verified:
+                finding = _output_finding(run, "claim_not_covered", "error", "the run verifies no claim", "/claims")
+                yield _name_query(finding, run, self._golden)
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> ResearchDetails:
         collected, golden = self._collected, self._golden
         runs = collected.runs
         collected.findings += [
-            *note_copies(metrics, collected.merged_metrics),
+            *note_readings(metrics, collected.worst),
             *note_uneven_runs(gates, runs),
             *note_nothing_stored(runs),
             *note_empty_evidence(runs),
@@ -359,24 +446,31 @@ class ResearchOutcome(Outcome):
 
     def remarks(self, report: SuiteReport) -> Iterable[RemarkValue]:
         yield from research_remarks(cast(ResearchReport, report))
+        yield from setting_remarks(self._settings, self._collected.counted_copies)
         if self._labels is not None:
             yield from self._labels.remarks
 
 
-def copy_readings(collected: RunCollection, measures: Sequence[Measure[Trial]]) -> dict[str, frozenset[str]]:
-    """The metrics in which every copy counts: none, and where there are copies all, each with words for it."""
-    every = frozenset(trial_metrics((), measures))
-    return {"with copies merged": frozenset(), **({"with every copy counted": every} if collected.copies else {})}
+def _is_asked(metric: str, query: Query | None) -> bool:
+    """Whether a trial of the query counts in a metric."""
+    if query is None:
+        return False
+    asked = {"golden_recall": bool(query.required), "abstention_accuracy": not query.sufficient}
+    return asked.get(metric, metric == COMPLETION_METRIC)
 
 
-def choose_copy_readings(collected: RunCollection, golden: Golden, measures: Sequence[Measure[Trial]]) -> None:
-    """Find the metrics in which every copy of a run must count, because merging would make them better."""
-    if collected.copies:
-        both = [
-            trial_metrics(iter_trials(collected, golden, counted), measures)
-            for counted in copy_readings(collected, measures).values()
-        ]
-        collected.merged_metrics = metrics_improved_by_merging(*both)
+def choose_readings(collected: RunCollection, golden: Golden, measures: Sequence[Measure[Trial]]) -> None:
+    """Take each metric with and without copies, and with and without runs that match no query; the worst counts."""
+    copies = (False, True) if collected.copies else (False,)
+    queries = (False, True) if any(run.is_of_no_query for run in collected.runs) else (False,)
+    readings = [TrialReading(with_copies, only_queries) for only_queries in queries for with_copies in copies]
+    names = trial_metrics((), measures)
+    if len(readings) > 1:
+        collected.metrics_by_reading = {
+            reading: trial_metrics(iter_trials(collected, golden, dict.fromkeys(names, reading)), measures)
+            for reading in readings
+        }
+        collected.worst = worst_readings(collected.metrics_by_reading)
 
 
 def conservation(collected: RunCollection, golden: Golden, directories: int) -> Conservation:
@@ -422,15 +516,6 @@ def conservation(collected: RunCollection, golden: Golden, directories: int) -> 
         },
         "files_read": total("files"),
     }
-
-
-def _add_merged_value(result: GateResult, merged: Metrics) -> GateResult:
-    """The result; where every copy counts, with what it would be without copies."""
-    metric = merged.get(result.metric)
-    if metric is None:
-        return result
-    value = counts_text(metric, result.gate)
-    return overruled(result, f"every copy counts: with copies merged it is {value}", result.verdict)
 
 
 def _fail_torn_logs(result: GateResult, tally: Tally) -> GateResult:
@@ -517,7 +602,11 @@ def _signature_fields(research: ResearchSettings, golden: Golden, corpus: Corpus
         "require": research.require,
         "verbatim": research.require_verbatim,
         "anchored": research.require_anchored,
-        **({} if research.manifests == "required" else {"manifests": research.manifests}),
+        **{
+            name: getattr(research, name)
+            for name in ("provenance", "manifests", "manifest", "copies")
+            if getattr(research, name) != getattr(_DEFAULTS, name)
+        },
         **({} if research.sampling == "drawn" else {"sampling": research.sampling}),
         **({"labels": ",".join(f"{word}={number}" for word, number in labels)} if labels else {}),
         "trials": "most" if research.trials is None else f"{research.trials.normalize():f}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from operator import mul
 from typing import Literal, cast
 
 from goldgate.core.contracts import RateValue, RemarkValue
@@ -42,7 +43,7 @@ from goldgate.suites.research.contracts import (
     SupportValue,
     TrialRecord,
 )
-from goldgate.suites.research.suite import ALARMS
+from goldgate.suites.research.suite import ALARMS, ResearchSettings
 
 MAX_FINDINGS = 15
 MAX_IGNORED = 5
@@ -75,10 +76,7 @@ def research_page(report: ResearchReport) -> Page:
         Section("Counts", (_balance_pairs(report),)),
     ]
     return suite_report_page(
-        report,
-        _page_subject(report),
-        sections,
-        remark_filters={"missing_trials": ("outcome", MISSING_RUN)},
+        report, _page_subject(report), sections, remark_filters={"missing_trials": ("outcome", MISSING_RUN)}
     )
 
 
@@ -191,7 +189,7 @@ def research_remarks(report: ResearchReport) -> Iterator[RemarkValue]:
     if deeper:
         more = f", and {len(deeper) - 1} more" if len(deeper) > 1 else ""
         yield remark("deeper_runs", f"{deeper[0]}{more}: it is not judged", folders=len(deeper))
-    yield from _copy_remarks(report)
+    yield from _reading_remarks(report)
     # That no manifests are kept is said where the metric is undefined; that there are some all the same is said here.
     total, with_manifest = steps["total"], steps["with_manifest"]
     if report["metrics"]["main"]["manifest_integrity"]["value"] is None and with_manifest:
@@ -201,14 +199,23 @@ def research_remarks(report: ResearchReport) -> Iterator[RemarkValue]:
     yield from _evidence_remarks(report)
 
 
-def _copy_remarks(report: ResearchReport) -> Iterator[RemarkValue]:
-    """Rates that would be better if copies of runs were merged."""
-    rates = [entry["pointer"].rpartition("/")[2] for entry in report["findings"] if entry["code"] == "copies_counted"]
-    if rates:
-        copies = sum(run.get("copies", 0) for run in report["runs"])
-        count = "1 copy of a run counts" if copies == 1 else f"{copies} copies of runs count"
-        message = f"{count}, because merging would improve {', '.join(rates)}"
-        yield remark("copies_counted", message, copies=copies, rates=len(rates))
+def setting_remarks(settings: ResearchSettings, counted_copies: int) -> Iterator[RemarkValue]:
+    """Settings by which less is demanded of runs than by default."""
+    if settings.provenance == "source":
+        yield remark("provenance_by_source", "research.provenance is source: evidence needs no chunk_id")
+    if settings.manifest == "recorded":
+        yield remark("recorded_manifests", "research.manifest is recorded: any object with run and step is a manifest")
+    if settings.copies == "count":
+        counted = count_text(counted_copies, "run equals another and counts", "runs equal others and count")
+        yield remark("copies_are_trials", f"research.copies is count: {counted} as trials", copies=counted_copies)
+
+
+def _reading_remarks(report: ResearchReport) -> Iterator[RemarkValue]:
+    """Metrics that would be better without copies of runs or runs that match no query, or with them."""
+    messages = [entry["message"] for entry in report["findings"] if entry["code"] == "worse_reading"]
+    if messages:
+        more = f"; and {count_text(len(messages) - 1, 'more metric')} so" if len(messages) > 1 else ""
+        yield remark("worse_reading", f"{messages[0]}{more}", metrics=len(messages))
 
 
 def _evidence_remarks(report: ResearchReport) -> Iterator[RemarkValue]:
@@ -249,7 +256,7 @@ _MAX_CODES = 3
 _WRONG_ABSTENTION = "no abstention where there is no evidence"
 
 # The findings that counts of the record tell better.
-_CODES_WITH_COUNTS = frozenset({"claim_not_covered", "manifest_missing"})
+_CODES_WITH_COUNTS = frozenset({"claim_not_covered", "manifest_missing", "missing_id", "failed_abstention"})
 
 
 def run_summary(record: TrialRecord) -> UnitSummary:
@@ -372,12 +379,13 @@ def _recounted_rates(report: ResearchReport) -> dict[str, HitsAndTrials]:
         with_copies[run["query"]] += number
     owed = _owed_trials(report, merged, with_copies)
     most = max(with_copies[number] for number in range(len(queries))) or 1
-    rates = _weighted_rates(report, [1] * len(runs), merged, owed)
-    if not any(copies):
-        return rates
-    weights = [1 + number for number in copies]
-    others = _weighted_rates(report, weights, with_copies, owed if _sets_trials(report) else most)
-    return {name: _lower_rate(rates[name], others[name]) for name in rates}
+    weighings: list[tuple[list[int], Counter[int | None], int]] = [([1] * len(runs), merged, owed)]
+    if any(copies):
+        weighings.append(([1 + number for number in copies], with_copies, owed if _sets_trials(report) else most))
+    asked = [run["query"] is not None and "unknown_objective" not in run for run in runs]
+    weighings += [([*map(mul, weights, asked)], trials, most) for weights, trials, most in weighings]
+    rates = [_weighted_rates(report, *weighing) for weighing in weighings]
+    return {name: min((each[name] for each in rates), key=_defined_rate) for name in rates[0]}
 
 
 def _owed_trials(report: ResearchReport, merged: Counter[int | None], with_copies: Counter[int | None]) -> int:
@@ -399,9 +407,9 @@ def _sets_trials(report: ResearchReport) -> bool:
     return _UNSET_TRIALS not in str(report["signature"]).split("|")
 
 
-def _lower_rate(merged: HitsAndTrials, with_copies: HitsAndTrials) -> HitsAndTrials:
-    """The lower rate, and of two that are equal the one with copies merged."""
-    return with_copies if with_copies[0] * merged[1] < merged[0] * with_copies[1] else merged
+def _defined_rate(rate: HitsAndTrials) -> Fraction:
+    """The rate for comparing readings of it: the lowest counts, of equal ones the first. Undefined is as bad as 0."""
+    return Fraction(*rate) if rate[1] else Fraction(0)
 
 
 def _weighted_rates(

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from goldgate.core.finding import limit_length
 from goldgate.core.suite import Inputs, Mapper, Measure, Plan, Source, Work
 from goldgate.core.unit_page import InputLookup
 from goldgate.errors import ConfigError, InputError, Place
@@ -18,24 +19,13 @@ from goldgate.readers.stored_result import describe_path
 from goldgate.suites.research.contracts import RUN_LIES_DEEPER
 from goldgate.suites.research.golden import Corpus, Golden, check_corpus_apart, load_corpus, load_golden
 from goldgate.suites.research.measures import Trial, research_measures, trial_record
-from goldgate.suites.research.outcome import (
-    ResearchOutcome,
-    RunCollection,
-    choose_copy_readings,
-    collect_runs,
-    iter_trials,
-)
+from goldgate.suites.research.outcome import ResearchOutcome, RunCollection, choose_readings, collect_runs, iter_trials
 from goldgate.suites.research.run import RunResult, RunSettings, judge_run
 from goldgate.suites.research.run.copies import ContentDigests
 from goldgate.suites.research.run.evidence import EvidenceDemands
 from goldgate.suites.research.run.files import RUN_FILES, ReadLimits, list_folder
 from goldgate.suites.research.suite import ResearchSettings
-from goldgate.suites.research.support import (
-    ClaimLabels,
-    CountedLabels,
-    count_claim_labels,
-    open_claim_labels,
-)
+from goldgate.suites.research.support import ClaimLabels, CountedLabels, count_claim_labels, open_claim_labels
 
 SHARD_RUNS = 32
 _LINK_OUTSIDE = "a link that leaves the outputs directory"
@@ -150,11 +140,7 @@ class ResearchWork(Work[list[RunDirectory], Any]):
     """Judges the run directories of a shard. What is counted are trials, which take all of them."""
 
     def __init__(
-        self,
-        root: str,
-        golden: Golden,
-        settings: RunSettings,
-        measures: Sequence[Measure[Trial]] = (),
+        self, root: str, golden: Golden, settings: RunSettings, measures: Sequence[Measure[Trial]] = ()
     ) -> None:
         self.root = root
         self.golden = golden
@@ -176,15 +162,16 @@ class ResearchWork(Work[list[RunDirectory], Any]):
     def record(self, facts: Trial) -> Mapping[str, Any]:
         return trial_record(facts)
 
+    def unit_id(self, facts: Trial) -> str:
+        asked = f"query {limit_length(facts.query.objective)!r}" if facts.query is not None else "no query"
+        return asked if facts.run is None else f"{facts.run.name}, {asked}"
+
     def multiplicity(self, facts: Trial) -> int:
         return facts.times
 
 
 def _research_work(
-    root: str,
-    golden: Golden | tuple[str, str],
-    settings: RunSettings,
-    measures: Sequence[Measure[Trial]],
+    root: str, golden: Golden | tuple[str, str], settings: RunSettings, measures: Sequence[Measure[Trial]]
 ) -> ResearchWork:
     """The work as it was pickled; golden queries may be the path and the digest of their file."""
     if isinstance(golden, tuple):
@@ -236,19 +223,24 @@ class ResearchSource(Source[list[RunDirectory], Any]):
             self._listing.ignored,
             lambda names: _read_contents(names, self._listing, engine, self._work),
             _protocol_trials(self._plan),
+            merge_clones=self._plan.settings.copies == "merge",
         )
         if not self._collected.runs:
             raise no_runs_error(self._outputs, self._collected.ignored)
         if self._labels is not None:
             self._counted = count_claim_labels(self._labels, self._collected.runs, self._collected.every_copy())
             self._collected.labels = self._counted.by_run
-        choose_copy_readings(self._collected, self._queries, self._work.measures)
+        choose_readings(self._collected, self._queries, self._work.measures)
         return iter_trials(self._collected, self._queries)
 
     def finish(self) -> ResearchOutcome:
         return ResearchOutcome(
             self._collected, self._queries, self._plan.settings, self.units, self._corpus, self._counted
         )
+
+    def place(self, unit: str) -> Place:
+        names = (escape_name(directory.name) for directory in self._listing.directories)
+        return Place(max((name for name in names if unit.startswith(f"{name}, ")), key=len, default=None))
 
     def lookup(self) -> InputLookup:
         from goldgate.suites.research.explain import RunInputs  # which needs this module
@@ -289,10 +281,13 @@ def run_settings(plan: Plan, anchors: frozenset[str] = frozenset()) -> RunSettin
             expected="--corpus, or artifact_hashes in the golden queries",
         )
     demands = EvidenceDemands(
-        research.require == "quote_and_span", research.require_verbatim, research.require_anchored
+        research.require == "quote_and_span",
+        research.require_verbatim,
+        research.require_anchored,
+        research.provenance == "chunk",
     )
     limits = ReadLimits(_bytes(research.max_file_megabytes), _bytes(research.max_run_megabytes))
-    return RunSettings(demands, limits, anchors, research.manifests == "required")
+    return RunSettings(demands, limits, anchors, research.manifests == "required", research.manifest == "complete")
 
 
 def _bytes(megabytes: Decimal) -> int:

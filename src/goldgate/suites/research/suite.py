@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from goldgate.suites.research.contracts import TrialRecord
 
 
-METRICS_VERSION = "2.1"
+METRICS_VERSION = "2.2"
 
 # eval-gates.md, "Pass/fail gates (MVP defaults)".
 DEFAULT_GATES: dict[str, Gate] = {
@@ -53,7 +53,10 @@ class ResearchSettings:
     require: Literal["quote_or_span", "quote_and_span"] = "quote_or_span"
     require_verbatim: bool = False
     require_anchored: bool = False
+    provenance: Literal["chunk", "source"] = "chunk"  # of a record: source does without its chunk_id
     manifests: Literal["required", "not_kept"] = "required"
+    manifest: Literal["complete", "recorded"] = "complete"  # recorded: any object that names run and step is one
+    copies: Literal["merge", "count"] = "merge"  # of runs that are equal but for ids and times; count: all are trials
     trials: Decimal | None = None  # of every query, a whole number; without it the most that any query has
     max_file_megabytes: Positive = Positive(64)
     max_run_megabytes: Positive = Positive(256)
@@ -61,6 +64,7 @@ class ResearchSettings:
     labels: dict[str, Share] = field(default_factory=dict)  # words that are labels of claims, and the number of each
     # trusted: take labels of claims that goldgate did not draw as if they were a random sample; it stands out.
     sampling: Literal["drawn", "trusted"] = "drawn"
+    people: tuple[str, ...] = ()  # those whose labels count as such; []: files have one kind each
     baseline: str | None = None  # a file, named from the protocol's own folder; `baseline` at the top says the same
 
 
@@ -85,13 +89,7 @@ _RUN_INPUTS = (
 TRACE_FORMATS = ("otel", "langgraph", "langsmith", "openai-agents")
 _TRACE_INPUTS = (
     Input("mapping", "Where the parts of a run are in a trace, as YAML.", required=False),
-    Input(
-        "from",
-        "Format of the traces. Default: recognized.",
-        required=False,
-        is_path=False,
-        choices=TRACE_FORMATS,
-    ),
+    Input("from", "Format of the traces. Default: recognized.", required=False, is_path=False, choices=TRACE_FORMATS),
 )
 _GOLDEN_KEYS = (b'"objective"', b'"evidence_sufficient"', b'"required_evidence_ids"')
 _HEAD_BYTES = 1 << 16
@@ -139,6 +137,7 @@ class ResearchSuite(Suite):
     default_gates = DEFAULT_GATES
     pairing = Pairing("objective", "query", several=True)
     writes_report = True
+    overrules = True
     preload = "goldgate.suites.research.source"
     abilities = (
         Ability("check", f"{_FOLDER}.checks:check_golden", _GOLDEN_INPUTS, "golden", is_golden_file),
@@ -179,9 +178,9 @@ class ResearchSuite(Suite):
         return cast("TrialRecord", record)["objective"] or ""
 
     def report_file(self, inputs: Inputs) -> str | None:
-        """Beside the outputs, named after them; nowhere if these are elsewhere, where nothing is written unasked."""
+        """Beside the outputs, named after them; None if they are missing, or elsewhere."""
         outputs = str(inputs["outputs"][0])
-        if is_url(outputs):
+        if is_url(outputs) or not os.path.exists(outputs):
             return None
         plain = outputs.rstrip("/" + os.sep)
         if os.path.basename(plain) in ("", ".", ".."):

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from goldgate.core.contracts import RemarkValue
-from goldgate.core.finding import remark
+from goldgate.core.finding import Finding, limit_length, remark
 from goldgate.core.page import count_text
 from goldgate.core.suite import Inputs, Plan
 from goldgate.core.sums import Counts
@@ -23,27 +23,22 @@ from goldgate.readers.label_checks import (
     Sampling,
     find_label_draws,
     find_sampling,
+    judge_is_older,
     judge_remarks,
     people_remarks,
+    people_setting,
     require_drawn,
     require_shown,
     sampling_remarks,
+    selective_people,
 )
-from goldgate.readers.labels import (
-    ItemLabels,
-    LabelDigest,
-    LabelSet,
-    file_digests,
-    human_numbers,
-    open_labels,
-    read_labels,
-)
+from goldgate.readers.labels import ItemLabels, LabelSet, human_numbers, open_labels, read_labels
 from goldgate.readers.records import require_unchanged_files
-from goldgate.stats.corrected_rate import LEAST_LABELS
 from goldgate.stats.label_counts import (
     COLUMNS,
     LabelResolution,
     LabelScale,
+    agreement_remarks,
     count_item,
     find_resolution,
     find_scale,
@@ -54,6 +49,7 @@ from goldgate.suites.research.contracts import SupportValue
 from goldgate.suites.research.measures import SUPPORT_METRIC
 from goldgate.suites.research.run import RunFacts
 from goldgate.suites.research.run.claims import claim_key
+from goldgate.suites.research.run.files import OUTPUT
 from goldgate.suites.research.suite import ResearchSettings
 
 
@@ -61,9 +57,8 @@ class ClaimLabels(NamedTuple):
     """The labels of claims as they were given, and which claims were drawn for people."""
 
     book: LabelSet
-    digests: list[LabelDigest]
     draw: Draw | None
-    sampling: str  # of the protocol
+    settings: ResearchSettings
 
 
 def open_claim_labels(stack: ExitStack, inputs: Inputs, plan: Plan) -> ClaimLabels | None:
@@ -85,7 +80,7 @@ def open_claim_labels(stack: ExitStack, inputs: Inputs, plan: Plan) -> ClaimLabe
     located = open_labels(paths)
     stack.callback(located.store.close)
     stack.enter_context(require_unchanged_files([located.store]))
-    book = read_labels(located, settings.labels, "research")
+    book = read_labels(located, settings.labels, "research", people=settings.people)
     draw = load_draw(drawn[0]) if drawn else None
     if draw is not None and draw.header["by"] is not None:
         raise InputError(
@@ -95,7 +90,7 @@ def open_claim_labels(stack: ExitStack, inputs: Inputs, plan: Plan) -> ClaimLabe
             found=f"a draw by {draw.header['by']}",
             advice="draw without --by; goldgate judged takes a draw by strata",
         )
-    return ClaimLabels(book, cast("list[LabelDigest]", file_digests(located.store, "labels")), draw, settings.sampling)
+    return ClaimLabels(book, draw, settings)
 
 
 class ClaimFacts(NamedTuple):
@@ -114,6 +109,9 @@ class CountedLabels(NamedTuple):
     by_run: Mapping[str, Counts]
     value: SupportValue
     remarks: list[RemarkValue]
+    findings: list[Finding]
+    people: str  # for the signature
+    unsupported: list[Finding]  # claims with the worst labels, those of people before those of a judge
 
 
 def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Sequence[RunFacts]) -> CountedLabels:
@@ -126,13 +124,13 @@ def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Se
         _check_draw(draw, digests)
         require_drawn(draw, book, population)
     require_shown(book, digests)
-    sampling = find_sampling(book, draw, population, labels.sampling, "research")
+    sampling = find_sampling(book, draw, population, labels.settings.sampling, "research")
     drawn = {*draw.items} if draw is not None else {*book.labelled}
     no_labels, facts = ItemLabels(), dict[ItemKey, ClaimFacts]()
     for key, run in population.items():
         item, failed = book.items.get(key, no_labels), run.broken is not None
         facts[key] = ClaimFacts(key in drawn, item.human if key in drawn else None, item.judge(), failed)
-    agreed = {key: each.human == each.judge for key, each in facts.items() if None not in (each.human, each.judge)}
+    agreed = {key: each.human == each.judge for key, each in facts.items() if each.human is not None and book.judges}
     draws = find_label_draws(book, draw, len(population), agreed)
     scale = find_scale(_judge_labels(facts, book))
     value = _support_value(facts, book, draw, sampling, draws, sum(run.verified for run in runs))
@@ -145,8 +143,22 @@ def count_claim_labels(labels: ClaimLabels, runs: Sequence[RunFacts], copies: Se
         *judge_remarks(book, draw, value["without_judge_label"], "claim"),
         *uneven_judge(split_judge(judged) if book.judges else []),
     ]
-    inputs = {"labels": labels.digests, "draw": None if draw is None else draw.sha256}
-    return CountedLabels(inputs, _count_runs(runs, facts, book, scale), value, remarks)
+    inputs = {"labels": book.digests(), "draw": None if draw is None else draw.sha256}
+    by_run = _count_runs(runs, facts, book, scale, older=judge_is_older(book, draw))
+    people = people_setting(book, labels.settings.people)
+    unsupported = _unsupported_claims(facts, population)
+    return CountedLabels(inputs, by_run, value, remarks, [*selective_people(book.items)], people, unsupported)
+
+
+def _unsupported_claims(facts: Mapping[ItemKey, ClaimFacts], runs: Mapping[ItemKey, RunFacts]) -> list[Finding]:
+    rows = []
+    for key, each in facts.items():
+        label, who = (each.judge, "a judge") if each.human is None else (each.human, "people")
+        if label is not None and label < 1 and not each.failed:
+            words = f"the claim {limit_length(key.id)} has the label {float(label):g} of {who}"
+            cause = Finding("unsupported_claim", "error", f"{runs[key].name}/{OUTPUT}", None, "/claims", words)
+            rows.append((each.human is None, label, key.id, cause))
+    return [cause for *_, cause in sorted(rows)]
 
 
 def _support_value(
@@ -191,9 +203,7 @@ def _count_remarks(value: SupportValue, agreed: Sequence[bool]) -> Iterator[Rema
             f"{claims} unsure or without a label of a person: the interval reaches from none of them supported to all"
         )
         yield remark("unsure", message, unsure=value["unsure"])
-    if all(agreed) and len(agreed) >= LEAST_LABELS:
-        message = f"judge and people agree on all {len(agreed)} claims: has one seen the other's labels?"
-        yield remark("perfect_agreement", message, items=len(agreed))
+    yield from agreement_remarks(sum(agreed), len(agreed), "claim")
 
 
 def _judge_labels(facts: Mapping[ItemKey, ClaimFacts], book: LabelSet) -> list[Fraction | None]:
@@ -202,7 +212,7 @@ def _judge_labels(facts: Mapping[ItemKey, ClaimFacts], book: LabelSet) -> list[F
 
 
 def _count_runs(
-    runs: Sequence[RunFacts], facts: Mapping[ItemKey, ClaimFacts], book: LabelSet, scale: LabelScale
+    runs: Sequence[RunFacts], facts: Mapping[ItemKey, ClaimFacts], book: LabelSet, scale: LabelScale, *, older: bool
 ) -> dict[str, Counts]:
     has_judge = bool(book.judges)
     judge_steps = find_resolution(scale(each) for each in _judge_labels(facts, book))
@@ -215,7 +225,7 @@ def _count_runs(
             human, judge = each.human, scale(each.judge) if has_judge else None
             if each.failed:
                 human, judge = Fraction(0) if each.drawn else None, Fraction(0) if has_judge else None
-            counts = count_item(human, judge, steps, is_unsure=each.drawn and human is None)
+            counts = count_item(human, judge, steps, is_unsure=each.drawn and human is None, older=older)
             total = [one + other for one, other in zip(total, counts, strict=True)]
         by_run[run.name] = (*total, run.verified - len(keys))
     return by_run

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from itertools import pairwise
+from html import unescape
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 from unicodedata import category, decomposition, is_normalized, normalize
 
@@ -288,6 +289,63 @@ def sha256_of(value: object) -> str | None:
         return None
     digits = value.strip().lower().removeprefix("sha256:")
     return digits if _SHA256.fullmatch(digits) else None
+
+
+_HTML_START = re.compile(
+    r"\s*(?:<\?[^<>]*>\s*)?(?:<!--(?:(?!-->)[\s\S]){0,2000}-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|div|p|h[1-6]|article|section|"
+    r"main|table|ul|ol|span|a|br|script|style)\b",
+    re.IGNORECASE,
+)
+# Comments and scripts with what is in them, then tags: those that are inline separate no words.
+_MARKUP = re.compile(
+    r"<!--[\s\S]*?(?:-->|\Z)|<(script|style|template)\b[^<>]*>[\s\S]*?(?:</\1\b[^<>]*>|\Z)|"
+    r"(?P<inline></?(?:abbr|a|bdi|bdo|big|b|cite|code|dfn|em|font|ins|i|kbd|mark|q|samp|small|span|strong|sub|sup|s|tt|"
+    r"u|var|wbr)(?![a-z0-9])[^<>]*>)|</?[a-z][^<>]*>|<[!?][^<>]*>",
+    re.IGNORECASE,
+)
+
+
+def is_html(text: str) -> bool:
+    """Whether a text begins as a page or a part of a page does."""
+    return _HTML_START.match(text) is not None
+
+
+def html_text(text: str) -> str:
+    """What a page shows: its text without tags, comments and scripts; a tag that is not inline separates words."""
+    visible = _MARKUP.sub(lambda tag: "" if tag["inline"] else "\n", text)
+    try:
+        return unescape(visible)
+    except ValueError:  # a character reference of thousands of digits
+        return visible
+
+
+MAX_NEAREST_QUOTE = 160  # characters of a quote that is nowhere, and of the text that is most like it
+MAX_SEEDS = 12  # words of a quote by which text like it is looked for
+_SEED = re.compile(r"[A-Za-z0-9]{4,}|[^\W\x00-\x7f]{3}")  # in a text without blanks there are no words
+_RAREST, _MAX_WINDOWS = 3, 4  # words whose surroundings are compared, and how many of each
+_REST_OF_WORD = re.compile(r"\w{0,20}")
+
+
+def nearest_text(quote: str, text: str) -> str | None:
+    """The part of the text that is most like the beginning of the quote; None if hardly any is. Both are folded.
+
+    Compared are the surroundings of the quote's rarest words, by the share of pairs of characters.
+    """
+    quote = quote[:MAX_NEAREST_QUOTE]
+    seeds = sorted((-len(seed[0]), seed.start(), seed[0]) for seed in _SEED.finditer(quote))[:MAX_SEEDS]
+    rarest = sorted((count, at, seed) for _, at, seed in seeds if (count := text.count(seed)))[:_RAREST]
+    starts = {
+        max(0, place.start() - at)
+        for _, at, seed in rarest
+        for place in islice(re.finditer(re.escape(seed), text), _MAX_WINDOWS)
+    }
+    pairs = {*pairwise(quote)}
+    shared = {start: len(pairs & {*pairwise(text[start : start + len(quote)])}) for start in sorted(starts)}
+    best = max(shared, key=shared.__getitem__, default=None)
+    if best is None or 2 * shared[best] <= len(pairs):
+        return None
+    end = _REST_OF_WORD.match(text, best + len(quote))
+    return text[best : end.end() if end is not None else None].replace("\0", " ").strip()
 
 
 MAX_PLACES = 20  # of one quote in one source

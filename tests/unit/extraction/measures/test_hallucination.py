@@ -11,7 +11,7 @@ from ...helpers import Json, answer, event, gold, judge, score
 TEXT = "甲公司 于2020年1月 质押《股份》 ABC"
 
 
-def spanned(value: str, start: int, end: int) -> Json:
+def spanned(value: str, start: object, end: object) -> Json:
     return {"event_type": "T", "arguments": [{"role": "r", "argument": value, "start": start, "end": end}]}
 
 
@@ -41,6 +41,18 @@ def test_value_is_supported(value: str, normalized: bool, exact: bool) -> None:
         pytest.param(spanned("甲公司", 0, 3), True, id="right-place"),
         pytest.param(spanned("甲公司", 1, 4), False, id="wrong-place"),
         pytest.param(spanned("甲公司", 50, 53), False, id="beyond-the-text"),
+        pytest.param(spanned("ABC", 20, 23), True, id="at-the-very-end"),
+        pytest.param(spanned("ABC", 20, 99), False, id="past-the-end"),
+        pytest.param(spanned("甲公司", 5, 2), False, id="end-before-start"),
+        pytest.param(spanned("甲公司", 0, 0), False, id="no-characters"),
+        pytest.param(spanned("甲公司", -3, 99), False, id="negative-start"),
+        pytest.param(spanned("甲公司", -10, -7), False, id="negative"),
+        pytest.param(spanned("甲公司", "0", "3"), False, id="no-numbers"),
+        pytest.param(
+            {"event_type": "T", "arguments": [{"role": "r", "argument": ["甲公司", "ABC"], "start": 5, "end": 2}]},
+            False,
+            id="of-a-list",
+        ),
         pytest.param(spanned("乙公司", 0, 3), False, id="other-text-there"),
         pytest.param(event("T", ("r", "甲公司")), True, id="without-offsets-anywhere"),
     ],
@@ -62,24 +74,32 @@ def test_every_value_is_checked_once_and_empty_ones_not() -> None:
 
 
 @cases(
-    ("predicted", "checked"),
+    ("predicted", "normalized", "exact"),
     [
-        pytest.param([event("T", ("r", "甲公司")), event("T", ("r", "甲公司"))], 1, id="in-two-events"),
-        pytest.param([event("T", ("r", "甲公司"), ("s", "甲公司"))], 2, id="in-two-roles"),
-        pytest.param([event("T", ("r", "甲公司")), event("U", ("r", "甲公司"))], 2, id="in-two-types"),
-        pytest.param([event("T", ("r", "甲公司"), ("r", "甲 公司 "))], 1, id="written-in-two-ways"),
-        pytest.param([spanned("甲公司", 0, 3), spanned("甲公司", 0, 3)], 1, id="at-one-place-twice"),
-        pytest.param([spanned("甲公司", 0, 3), spanned("甲公司", 1, 4)], 2, id="at-two-places"),
-        pytest.param([spanned("甲公司", 0, 3), event("T", ("r", "甲公司"))], 2, id="with-and-without-a-place"),
-        pytest.param([event("T", ("r", "2020"), ("r", 2020))], 1, id="number-and-its-text"),
+        pytest.param([event("T", ("r", "甲公司")), event("T", ("r", "甲公司"))], 1, 1, id="in-two-events"),
+        pytest.param([event("T", ("r", "甲公司"), ("s", "甲公司"))], 2, 2, id="in-two-roles"),
+        pytest.param([event("T", ("r", "甲公司")), event("U", ("r", "甲公司"))], 2, 2, id="in-two-types"),
+        pytest.param([event("T", ("r", "甲公司"), ("r", "甲 公司 "))], 1, 1, id="written-in-two-ways"),
+        pytest.param([spanned("甲公司", 0, 3), spanned("甲公司", 0, 3)], 1, 1, id="at-one-place-twice"),
+        pytest.param([spanned("甲公司", 0, 3), spanned("甲公司", 1, 4)], 1, 2, id="at-two-places"),
+        pytest.param([spanned("甲公司", 0, 3), event("T", ("r", "甲公司"))], 1, 2, id="with-and-without-a-place"),
+        pytest.param([event("T", ("r", "2020"), ("r", 2020))], 1, 1, id="number-and-its-text"),
     ],
 )
-def test_value_is_one_if_type_role_normalized_text_and_offsets_are_the_same(
-    predicted: list[Json], checked: int
+def test_value_is_one_if_type_role_and_normalized_text_are_the_same_and_under_exact_span_the_offsets(
+    predicted: list[Json], normalized: int, exact: int
 ) -> None:
-    for mode in ("normalized_substring", "exact_span"):
+    for mode, checked in (("normalized_substring", normalized), ("exact_span", exact)):
         record = score(predicted, gold(text=TEXT), hallucination=mode).record
         assert record["hallucination"]["checked"] == checked
+
+
+def test_one_right_argument_at_300_offsets_dilutes_nothing() -> None:
+    # Two distinct values, 乙 unsupported: 1/2, with one ABC or 300 of them.
+    made_up = event("T", ("r", "乙"))
+    for times in (1, 300):
+        answers = [made_up, *[spanned("ABC", start, start + 3) for start in range(times)]]
+        assert score(answers, gold(text=TEXT))["hallucination_entity_rate"] == 1 / 2
 
 
 def test_supported_value_said_200_times_does_not_dilute_the_others() -> None:
@@ -99,7 +119,7 @@ def test_spelling_a_value_in_many_ways_dilutes_nothing() -> None:
 
 def test_one_argument_at_many_offsets_stands_out() -> None:
     events = [spanned("ABC", start, start + 3) for start in range(6)]
-    result = judge([gold(text=TEXT)], [{"id": "1", "events": events}])
+    result = judge([gold(text=TEXT)], [{"id": "1", "events": events}], hallucination="exact_span")
     assert result.report["stands_out"][-1] == {
         "code": "value_variants",
         "message": "6 values were checked for 1 units: one argument at many offsets makes "

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from goldgate.report import PAGE_FORMATS, RENDERERS, VERDICT_FORMATS
 from tests.cases import cases
 
-from ...helpers import answer, event, gold, judge
+from ...helpers import answer, event, gate, gold, judge
 
 A = answer(event("T", ("r", "x")))
 NAMES = (
@@ -46,6 +47,20 @@ def test_missing_prediction_costs_recall() -> None:
     evaluation = judge(golds, [{"id": "1", "response": A}])
     assert evaluation["strict_recall"] == 0.5  # 1 of 2
     assert evaluation["strict_precision"] == 1
+
+
+def test_parse_errors_say_how_many_of_them_are_missing_predictions() -> None:
+    golds = [gold(identity=str(number)) for number in range(5)]
+    predictions = [{"id": str(number), "response": text} for number, text in enumerate((A, "none", "none", "none"))]
+    report = judge(golds, predictions, gates={"parse_errors": gate(max="3")}).report
+    errors = report["metrics"]["main"]["parse_errors"]
+    assert (errors["value"], errors["missing_predictions"]) == (4, 1)
+    assert report["gates"][0]["reason"] == "4 (1 of them missing) is not ≤ 3"
+    for name in (*PAGE_FORMATS, *VERDICT_FORMATS):
+        assert "1 of them missing" in RENDERERS[name](report), name
+    without = judge(golds[:4], predictions).report
+    assert without["metrics"]["main"]["parse_errors"]["missing_predictions"] == 0
+    assert "of them missing" not in RENDERERS["text"](without)
 
 
 def test_report_says_how_answers_were_found_and_mended() -> None:

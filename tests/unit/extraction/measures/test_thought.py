@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from goldgate.core.evaluation import Evaluation
+from goldgate.core.gate import Gate
 from goldgate.errors import ConfigError
 from goldgate.suites.extraction.settings import CotSettings
 from tests.cases import cases
 
-from ...helpers import SCHEMA, Json, answer, event, gold, judge, score, scorer
+from ...helpers import SCHEMA, Json, answer, counts, event, gate, gold, judge, score, scorer
 
 STRICT = CotSettings(enabled=True)
 WEAK = CotSettings(enabled=True, mode="weak_mention")
@@ -108,6 +112,22 @@ def test_nothing_predicted_is_consistent_only_if_no_type_is_mentioned_under_weak
         pytest.param("质押方不是乙，而是甲公司", [("质押方", "甲公司")], True, True, id="role-in-a-negating-clause"),
         pytest.param("plaintiff not B but A", [("plaintiff", "A")], True, True, id="but"),
         pytest.param("plaintiff: not guilty", [("plaintiff", "not guilty")], True, True, id="value-that-negates"),
+        pytest.param("date: not guilty, B", [("date", "not guilty")], True, True, id="value-that-negates-in-a-clause"),
+        pytest.param("date: **No**\nplaintiff: A", [("date", "No"), ("plaintiff", "A")], True, True, id="value-no"),
+        pytest.param(
+            "plaintiff is not Ann; date: not",
+            [("plaintiff", "Ann"), ("date", "not")],
+            False,
+            False,
+            id="no-excuse-for-others",
+        ),
+        pytest.param(
+            "date: not guilty, plaintiff: not Ann",
+            [("plaintiff", "Ann"), ("date", "not guilty")],
+            False,
+            False,
+            id="nor-this",
+        ),
         pytest.param("质押方：无锡非凡公司", [("质押方", "无锡非凡公司")], True, True, id="name-with-such-characters"),
         pytest.param("plaintiff is No. 5", [("plaintiff", "No. 5")], True, True, id="number-sign"),
     ],
@@ -122,6 +142,26 @@ def test_record_names_the_mentions_and_the_first_missing_argument() -> None:
     checked = cot(f"<think>质押</think>{answer(event('质押', ('质押方', '甲'), ('数量', '5')))}")
     assert checked["mentioned"] == ["质押"]
     assert checked["missing"] == ("质押", "质押方", "甲")
+
+
+@cases(
+    ("thought", "consistent"),
+    [
+        pytest.param("Contract No: 4711\nSeller: ACME", True, id="a-role-with-a-negation-in-its-name"),
+        pytest.param("The contract no is 4711, the seller is ACME.", True, id="in-another-case"),
+        pytest.param("No: 7\nContract No: 4711, Seller: ACME", True, id="a-role-that-is-a-negation-and-its-colon"),
+        pytest.param("Contract No: not 4711\nSeller: ACME", False, id="a-negation-behind-the-name"),
+        pytest.param("Contract No: 4711\nSeller: no, ACME is the buyer", True, id="a-negation-in-another-clause"),
+        pytest.param("Contract No: 4711\nSeller: no ACME", False, id="a-negation-of-another-role"),
+        pytest.param("Contract None: 4711\nContract No, Seller: ACME", False, id="a-longer-word-is-not-the-name"),
+    ],
+)
+def test_names_of_the_schema_do_not_negate(thought: str, consistent: bool) -> None:
+    schema = {"event_types": {"Sale": {"roles": ["Contract No", "Seller", "No"]}}}
+    arguments = [("Contract No", "4711"), ("Seller", "ACME"), *([("No", "7")] if thought.startswith("No") else [])]
+    response = f"<think>Sale\n{thought}</think>{answer(event('Sale', *arguments))}"
+    checked = score(response, gold(), schema, cot=STRICT).record["cot"]
+    assert (checked["argument_consistent"], checked["type_consistent"]) == (consistent, True)
 
 
 VALUE_OF_TWO_LINES = event("质押", ("质押方", "甲\n公司"))
@@ -210,13 +250,82 @@ MEMBERS = '"质押方": "甲公司", "数量": 5'
         pytest.param('The keys are "role": and "argument": here. 质押 甲公司 5', False, id="words-about-json"),
     ],
 )
-def test_thought_that_is_the_answer_over_again_is_shown(thought: str, copied: bool) -> None:
+def test_thought_that_repeats_the_answer_is_no_thought(thought: str, copied: bool) -> None:
     response = f"<think>{thought}</think>{answer(TWO)}"
-    assert cot(response)["copied"] is copied
+    checked = cot(response)
+    assert (checked["copied"], checked["bucket"]) == (copied, "cot_skipped" if copied else "cot_checked")
     report = judge([gold()], [{"id": "1", "response": response}], SCHEMA, cot=STRICT).report
     assert report["metrics"]["diagnostics"]["cot_copied_rate"]["value"] == copied
     assert ("copied_thought" in [entry["code"] for entry in report["stands_out"]]) is copied
-    assert not (copied and report["metrics"]["diagnostics"]["cot_faithfulness"]["value"])
+
+
+GOOD = f"<think>质押，质押方是甲公司，数量是5</think>{answer(TWO)}"
+BAD = f"<think>质押，质押方是乙公司</think>{answer(TWO)}"
+COPIED = f"<think>{answer(TWO)}</think>{answer(TWO)}"
+
+
+def judge_responses(
+    responses: Sequence[str | None], gates: dict[str, Gate] | None = None, settings: CotSettings = STRICT
+) -> Evaluation:
+    golds = [gold(identity=str(number)) for number, _ in enumerate(responses)]
+    predictions = [{"id": str(number), "response": text} for number, text in enumerate(responses) if text is not None]
+    return judge(golds, predictions, SCHEMA, gates=gates, cot=settings)
+
+
+def test_faithfulness_is_the_conjunction_of_types_and_arguments() -> None:
+    # One thought in words, one that repeats its answer: 1 of 1 is faithful, and 1 of 2 thoughts is copied.
+    evaluation = judge_responses([GOOD, COPIED])
+    rates = ("cot_type_consistency", "cot_argument_consistency", "cot_faithfulness", "cot_copied_rate")
+    assert counts(evaluation, *rates) == ((1, 1), (1, 1), (1, 1), (1, 2))
+    assert [evaluation[f"cot_{bucket}"] for bucket in ("checked", "skipped", "parse_fail")] == [1, 1, 0]
+
+
+@cases(
+    ("left_out",),
+    [
+        pytest.param(BAD, id="bad-thought"),
+        pytest.param(answer(TWO), id="no-thought"),
+        pytest.param(f"<think> </think>{answer(TWO)}", id="empty-thought"),
+        pytest.param(f"<think>x{answer(TWO)}", id="thought-without-an-end"),
+        pytest.param(COPIED, id="thought-that-repeats-the-answer"),
+        pytest.param("<think>质押，质押方是甲公司</think>", id="no-answer"),
+        pytest.param(None, id="missing-prediction"),
+    ],
+)
+def test_leaving_thoughts_out_passes_no_gate(left_out: str | None) -> None:
+    # 12 good thoughts of 20 samples are 12/20, whatever the other 8 are.
+    for settings in (STRICT, WEAK, BLOCK):
+        for least, verdict in (("0.6", "PASS"), ("0.61", "FAIL")):
+            gates = {"cot_faithfulness": Gate(min=Decimal(least), on_not_evaluable="pass")}
+            evaluation = judge_responses([GOOD] * 12 + [left_out] * 8, gates, settings)
+            assert evaluation.status == verdict
+            measured = evaluation.report["gates"][0]["measured"]
+            assert (measured["numerator"], measured["denominator"]) == (12, 20)
+            assert bool(evaluation.passes(cot_faithfulness=least)) is (verdict == "PASS")
+
+
+def test_gate_on_thoughts_shows_the_rate_that_decides_and_the_one_over_checked_thoughts() -> None:
+    evaluation = judge_responses([GOOD] * 2 + [answer(TWO)] * 2, {"cot_faithfulness": gate(min="0.75")})
+    note = "cot_faithfulness itself is 1.0000 (2/2); in a gate, a sample without a checked thought is a miss"
+    assert evaluation.report["gates"][0]["reason"] == f"2/4 is not ≥ 0.75; {note}"
+    assert counts(evaluation, "cot_faithfulness") == ((2, 2),)
+    assert evaluation.report["metrics"]["diagnostics"]["cot_faithfulness"]["gate_rate"]["value"] == 0.5
+    assert repr(evaluation.passes(cot_faithfulness=0.75)).endswith(f"0.5000 = 2/4 is not ≥ 0.75 ({note})")
+
+
+def test_gate_with_a_confidence_counts_samples_without_a_thought() -> None:
+    gates = {"cot_faithfulness": Gate(min=Decimal("0.8"), confidence=Decimal("0.95"))}
+    assert judge_responses([GOOD] * 60, gates).status == "PASS"
+    few = judge_responses([GOOD] * 20 + [answer(TWO)] * 40, gates)
+    assert few.status == "FAIL"
+    assert few.report["gates"][0]["reason"].startswith("20/60 is not ≥ 0.8: ")
+
+
+def test_without_any_thought_a_gate_is_evaluable_and_fails() -> None:
+    gates = {"cot_type_consistency": Gate(min=Decimal("0.1"), on_not_evaluable="pass")}
+    evaluation = judge_responses([answer(TWO)] * 3, gates)
+    assert evaluation["cot_type_consistency"] is None
+    assert evaluation.report["gates"][0]["reason"].startswith("0/3 is not ≥ 0.1; cot_type_consistency itself is n/a")
 
 
 def test_copies_of_the_source_text_name_no_value() -> None:

@@ -6,15 +6,26 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
-from goldgate.core.value_text import NumberText, normalize_all, number_spelling, number_text
+from goldgate.core.value_text import (
+    Blanks,
+    NumberText,
+    normalize_all,
+    normalize_with_blanks,
+    number_spelling,
+    number_text,
+)
 from goldgate.readers.records import replace_surrogate_escapes
+from goldgate.suites.extraction.events.limits import MAX_LISTED, Excess, Limits
 
 Span = tuple[int, int]
+NO_SPAN: Final[Span] = (0, 0)  # in place of offsets that are not a span
 RoleArgument = tuple[str, str]  # role, normalized argument
 # Event type → its (role, argument) pairs, each once however often it was written. The keys are an
 # ordered set: they keep the order of the answer, and they add and compare like a set.
@@ -39,6 +50,7 @@ class Violation(StrEnum):
     VALUE_INVALID = "value_invalid"
     UNKNOWN_EVENT_TYPE = "unknown_event_type"
     UNKNOWN_ROLE = "unknown_role"
+    TOO_MANY = "too_many"
 
 
 class ViolationPlace(NamedTuple):
@@ -68,8 +80,11 @@ class Events:
 
     units: Units
     columns: list[ArgumentColumns]
-    violations: list[ViolationPlace]
-    bad_offsets: list[str]  # paths of `start`/`end` that are no span
+    violations: list[ViolationPlace]  # of each name the first MAX_LISTED
+    bad_offsets: list[str]  # paths of `start`/`end` that are not a span, likewise
+    blanks: Blanks = "remove"  # in normalized forms
+    violation_counts: dict[Violation, int] = field(default_factory=dict)  # of all
+    excess: Excess | None = None  # what lies beyond the limits of an answer, and is in no other field
 
     def values(self, without: Container[str] = ()) -> Iterator[Value]:
         """Every value, one by one: the readable form of `columns`; `without` those with some normalized forms."""
@@ -79,10 +94,33 @@ class Events:
                     span = spans[number] if spans is not None else None
                     yield Value((event_type, roles[number], argument), texts[number], span)
 
+    @property
+    def beyond(self) -> int:
+        """Distinct values beyond the limits."""
+        return 0 if self.excess is None else self.excess.values
+
+    def with_problems(
+        self, violations: list[ViolationPlace], counts: Mapping[Violation, int], bad_offsets: list[str]
+    ) -> Events:
+        """These events, to which what is wrong with them is added in place."""
+        self.violations += violations
+        self.violation_counts |= counts
+        self.bad_offsets += bad_offsets
+        return self
+
+    def add_violation(self, violation: Violation, times: int = 1) -> None:
+        """Add a violation of the whole answer."""
+        if violation not in self.violation_counts:
+            self.violations.append(ViolationPlace(violation, "$"))
+        self.violation_counts[violation] = self.violation_counts.get(violation, 0) + times
+
 
 def empty_events(violation: Violation | None = None) -> Events:
     """Nothing, or nothing but a violation of the whole answer."""
-    return Events({}, [], [] if violation is None else [ViolationPlace(violation, "$")], [])
+    events = Events({}, [], [], [])
+    if violation is not None:
+        events.add_violation(violation)
+    return events
 
 
 class EventList(NamedTuple):
@@ -110,6 +148,7 @@ def slow_events(
     source: str | bytes | None,
     roles: AllowedRoles | None = None,
     to_canonical: Callable[[Any], Any] | None = None,
+    limits: Limits | None = None,
 ) -> Events:
     """Walk any event list, with the parameters of `read_events`: the rule."""
     walk = _EventWalk(roles, events.path)
@@ -120,11 +159,14 @@ def slow_events(
         if exact is not None:
             walk = _EventWalk(roles, events.path)
             walk.read(exact.items)
-    return collect_events(walk.columns, walk.violations, walk.bad_offsets)
+    return collect_events(walk.columns, limits).with_problems(walk.violations, walk.counts, walk.bad_offsets)
 
 
-def collect_events(columns: list[ArgumentColumns], violations: list[ViolationPlace], bad_offsets: list[str]) -> Events:
+def collect_events(columns: list[ArgumentColumns], limits: Limits | None = None) -> Events:
     """Events with the units that their values give."""
+    excess = None
+    if limits is not None and limits.exceeded_by(columns):
+        columns, excess = limits.cut(columns)
     units: Units = {}
     for event_type, roles, _, arguments, _ in columns:
         pairs = dict.fromkeys(zip(roles, arguments))  # noqa: B905  # columns are equally long; strict costs 0.2 µs
@@ -132,7 +174,20 @@ def collect_events(columns: list[ArgumentColumns], violations: list[ViolationPla
             units[event_type].update(pairs)
         else:
             units[event_type] = pairs
-    return Events(units, columns, violations, bad_offsets)
+    events = Events(units, columns, [], [], excess=excess)
+    if excess is not None:
+        events.add_violation(Violation.TOO_MANY, excess.values + excess.bare_types)
+    return events
+
+
+def keep_blanks(events: Events, limits: Limits | None = None) -> Events:
+    """The same events, with the blanks of their values kept."""
+    columns = [
+        (event_type, roles, texts, [*map(normalize_with_blanks, texts)], spans)
+        for event_type, roles, texts, _, spans in events.columns
+    ]
+    kept = replace(collect_events(columns, limits), blanks="keep")
+    return kept.with_problems(events.violations, events.violation_counts, events.bad_offsets)
 
 
 class _EventWalk:
@@ -145,18 +200,19 @@ class _EventWalk:
         self.place: int | None = None  # index of the current argument
         self.columns: list[ArgumentColumns] = []
         self.violations: list[ViolationPlace] = []
+        self.counts: dict[Violation, int] = {}
         self.bad_offsets: list[str] = []
         self.inexact = False
 
     def read(self, events: list[Any]) -> None:
         for number, event in enumerate(events):
             self.number, self.place = number, None
-            self._event(event)
+            if type(event) is dict:
+                self._event(event)
+            else:
+                self._add(Violation.EVENT_NOT_OBJECT)
 
-    def _event(self, event: Any) -> None:
-        if type(event) is not dict:
-            self._add(Violation.EVENT_NOT_OBJECT)
-            return
+    def _event(self, event: dict[str, Any]) -> None:
         allowed: frozenset[str] | None = None
         event_type = event.get("event_type")
         if type(event_type) is not str or not (event_type := event_type.strip()):
@@ -166,22 +222,22 @@ class _EventWalk:
             allowed = self.roles.get(event_type)
             if allowed is None:
                 self._add(Violation.UNKNOWN_EVENT_TYPE, ".event_type")
-        values: list[tuple[str, str, Span | None]] = []
+        values = _WrittenValues([], [], [])
         arguments = event.get("arguments")
         if type(arguments) is list:
             for place, argument in enumerate(arguments):
                 self.place = place
-                values += self._argument(argument, allowed)
+                if type(argument) is dict:
+                    self._argument(argument, allowed, values)
+                else:
+                    self._add(Violation.ARGUMENT_NOT_OBJECT)
         else:
             self._add(Violation.ARGUMENTS_NOT_LIST, ".arguments")
         if event_type is not None:  # else it gives no units
             self.columns.append(_columns(event_type, values))
 
-    def _argument(self, argument: Any, allowed: frozenset[str] | None) -> list[tuple[str, str, Span | None]]:
-        """Role, text and span of each value that an argument gives."""
-        if type(argument) is not dict:
-            self._add(Violation.ARGUMENT_NOT_OBJECT)
-            return []
+    def _argument(self, argument: dict[str, Any], allowed: frozenset[str] | None, values: _WrittenValues) -> None:
+        """Add the role, text and span of each value that an argument gives."""
         role = argument.get("role")
         if type(role) is not str or not (role := role.strip()):
             self._add(Violation.ROLE_INVALID, ".role")
@@ -191,49 +247,55 @@ class _EventWalk:
         texts = self._texts(argument)
         span = self._span(argument)
         if role is None:
-            return []
-        if len(texts) > 1:
+            return
+        if len(texts) > 1 and span != NO_SPAN:
             span = None  # the offsets of a list could belong to any of its items
-        return [(role, text, span) for text in texts]
+        values.roles.extend([role] * len(texts))
+        values.texts.extend(texts)
+        values.spans.extend([span] * len(texts))
 
-    def _texts(self, argument: dict[str, Any]) -> tuple[str, ...]:
+    def _texts(self, argument: dict[str, Any]) -> list[str]:
         if "argument" not in argument:
             self._add(Violation.VALUE_MISSING, ".argument")
-            return ()
+            return []
         value = argument["argument"]
-        if type(value) is str:
-            return (value,)
         if value is None:
             self._add(Violation.VALUE_NULL, ".argument")
-            return ()
+            return []
         if type(value) is not list:
-            return self._number(value, ".argument")
-        texts: list[str] = []
-        for place, item in enumerate(value):
-            texts.extend((item,) if type(item) is str else self._number(item, f".argument[{place}]"))
-        return tuple(texts)
+            text = value if type(value) is str else self._number(value)
+            return [] if text is None else [text]
+        if _TEXT.issuperset(map(type, value)):
+            return value
+        texts = [item if type(item) is str else self._number(item, place) for place, item in enumerate(value)]
+        return [text for text in texts if text is not None]
 
-    def _number(self, value: Any, name: str) -> tuple[str, ...]:
+    def _number(self, value: Any, item: int | None = None) -> str | None:
+        """The text of a number; None for anything else."""
         if type(value) is NumberText:
-            self._add(Violation.VALUE_NUMBER, name)
-            return (value.text,)
+            self._add(Violation.VALUE_NUMBER, ".argument", item)
+            return value.text
         if type(value) is int or type(value) is float:
-            self._add(Violation.VALUE_NUMBER, name)
+            self._add(Violation.VALUE_NUMBER, ".argument", item)
             self.inexact = self.inexact or type(value) is float or value == 0  # -0 is read as 0
-            return (repr(value),)
-        self._add(Violation.VALUE_INVALID, name)
-        return ()
+            return repr(value)
+        self._add(Violation.VALUE_INVALID, ".argument", item)
+        return None
 
     def _span(self, argument: dict[str, Any]) -> Span | None:
-        """The offsets of an argument; None where it has none, or bad ones."""
+        """The offsets of an argument; None where it has none."""
         offsets = stated_offsets(argument)
         if offsets is not None and not is_span(*offsets):
-            self.bad_offsets.append(self._here(""))
-            return None
+            if len(self.bad_offsets) < MAX_LISTED:
+                self.bad_offsets.append(self._here(""))
+            return NO_SPAN
         return offsets
 
-    def _add(self, violation: Violation, name: str = "") -> None:
-        self.violations.append(ViolationPlace(violation, self._here(name)))
+    def _add(self, violation: Violation, name: str = "", item: int | None = None) -> None:
+        count = self.counts[violation] = self.counts.get(violation, 0) + 1
+        if count <= MAX_LISTED:
+            place = name if item is None else f"{name}[{item}]"
+            self.violations.append(ViolationPlace(violation, self._here(place)))
 
     def _here(self, name: str) -> str:
         """The path of something in the argument, or in the event, that the walk is at."""
@@ -257,18 +319,26 @@ def is_span(start: Any, end: Any) -> bool:
     return type(start) is int and type(end) is int and 0 <= start < end
 
 
-def _columns(event_type: str, values: list[tuple[str, str, Span | None]]) -> ArgumentColumns:
+class _WrittenValues(NamedTuple):
+    """The values of one event as they were written, in columns."""
+
+    roles: list[str]
+    texts: list[str]
+    spans: list[Span | None]
+
+
+def _columns(event_type: str, values: _WrittenValues) -> ArgumentColumns:
     """The columns of an event's values; one that is nothing once it is normalized gives no unit."""
-    forms = normalize_all([text for _, text, _ in values])
-    if "" in forms:
-        values = [value for value, form in zip(values, forms, strict=True) if form]
-        forms = [form for form in forms if form]
+    forms = normalize_all(values.texts)
+    if "" not in forms:
+        return event_type, values.roles, values.texts, forms, values.spans
+    roles, texts, spans = values
     return (
         event_type,
-        [role for role, _, _ in values],
-        [text for _, text, _ in values],
-        forms,
-        [s for _, _, s in values],
+        [*compress(roles, forms)],
+        [*compress(texts, forms)],
+        [*filter(None, forms)],
+        [*compress(spans, forms)],
     )
 
 
@@ -282,6 +352,8 @@ def value_as_written(source: str | bytes) -> Any:
 
 
 _DICT: Final[frozenset[object]] = frozenset({dict})
+_LONG_SOURCE: Final = 100_000  # characters
+_TEXT: Final[frozenset[object]] = frozenset({str})
 _PLAIN: Final[frozenset[object]] = frozenset({str, int, float, type(None)})
 _NULL: Final = Violation.VALUE_NULL
 _NUMBER: Final = Violation.VALUE_NUMBER
@@ -292,7 +364,10 @@ _TypedColumns = tuple[str, list[str], list[str], list[Span | None] | None]  # wi
 
 
 def fast_events(
-    events: EventList, source: str | bytes | None = None, roles: AllowedRoles | None = None
+    events: EventList,
+    source: str | bytes | None = None,
+    roles: AllowedRoles | None = None,
+    limits: Limits | None = None,
 ) -> Events | None:
     """What `slow_events` gives; None if anything about the list is odd.
 
@@ -321,7 +396,20 @@ def fast_events(
         end = start + len(texts)
         columns.append((event_type, names, texts, forms[start:end], spans))
         start = end
-    return collect_events(columns, violations, [])
+    collected = collect_events(columns, limits)
+    if not violations:
+        return collected
+    counts = Counter(place.violation for place in violations)
+    return collected.with_problems([*first_of_each_name(violations)], counts, [])
+
+
+def first_of_each_name(violations: list[ViolationPlace]) -> Iterator[ViolationPlace]:
+    """The first MAX_LISTED of each name."""
+    counts: dict[Violation, int] = {}
+    for place in violations:
+        count = counts[place.violation] = counts.get(place.violation, 0) + 1
+        if count <= MAX_LISTED:
+            yield place
 
 
 def _fast_columns(
@@ -414,6 +502,8 @@ def _odd_columns(
             if value is None:
                 violations.append(ViolationPlace(_NULL, f"{path}.arguments[{place}].argument"))
                 continue
+            if source is not None and len(source) > _LONG_SOURCE and not (type(value) is int and value):
+                return None  # each such number would be looked for in all of the source
             text = number_spelling(value, source)
             if text is None:
                 return None
@@ -434,11 +524,12 @@ def read_events(
     source: str | bytes | None,
     roles: AllowedRoles | None = None,
     to_canonical: Callable[[Any], Any] | None = None,
+    limits: Limits | None = None,
 ) -> Events:
-    """Walk an event list; `roles` adds the event schema's checks.
+    """Walk an event list; `roles` adds the event schema's checks, `limits` those of an answer.
 
     `source` is the JSON text that the list was decoded from: a number that is no small
     integer is read from it once more, because its text (1.10) is what counts, not its value.
     `to_canonical` is what was done to the decoded text, where it was in another form.
     """
-    return fast_events(events, source, roles) or slow_events(events, source, roles, to_canonical)
+    return fast_events(events, source, roles, limits) or slow_events(events, source, roles, to_canonical, limits)

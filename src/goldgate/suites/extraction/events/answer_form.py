@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -13,7 +12,7 @@ from goldgate.core.value_text import normalize
 from goldgate.response import DEFAULT_THOUGHT_TAGS, Parsed, read_answer
 from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import AllowedRoles
-from goldgate.suites.extraction.settings import KeySettings, ResponseSettings, all_keys
+from goldgate.suites.extraction.settings import FlatSettings, KeySettings, ResponseSettings, all_keys
 
 # The type of what a flat answer says where the gold, from which the type is to come, has no event: it is in no
 # gold, so that every value counts as false.
@@ -23,7 +22,7 @@ _OWN_KEYS = KeySettings()
 _OTHER_KEYS = ("trigger", "start", "end", "argument_start_index")
 _NAMES = frozenset(asdict(_OWN_KEYS))
 # Keys of an event that are not roles, whatever the event schema calls its roles.
-_EVENTS_KEYS = ("trigger", "start", "end", "trigger_start_index", "token_start", "token_end", "mentions")
+EVENTS_KEYS = ("trigger", "start", "end", "trigger_start_index", "token_start", "token_end", "mentions")
 _OPENING_FENCE = lazy_pattern(r"\s*(?:`{3,}|~{3,})\w*")
 _NAME = lazy_pattern(r"[^\W\d]\w*")
 _PATH = lazy_pattern(
@@ -51,10 +50,11 @@ class Form:
     prefix: str = ""
     names: KeySettings = _OWN_KEYS  # for each of our keys, all that are read in its place, in order
     mapping: bool = False
-    flat: bool = False
-    event_type: str | None = None  # of a flat answer; None is the gold's
+    inline: bool = False  # events may have their roles as keys, beside their type
+    flat: bool = False  # an answer may be one object of roles without a type
+    event_type: str | None = None  # of such an answer; None is the gold's
     null_words: frozenset[str] = frozenset()  # normalized
-    # Roles by event type, where they may be keys of the event itself: {"event_type": "Buy", "acquirer": "Apple"}.
+    # Roles by event type, where only these may be keys of the event: {"event_type": "Buy", "acquirer": "Apple"}.
     inline_roles: AllowedRoles | None = field(default=None, compare=False, repr=False)
     keys: frozenset[str] = field(init=False, compare=False, repr=False)  # what an object may have as structure
     unchanged: bool = field(init=False, compare=False, repr=False)  # a value in this form is in our own
@@ -62,8 +62,8 @@ class Form:
     def __post_init__(self) -> None:
         names = frozenset(key for keys in asdict(self.names).values() for key in keys)
         object.__setattr__(self, "keys", names | set(_OTHER_KEYS))
-        ours = not (self.mapping or self.flat or self.null_words or self.inline_roles) and self.names == _OWN_KEYS
-        object.__setattr__(self, "unchanged", ours)
+        declared = self.mapping or self.inline or self.null_words or self.inline_roles or self.names != _OWN_KEYS
+        object.__setattr__(self, "unchanged", not declared)
 
     @property
     def list_keys(self) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class Form:
     @property
     def other_layout(self) -> bool:
         """Whether answers are expected to look otherwise than the event schema's JSON Schema describes them."""
-        return bool(self.prefix) or self.mapping or self.flat or self.names != _OWN_KEYS
+        return bool(self.prefix) or self.mapping or self.inline or self.names != _OWN_KEYS
 
     def prefixed(self, response: str) -> str:
         """The response after what the prompt already held of it.
@@ -98,10 +98,8 @@ class Form:
         return response if any(_begins_with(response, start, prefix) for start in starts) else prefix + response
 
     def is_event(self, value: Any) -> bool:
-        """Whether a decoded value is meant as one event on its own; a flat object is a whole answer instead."""
-        if not isinstance(value, dict) or not isinstance(value.get(self._key(value, "event_type")), str):
-            return False
-        return not self.flat or _is_list_of_objects(value.get("arguments"))
+        """Whether a decoded value is meant as one event on its own; an object without a type never is."""
+        return isinstance(value, dict) and isinstance(value.get(self._key(value, "event_type")), str)
 
     def is_answer(self, value: Any) -> bool:
         """Whether a decoded value is meant as a whole answer.
@@ -173,11 +171,13 @@ class Form:
         """Whether an object that should be an event, or a flat answer, is a template."""
         names = self.names
         event_type = _first_value(value, names.event_type)
-        if not isinstance(event_type, str) or (self.flat and not self.is_event(value)):
+        if not isinstance(event_type, str):
             return _are_placeholders(value.values())
         if _is_placeholder(event_type, TYPE_PLACEHOLDERS):
             return True
         arguments = _first_value(value, names.arguments)
+        if inline := self.inline_values(value):
+            return _are_placeholders(inline.values())
         if isinstance(arguments, dict):
             return _are_placeholders(arguments.values())
         if not isinstance(arguments, list):
@@ -186,12 +186,19 @@ class Form:
 
     def path_in(self, value: Any, path: str) -> str:
         """The JSON path, into the value as the model wrote it, of what stands at a path of its canonical form."""
-        match = _PATH.fullmatch(path)
-        if self.unchanged or match is None:
-            return path
-        if isinstance(value, dict) and self._is_flat(value):
-            return "$" if match["place"] is None else f"${_step([*value][int(match['place'])])}{match['item'] or ''}"
-        return self._path(value, match)
+        return self.paths_in(value, [path])[0]
+
+    def paths_in(self, value: Any, paths: Sequence[str]) -> list[str]:
+        """`path_in` of each path."""
+        if self.unchanged or not paths:
+            return [*paths]
+        key = self.events_key(value) if isinstance(value, dict) else None
+        items, root = (value, "$") if key is None else (value[key], f"${_step(key)}")
+        kept: Sequence[int] = range(len(items))
+        if self.null_words and isinstance(items, list):
+            kept = [number for number, item in enumerate(items) if not self._says_none(self._event(item))]
+        inline: dict[int, list[str]] = {}  # the roles that are keys of an event, which may have many, by its number
+        return [self._path(value, items, root, (kept, inline), path) for path in paths]
 
     def _is_flat(self, value: dict[str, Any]) -> bool:
         """Whether the object is of the flat form: that is declared, and it is not in our own."""
@@ -208,7 +215,7 @@ class Form:
             return value
         event = self._renamed(value, ("event_type", "arguments"))
         arguments, inline = event.get("arguments"), self.inline_values(value)
-        if inline:
+        if inline or (self.inline and arguments is None and self.is_event(value)):
             event["arguments"] = self._by_role(inline)
         elif self.mapping and isinstance(arguments, dict):
             event["arguments"] = self._by_role(arguments)
@@ -218,13 +225,17 @@ class Form:
 
     def inline_values(self, event: dict[str, Any]) -> dict[str, Any]:
         """The values of roles that are keys of the event itself; none where it has arguments, or a key is ambiguous."""
-        if not self.inline_roles or any(key in event for key in self.names.arguments):
-            return {}
         type_key = self._key(event, "event_type")
         event_type = event.get(type_key)
+        if not (self.inline or self.inline_roles) or any(key in event for key in self.names.arguments):
+            return {}
+        if self.inline:
+            is_typed = isinstance(event_type, str)
+            return {key: event[key] for key in event if is_typed and key != type_key and key not in EVENTS_KEYS}
+        assert self.inline_roles is not None
         roles = self.inline_roles.get(event_type.strip()) if isinstance(event_type, str) else None
         role_keys = [key for key in event if key in (roles or ()) and key != type_key]
-        return {} if any(key in _EVENTS_KEYS for key in role_keys) else {key: event[key] for key in role_keys}
+        return {} if any(key in EVENTS_KEYS for key in role_keys) else {key: event[key] for key in role_keys}
 
     def _argument(self, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -287,20 +298,25 @@ class Form:
             and not any(_holds_value(argument.get("argument")) for argument in arguments)
         )
 
-    def _path(self, value: Any, match: re.Match[str]) -> str:
-        path, node = "$", value
-        events_key = self.events_key(node) if isinstance(node, dict) else None
-        if events_key is not None:
-            path, node = path + _step(events_key), node[events_key]
+    def _path(
+        self, value: Any, node: Any, root: str, events: tuple[Sequence[int], dict[int, list[str]]], canonical: str
+    ) -> str:
+        match, path = _PATH.fullmatch(canonical), root
+        if match is None:
+            return canonical
+        if isinstance(value, dict) and self._is_flat(value):
+            return "$" if match["place"] is None else f"${_step([*value][int(match['place'])])}{match['item'] or ''}"
+        (kept, inline_keys), number = events, -1
         if match["event"] is not None:
-            kept = [number for number, item in enumerate(node) if not self._says_none(self._event(item))]
             number = kept[int(match["event"])]
             path, node = f"{path}[{number}]", node[number]
         if match["field"] is None:
             return path
-        key, inline = self._key(node, match["field"]), self.inline_values(node)
+        if number not in inline_keys:
+            inline_keys[number] = [*self.inline_values(node)]
+        key, inline = self._key(node, match["field"]), inline_keys[number]
         if match["place"] is not None and inline:
-            return f"{path}{_step([*inline][int(match['place'])])}{match['item'] or ''}"
+            return f"{path}{_step(inline[int(match['place'])])}{match['item'] or ''}"
         path, node = path + _step(key), node.get(key)
         if match["place"] is None:
             return path
@@ -327,7 +343,7 @@ def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TA
     return read_answer(text, thought_tags, form)
 
 
-NOT_ROLES = frozenset({"event_type", "type", "arguments", *_EVENTS_KEYS})
+NOT_ROLES = frozenset({"event_type", "type", "arguments", *EVENTS_KEYS})
 # The shapes in which gold is read beside our own, in the words of a report.
 GOLD_SHAPES = {
     "flat": "roles as keys of the event",
@@ -356,12 +372,13 @@ def gold_shapes(event: Any, form: Form) -> set[str]:
 def form_of(settings: ResponseSettings) -> Form:
     """The form that a protocol declares."""
     flat = settings.flat
-    fixed = flat.event_type if flat is not None and isinstance(flat.event_type, str) else None
+    fixed = flat.event_type if isinstance(flat, FlatSettings) and isinstance(flat.event_type, str) else None
     return Form(
         prefix=settings.prefix or "",
         names=all_keys(settings.keys),
         mapping=settings.arguments == "mapping",
-        flat=flat is not None,
+        inline=bool(flat),
+        flat=isinstance(flat, FlatSettings),
         event_type=None if fixed is None else fixed.strip(),
         null_words=frozenset(map(normalize, settings.null_words)) - {""},
     )
@@ -375,7 +392,7 @@ def form_signature(form: Form) -> dict[str, str]:
         "prefix": form.prefix,
         "keys": names,
         "arguments": {"mapping": True} if form.mapping else None,
-        "flat": (form.event_type or {"from": "gold"}) if form.flat else None,
+        "flat": (form.event_type or {"from": "gold"}) if form.flat else form.inline,
         "null_words": sorted(form.null_words),
     }
     return {name: "mapping" if name == "arguments" else _one_line(part) for name, part in parts.items() if part}

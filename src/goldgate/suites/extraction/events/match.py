@@ -9,8 +9,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from goldgate.core.sums import Counts
-from goldgate.suites.extraction.events import Events, RoleArgument, Span, Unit
-from goldgate.suites.extraction.events.relaxed_matching import Arguments, RelaxedRule, candidate_rows, largest_matching
+from goldgate.suites.extraction.events import NO_SPAN, Events, RoleArgument, Span, Unit
+from goldgate.suites.extraction.events.relaxed_matching import (
+    Arguments,
+    RelaxedRule,
+    argument_words,
+    candidate_rows,
+    largest_matching,
+    word_codes,
+    word_rows,
+)
 
 COLUMNS = ("strict", "relaxed", "predicted", "gold")
 
@@ -36,6 +44,13 @@ SpansOf = dict[Unit, list[Span]]
 ONE_EACH = FALSE_POSITIVE + FALSE_NEGATIVE  # a role with one argument on either side, which differ
 
 
+class WrittenUnits(NamedTuple):
+    """How the units of an answer and of gold were written, as far as the rule looks at it."""
+
+    spans: tuple[SpansOf, SpansOf] = ({}, {})
+    words: tuple[dict[Unit, str], dict[Unit, str]] = ({}, {})
+
+
 UnitPair = tuple[Unit, Unit]  # a predicted and a gold unit that differ, put together by relaxed matching
 
 
@@ -51,7 +66,7 @@ class UnitMatches(NamedTuple):
 def match_units(predicted: Events, gold: Events, rule: RelaxedRule) -> UnitMatches:
     """Match the units of a sample, event type by event type."""
     matches = UnitMatches({}, [], [], [])
-    spans: tuple[SpansOf, SpansOf] | None = None
+    written: WrittenUnits | None = None
     for event_type, ours in predicted.units.items():
         theirs = gold.units.get(event_type)
         if theirs == ours:
@@ -62,21 +77,27 @@ def match_units(predicted: Events, gold: Events, rule: RelaxedRule) -> UnitMatch
             extra, missed = _match_exactly(matches, event_type, ours, theirs)
             # Only where both sides have something left can relaxed matching find more.
             if extra and missed and not missed.keys().isdisjoint(extra):
-                if spans is None:
-                    spans = (_offsets_by_unit(predicted), _offsets_by_unit(gold)) if rule.uses_spans else ({}, {})
+                if written is None:
+                    written = _written_units(predicted, gold, rule)
                 roles = sorted(extra.keys() & missed.keys())
                 by_role = matches.counts[event_type]
                 crowded = [role for role in roles if by_role[role] != ONE_EACH]
-                sides = _sides(event_type, ours, theirs, crowded, spans) if crowded else {}
+                sides = _sides(event_type, ours, theirs, crowded, written.spans) if crowded else {}
                 for role in roles:
                     if role in sides:
-                        by_role[role] += PAIR * _match_role(matches.pairs, event_type, role, *sides[role], rule)
-                    elif _match_one((event_type, role, extra[role]), (event_type, role, missed[role]), spans, rule):
+                        by_role[role] += PAIR * _match_role(
+                            matches.pairs, (event_type, role), *sides[role], rule, written
+                        )
+                    elif _match_one((event_type, role, extra[role]), (event_type, role, missed[role]), written, rule):
                         by_role[role] += PAIR
                         matches.pairs.append(((event_type, role, extra[role]), (event_type, role, missed[role])))
     for event_type, theirs in gold.units.items():
         if event_type not in predicted.units:
             _count_errors(matches.counts, matches.false_negatives, FALSE_NEGATIVE, event_type, theirs)
+    for event_type, excess in (predicted.excess.by_role if predicted.excess is not None else {}).items():
+        by_role = matches.counts.setdefault(event_type, {})
+        for role, values in excess.items():
+            by_role[role] = by_role.get(role, 0) + values * FALSE_POSITIVE
     return matches
 
 
@@ -124,10 +145,32 @@ def _count_errors(
         errors.append((event_type, role, argument))
 
 
-def _match_one(predicted: Unit, gold: Unit, spans: tuple[SpansOf, SpansOf], rule: RelaxedRule) -> bool:
+def _match_one(predicted: Unit, gold: Unit, written: WrittenUnits, rule: RelaxedRule) -> bool:
     """Whether the only arguments of a role match."""
-    ours, theirs = (spans[0].get(predicted, ()), spans[1].get(gold, ())) if rule.uses_spans else ((), ())
-    return rule.fits(predicted[2], ours, gold[2], theirs)
+    ours, theirs = (
+        (written.spans[0].get(predicted, ()), written.spans[1].get(gold, ())) if rule.uses_spans else ((), ())
+    )
+    if not rule.uses_words:
+        return rule.fits(predicted[2], ours, gold[2], theirs)
+    one, other = word_codes((written.words[0][predicted], written.words[1][gold]))
+    return rule.codes_fit(one, ours, other, theirs)
+
+
+def _written_units(predicted: Events, gold: Events, rule: RelaxedRule) -> WrittenUnits:
+    spans: tuple[SpansOf, SpansOf] = ({}, {})
+    if rule.uses_spans:
+        # One value at all offsets would match anything: where an answer has it at several, its text decides.
+        single = {unit: places for unit, places in _offsets_by_unit(predicted).items() if len({*places}) == 1}
+        spans = (single, _offsets_by_unit(gold))
+    return WrittenUnits(spans, (words_by_unit(predicted), words_by_unit(gold)) if rule.uses_words else ({}, {}))
+
+
+def words_by_unit(events: Events) -> dict[Unit, str]:
+    """The words of each unit; of several spellings those of the first in canonical order."""
+    texts: dict[Unit, str] = {}
+    for unit, text, _ in events.values():
+        texts[unit] = min(text, texts.get(unit, text))
+    return {unit: argument_words(text, unit[2]) for unit, text in texts.items()}
 
 
 def _offsets_by_unit(events: Events) -> SpansOf:
@@ -136,7 +179,7 @@ def _offsets_by_unit(events: Events) -> SpansOf:
     if all(columns[4] is None for columns in events.columns):
         return spans
     for unit, _, span in events.values():
-        if span is not None:
+        if span is not None and span != NO_SPAN:
             spans.setdefault(unit, []).append(span)
     return spans
 
@@ -158,15 +201,26 @@ def _sides(
 
 
 def _match_role(
-    pairs: list[UnitPair], event_type: str, role: str, predicted: Arguments, gold: Arguments, rule: RelaxedRule
+    pairs: list[UnitPair],
+    name: tuple[str, str],
+    predicted: Arguments,
+    gold: Arguments,
+    rule: RelaxedRule,
+    written: WrittenUnits,
 ) -> int:
     """How many more the largest matching of a role has than its exact ones; what is no exact pair is added."""
-    matching = _largest_role_matching(predicted, gold, rule)
-    pairs += [((event_type, role, a), (event_type, role, b)) for a, b in matching if a != b]
+    words = [
+        [of_side[*name, argument] for argument in sorted(arguments)] if rule.uses_words else []
+        for of_side, arguments in zip(written.words, (predicted, gold), strict=True)
+    ]
+    matching = _largest_role_matching(predicted, gold, words, rule)
+    pairs += [((*name, a), (*name, b)) for a, b in matching if a != b]
     return len(matching) - len(predicted.keys() & gold.keys())
 
 
-def _largest_role_matching(predicted: Arguments, gold: Arguments, rule: RelaxedRule) -> list[tuple[str, str]]:
+def _largest_role_matching(
+    predicted: Arguments, gold: Arguments, words: list[list[str]], rule: RelaxedRule
+) -> list[tuple[str, str]]:
     """Pairs of a largest one-to-one matching in which every exact match keeps both its sides matched.
 
     Exact pairs come first, then each unmatched argument of the smaller side looks for a partner.
@@ -178,7 +232,11 @@ def _largest_role_matching(predicted: Arguments, gold: Arguments, rule: RelaxedR
     lefts, rights = sorted(left), sorted(right)
     place = {b: number for number, b in enumerate(rights)}
     equal = {place[a]: number for number, a in enumerate(lefts) if a in place}
-    left_of = largest_matching(len(lefts), len(rights), candidate_rows(lefts, rights, left, right, rule), equal)
+    if rule.uses_words:
+        rows = word_rows(left, right, words[swapped], words[not swapped], rule)
+    else:
+        rows = candidate_rows(lefts, rights, left, right, rule)
+    left_of = largest_matching(len(lefts), len(rights), rows, equal)
     pairs = [(lefts[number], rights[at]) for at, number in left_of.items()]
     return [(b, a) for a, b in pairs] if swapped else pairs
 

@@ -5,13 +5,16 @@ Which arguments fit each other is held as bits of an integer, one row for each a
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from unicodedata import category
+from unicodedata import normalize as unicode_normalize
 
-from goldgate.core.bitset import bitset, set_bits
+from goldgate.core.bitset import bitset, count_bits, set_bits
+from goldgate.core.value_text import CharacterMemo, is_unspaced, sort_marks
 from goldgate.suites.extraction.events import Span
 from goldgate.suites.extraction.settings import RelaxedSettings
 
@@ -25,6 +28,7 @@ class RelaxedRule:
 
     def __init__(self, settings: RelaxedSettings) -> None:
         self.uses_spans = settings.match_mode == "span_iou"
+        self.uses_words = settings.unit == "word"
         share = settings.span_iou_threshold if self.uses_spans else settings.char_overlap_threshold
         self.threshold = Fraction(share)
         self._low, self._high = self.threshold.as_integer_ratio()
@@ -34,13 +38,57 @@ class RelaxedRule:
         low, high = self._low, self._high
         if self.uses_spans:
             if a != b and spans_a and spans_b:
-                return any(iou_reaches(x, y, low, high) for x in spans_a for y in spans_b)
+                return self._spans_fit(spans_a, spans_b)
             return a == b or shares_substring(a, b, required_overlap(len(a) + len(b), self.threshold))
         if a in b or b in a:
             return True
-        characters_a, characters_b = set(a), set(b)
+        characters_a, characters_b = characters_of(a), characters_of(b)
         common = len(characters_a & characters_b)
         return common * high >= low * (len(characters_a) + len(characters_b) - common)
+
+    def codes_fit(self, a: str, spans_a: Spans, b: str, spans_b: Spans) -> bool:
+        """Whether two arguments that differ may be matched, by the codes of their words."""
+        if self.uses_spans and spans_a and spans_b:
+            return self._spans_fit(spans_a, spans_b)
+        return self.fits(a, (), b, ())
+
+    def _spans_fit(self, spans_a: Spans, spans_b: Spans) -> bool:
+        return any(iou_reaches(x, y, self._low, self._high) for x in spans_a for y in spans_b)
+
+
+def argument_words(text: str, normalized: str) -> str:
+    """The words of an argument as it was written, with a blank between two; one without any word is a single word.
+
+    A word is a run of letters and digits after NFKC and case folding. Each Han character, kana or bopomofo is a word.
+    """
+    characters = map(_WORD_CHARACTERS.__getitem__, unicode_normalize("NFKC", sort_marks(text)).casefold())
+    return " ".join("".join(characters).split()) or normalized.replace(" ", "")
+
+
+def _word_character(character: str) -> str:
+    """What a character is in a text of words: a mark belongs to the letter before it."""
+    if category(character)[0] not in "LNM":
+        return " "
+    return f" {character} " if is_unspaced(character) else character
+
+
+_WORD_CHARACTERS = CharacterMemo(_word_character)
+_FIRST_CODE = 0x100  # of a word: no blank among them
+
+
+def word_codes(texts: Iterable[str]) -> list[str]:
+    """Texts of words as texts in which each word is a character, so that the rules for characters hold for words."""
+    codes: dict[str, str] = {}
+    room = sys.maxunicode - _FIRST_CODE  # more different words are in no two arguments that anyone compares
+    return [
+        "".join([codes.setdefault(word, chr(_FIRST_CODE + len(codes) % room)) for word in text.split(" ")])
+        for text in texts
+    ]
+
+
+def characters_of(text: str) -> set[str]:
+    """The characters of a normalized text, without the blanks that may be left in it."""
+    return set(text) - {" "}
 
 
 def required_overlap(both: int, threshold: Fraction) -> int:
@@ -137,29 +185,19 @@ def common_prefix_length(a: str, b: str) -> int:
 
 Row = Callable[[int], int]  # number of a left one → bit j is set if it fits right j
 
-# How many of the left may be looked at in searches one after the other. They give the pairs that
-# are in the records; where long paths cross, all searches are then made at once.
-MAX_SEARCHED = 1_000_000
-MAX_SEARCHED_BITS = 1 << 33  # in the rows of these
 RARE = 64  # a feature that fewer than one in 64 items have is kept as a list of them, not as bits
 
 
-def largest_matching(
-    lefts: int, rights: int, row: Row, equal: dict[int, int], limit: int = MAX_SEARCHED
-) -> dict[int, int]:
+def largest_matching(lefts: int, rights: int, row: Row, equal: dict[int, int]) -> dict[int, int]:
     """Right → left of a largest matching in which all that was matched at first (`equal`) stays matched.
 
-    Each unmatched left, in order, looks for an augmenting path, breadth first and lowest right
-    first. What a search in vain has reached is left out from then on: no path leads out of it. So
-    vain searches cost one pass together, and beyond `limit` the rest is done by Hopcroft and Karp's
-    phases, of which there are at most about twice the square root of the lefts.
+    Each unmatched left, in order, looks for an augmenting path, breadth first and lowest right first. What a search in
+    vain has reached is left out from then on: no path leads out of it. So vain searches cost one pass together. The
+    lefts are the smaller side, which the limits of an answer keep small enough for searches one after the other.
     """
     matching = _Matching(rights, row, dict(equal))
     for start in range(lefts):
         if start not in matching.right_of:
-            if matching.looked_at > min(limit, MAX_SEARCHED_BITS // rights):
-                matching.finish([left for left in range(start, lefts) if left not in matching.right_of])
-                break
             matching.search(start)
     return matching.left_of
 
@@ -186,17 +224,8 @@ class BitIndex:
         return bits
 
     def count(self, features: Iterable[Hashable]) -> list[int]:
-        """How many of these each item has: bit j of integer k is digit k, in base two, of the count of item j."""
-        counters: list[int] = []
-        for feature in features:
-            carry = self.having(feature)
-            for place, digit in enumerate(counters):
-                if not carry:
-                    break
-                counters[place], carry = digit ^ carry, digit & carry
-            if carry:
-                counters.append(carry)
-        return counters
+        """How many of these each item has, as `count_bits` gives it."""
+        return count_bits(map(self.having, features))
 
 
 def bits_at_least(counters: Sequence[int], least: int) -> int:
@@ -232,7 +261,6 @@ class _Matching:
         self.right_of = {left: right for right, left in left_of.items()}
         self.alive = (1 << rights) - 1
         self.free = self.alive & ~bitset(left_of, rights)
-        self.looked_at = 0
 
     def search(self, start: int) -> None:
         """Match one more left, if there is a path from it to a free right."""
@@ -241,7 +269,6 @@ class _Matching:
         queue = deque([start])
         while queue:
             here = queue.popleft()
-            self.looked_at += 1
             new = self.row(here) & unreached
             ends = new & self.free
             if ends:
@@ -265,70 +292,43 @@ class _Matching:
             self.right_of[left], self.left_of[right] = right, left
             right = before
 
-    def finish(self, unmatched: list[int]) -> None:
-        """Hopcroft and Karp: as many shortest paths as go beside one another, phase after phase."""
-        while layers := self._layers(unmatched):
-            for start in unmatched:
-                self._dig(start, layers)
-            unmatched = [left for left in unmatched if left not in self.right_of]
-
-    def _layers(self, unmatched: list[int]) -> list[int]:
-        """The rights by their distance from the unmatched lefts, up to the first free ones; empty if there are none."""
-        layers: list[int] = []
-        frontier, unreached = unmatched, self.alive
-        while frontier:
-            layer = 0
-            for left in frontier:
-                layer |= self.row(left)
-            self.looked_at += len(frontier)
-            layer &= unreached
-            if layer & self.free:
-                return [*layers, layer & self.free]
-            layers.append(layer)
-            unreached &= ~layer
-            frontier = [self.left_of[right] for right in set_bits(layer)]
-        return []
-
-    def _dig(self, start: int, layers: list[int]) -> None:
-        """Follow one shortest path down the layers; what was tried is taken out of them."""
-        lefts, rights = [start], list[int]()
-        while lefts:
-            depth = len(lefts) - 1
-            self.looked_at += 1
-            options = self.row(lefts[-1]) & layers[depth]
-            if not options:
-                lefts.pop()
-                if rights:
-                    rights.pop()
-                continue
-            bit = options & -options
-            layers[depth] ^= bit
-            rights.append(bit.bit_length() - 1)
-            if depth == len(layers) - 1:
-                self.free ^= bit
-                for left, right in zip(lefts, rights, strict=True):
-                    self.right_of[left], self.left_of[right] = right, left
-                return
-            lefts.append(self.left_of[rights[-1]])
-
 
 Arguments = Mapping[str, Sequence[Span]]
 
 FEW_LEFT, FEW_PAIRS = 3, 2_000  # up to here an index costs more than it saves
 MAX_CACHED_ROWS = 1 << 29  # bits: 64 MB of rows are kept, the others are made again
-STEP, STEPS = 128, 512  # bits between two sets that are kept of a sorted order, and how many sets at most
-SHORT_ARGUMENT = 256  # characters of a right that is looked up by every stretch of it
-MAX_SUBSTRINGS = 10_000_000  # characters at which such stretches begin, in all indexes together
-MAX_LOOKUPS = 32  # characters of a stretch by which longer ones are looked up
 
 
 def candidate_rows(
     lefts: Sequence[str], rights: Sequence[str], left: Arguments, right: Arguments, rule: RelaxedRule
 ) -> Row:
     """Which rights fit a left one."""
-    if len(lefts) <= FEW_LEFT or len(lefts) * len(rights) <= FEW_PAIRS:
+    if rule.uses_spans or len(lefts) <= FEW_LEFT or len(lefts) * len(rights) <= FEW_PAIRS:
         return cached_rows(lambda number: slow_row(lefts[number], rights, left, right, rule), len(rights))
-    return cached_rows(indexed_rows(lefts, rights, left, right, rule), len(rights))
+    return cached_rows(indexed_rows(lefts, rights, rule), len(rights))
+
+
+def word_rows(
+    left: Arguments, right: Arguments, left_words: Sequence[str], right_words: Sequence[str], rule: RelaxedRule
+) -> Row:
+    """Which rights fit a left one, in sorted order, under a rule for the words of each; equal ones always do."""
+    lefts, rights = sorted(left), sorted(right)
+    places = {b: number for number, b in enumerate(rights)}
+    codes = word_codes([*left_words, *right_words])
+    right_codes = codes[len(lefts) :]
+    index = None if rule.uses_spans else _CharacterIndex(codes[: len(lefts)], right_codes, rule.threshold)
+
+    def row(number: int) -> int:
+        a = lefts[number]
+        if index is not None:
+            fitting = index.row(codes[number])
+        else:
+            pairs = enumerate(zip(rights, right_codes, strict=True))
+            numbers = [at for at, (b, code) in pairs if rule.codes_fit(codes[number], left[a], code, right[b])]
+            fitting = bitset(numbers, len(rights))
+        return fitting | (1 << places[a] if a in places else 0)
+
+    return cached_rows(row, len(rights))
 
 
 def slow_row(a: str, rights: Sequence[str], left: Arguments, right: Arguments, rule: RelaxedRule) -> int:
@@ -337,22 +337,10 @@ def slow_row(a: str, rights: Sequence[str], left: Arguments, right: Arguments, r
     return bitset([number for number, b in enumerate(rights) if fits(a, spans, b, right[b])], len(rights))
 
 
-def indexed_rows(
-    lefts: Sequence[str], rights: Sequence[str], left: Arguments, right: Arguments, rule: RelaxedRule
-) -> Row:
-    """The rows of `slow_row`, from an index."""
-    if not rule.uses_spans:
-        index = _CharacterIndex(lefts, rights, rule.threshold)
-        return lambda number: index.row(lefts[number])
-    places, stretches = _OffsetIndex(rights, right, rule.threshold), _SubstringIndex(lefts, rights, rule.threshold)
-
-    def row(number: int) -> int:
-        a = lefts[number]
-        if not left[a]:
-            return stretches.row(a)
-        return places.row(left[a]) | (stretches.row(a) & ~places.anywhere) | stretches.equal(a)
-
-    return row
+def indexed_rows(lefts: Sequence[str], rights: Sequence[str], rule: RelaxedRule) -> Row:
+    """The rows of `slow_row` under `include_or_char_overlap`, from an index."""
+    index = _CharacterIndex(lefts, rights, rule.threshold)
+    return lambda number: index.row(lefts[number])
 
 
 def cached_rows(row: Row, rights: int) -> Row:
@@ -366,15 +354,15 @@ class _CharacterIndex:
     def __init__(self, lefts: Sequence[str], rights: Sequence[str], threshold: Fraction) -> None:
         self.rights = rights
         self.threshold = threshold
-        of_lefts = set().union(*lefts)
+        of_lefts = set().union(*lefts) - {" "}
         self.characters = BitIndex([of_lefts.intersection(b) for b in rights])
         sizes: defaultdict[int, list[int]] = defaultdict(list)  # number of different characters → rights
         for number, b in enumerate(rights):
-            sizes[len(set(b))].append(number)
+            sizes[len(characters_of(b))].append(number)
         self.sizes = {size: bitset(numbers, len(rights)) for size, numbers in sizes.items()}
 
     def row(self, a: str) -> int:
-        characters = set(a)
+        characters = characters_of(a)
         counters = self.characters.count(characters)
         all_of_a = bits_at_least(counters, len(characters))
         fit = within = 0
@@ -391,134 +379,3 @@ class _CharacterIndex:
             if self.rights[number] in a:
                 fit |= 1 << number
         return fit
-
-
-class _OffsetIndex:
-    """`span_iou` by offsets, for the rights that carry them.
-
-    With x = [s, e) of the left and y = [s', e') of a right, the share is reached where, by the order of
-    their ends, one of four inequalities holds: |y| >= t |x| if y lies in x, |y| <= |x| / t if x lies
-    in y, s' + t e' <= e + t s if y is further on, e' + t s' >= s + t e if it is further back.
-    """
-
-    def __init__(self, rights: Sequence[str], right: Arguments, threshold: Fraction) -> None:
-        self.low, self.high = low, high = threshold.numerator, threshold.denominator
-        self.size = len(rights)
-        # Bit j stands for the first span of right j; further ones have bits of their own above all of these.
-        first: dict[int, Span] = {number: right[b][0] for number, b in enumerate(rights) if right[b]}
-        further = [(span, number) for number, b in enumerate(rights) for span in right[b][1:]]
-        self.right_of = [number for _, number in further]
-        spans = {**first, **{self.size + place: span for place, (span, _) in enumerate(further)}}
-        self.anywhere = bitset(first, self.size)
-        self.starts = _ThresholdBits({bit: start for bit, (start, _) in spans.items()})
-        self.ends = _ThresholdBits({bit: end for bit, (_, end) in spans.items()})
-        self.lengths = _ThresholdBits({bit: end - start for bit, (start, end) in spans.items()})
-        self.further_on = _ThresholdBits({bit: high * start + low * end for bit, (start, end) in spans.items()})
-        self.further_back = _ThresholdBits({bit: high * end + low * start for bit, (start, end) in spans.items()})
-
-    def row(self, spans: Sequence[Span]) -> int:
-        if not self.low:
-            return self.anywhere
-        reached = 0
-        for start, end in dict.fromkeys(spans):
-            reached |= self._reached(start, end)
-        row = reached & ((1 << self.size) - 1)
-        for place in set_bits(reached >> self.size):
-            row |= 1 << self.right_of[place]
-        return row
-
-    def _reached(self, start: int, end: int) -> int:
-        low, high, length = self.low, self.high, end - start
-        begins, stops = self.starts.at_most(start), self.ends.at_most(end)
-        inside = stops & ~begins & ~self.lengths.at_most(-(-low * length // high) - 1)
-        outside = begins & ~stops & self.lengths.at_most(length * high // low)
-        on = ~begins & ~stops & self.further_on.at_most(high * end + low * start)
-        back = begins & stops & ~self.further_back.at_most(high * start + low * end - 1)
-        return inside | outside | on | back
-
-
-class _ThresholdBits:
-    """Bits by a key: which have at most a given one."""
-
-    def __init__(self, keys: Mapping[int, int]) -> None:
-        self.bits = sorted(keys, key=keys.__getitem__)
-        self.keys = [keys[bit] for bit in self.bits]
-        self.size = max(keys, default=0) + 1
-        self.step = max(STEP, len(self.bits) // STEPS)
-        self.before = [0]  # the first `step` bits in this order, the first twice as many, …
-        for begin in range(0, len(self.bits), self.step):
-            self.before.append(self.before[-1] | bitset(self.bits[begin : begin + self.step], self.size))
-
-    def at_most(self, key: int) -> int:
-        place = bisect_right(self.keys, key)
-        whole = place // self.step
-        return self.before[whole] | bitset(self.bits[whole * self.step : place], self.size)
-
-
-class _SubstringIndex:
-    """`span_iou` by the longest common stretch of two texts.
-
-    How long it must be follows from both lengths, so short rights are looked up by all their stretches of
-    that length. Long ones, of which there cannot be as many, are looked up by a short stretch and compared;
-    and so are all where there are too many different lengths.
-    """
-
-    def __init__(self, lefts: Sequence[str], rights: Sequence[str], threshold: Fraction) -> None:
-        self.low, self.high = threshold.numerator, threshold.denominator
-        self.threshold = threshold
-        self.rights = rights
-        self.texts = BitIndex([(b,) for b in rights])
-        self.of_length: defaultdict[int, list[int]] = defaultdict(list)
-        for number, b in enumerate(rights):
-            self.of_length[len(b)].append(number)
-        self.short = SHORT_ARGUMENT if self._stretches({len(a) for a in lefts}) <= MAX_SUBSTRINGS else 0
-        self.long = [number for number, b in enumerate(rights) if len(b) > self.short]
-        self.indexes: dict[tuple[int, int], dict[str, list[int]]] = {}
-
-    def row(self, a: str) -> int:
-        if not self.low:
-            return (1 << len(self.rights)) - 1
-        numbers_of_row = set[int]()
-        for length, numbers in self.of_length.items():
-            common = required_overlap(len(a) + length, self.threshold)
-            if length <= self.short and common <= min(length, len(a)):
-                index = self._index(length, common, numbers)
-                for at in range(len(a) - common + 1):
-                    numbers_of_row.update(index.get(a[at : at + common], ()))
-        if self.long:
-            numbers_of_row.update(number for number in self._long_candidates(a) if self._fits(a, self.rights[number]))
-        return bitset(numbers_of_row, len(self.rights)) | self.equal(a)
-
-    def equal(self, a: str) -> int:
-        return self.texts.having(a)
-
-    def _stretches(self, of_lefts: set[int]) -> int:
-        """How much there would be to index for lefts of these lengths."""
-        return sum(
-            length * len(numbers)
-            for length, numbers in self.of_length.items()
-            for other in of_lefts
-            if length <= SHORT_ARGUMENT and required_overlap(length + other, self.threshold) <= min(length, other)
-        )
-
-    def _fits(self, a: str, b: str) -> bool:
-        return shares_substring(a, b, required_overlap(len(a) + len(b), self.threshold))
-
-    def _long_candidates(self, a: str) -> set[int]:
-        """Long rights that share a short stretch with this text. The least it must share is low/high of its length."""
-        least = -(-self.low * len(a) // self.high)
-        length = 1 << (min(least, MAX_LOOKUPS).bit_length() - 1)  # few different lengths, so few indexes
-        index = self._index(0, length, self.long)
-        starts = range(0, len(a) - length + 1, least - length + 1)  # one of these is in every stretch long enough
-        return {number for at in starts for number in index.get(a[at : at + length], ())}
-
-    def _index(self, group: int, length: int, numbers: Sequence[int]) -> dict[str, list[int]]:
-        """Stretch of this length → those of a group of rights that have it."""
-        index = self.indexes.get((group, length))
-        if index is None:
-            index = self.indexes[group, length] = {}
-            for number in numbers:
-                b = self.rights[number]
-                for stretch in {b[at : at + length] for at in range(len(b) - length + 1)}:
-                    index.setdefault(stretch, []).append(number)
-        return index

@@ -23,6 +23,7 @@ from goldgate.suites.extraction.papers.records import (
     Mention,
     PaperEvent,
     PaperRecord,
+    add_beyond_limits,
     argument_count,
     best_hits,
     doc2edag_hits,
@@ -39,7 +40,7 @@ from goldgate.suites.extraction.settings import ExtractionSettings
 
 # The family, and what it is called in TextEE's paper: TI, TC, AI, AC, AI+, AC+.
 FAMILIES = ("ti", "tc", "ai", "ac", "ai_plus", "ac_plus")
-BY_OFFSETS, BY_TEXT = "textee_by_offsets", "textee_by_text"
+BY_OFFSETS, BY_TEXT, WITHOUT_OFFSETS = "textee_by_offsets", "textee_by_text", "textee_without_offsets"
 
 Keys = set[tuple[Hashable, ...]]
 
@@ -56,30 +57,40 @@ class TexteeRates(RatioMeasure[Facts]):
 
     section = "papers"
     table = "textee"
-    columns = (*chain.from_iterable(_FAMILY_COLUMNS.values()), BY_OFFSETS, BY_TEXT, UNITS_COLUMN)
-    at_most_one = frozenset({BY_OFFSETS, BY_TEXT, UNITS_COLUMN})
+    columns = (*chain.from_iterable(_FAMILY_COLUMNS.values()), BY_OFFSETS, BY_TEXT, WITHOUT_OFFSETS, UNITS_COLUMN)
     ratios = {
         name: ratio
         for family, columns in _FAMILY_COLUMNS.items()
         for name, ratio in precision_recall_f1(f"textee_{family}_", *columns).items()
     }
-    counted = {BY_OFFSETS: BY_OFFSETS, BY_TEXT: BY_TEXT}
+    counted = {name: name for name in (BY_OFFSETS, BY_TEXT, WITHOUT_OFFSETS)}
 
     def __init__(self, settings: ExtractionSettings) -> None:
         self.form = form_of(settings.response)
+        self.by_words = settings.profile_offsets == "words"
 
     def row(self, facts: Facts) -> Counts:
-        return textee_counts(predicted_events(facts, self.form), gold_events(facts))
+        counts = textee_counts(predicted_events(facts, self.form), gold_events(facts), by_words=self.by_words)
+        if not (beyond := facts.predicted.beyond):
+            return counts
+        of_arguments = {f"{family}_predicted" for family in FAMILIES if family.startswith("a")}
+        return (*(n + beyond * (name in of_arguments) for name, n in zip(self.columns, counts, strict=True)),)
 
 
-def textee_counts(predicted: Sequence[PaperEvent], gold: Sequence[PaperEvent]) -> Counts:
-    """What a sample counts, in the order of the columns."""
-    by_offsets = all(mention.span is not None for event in (*predicted, *gold) for mention in _all_mentions(event))
+def textee_counts(predicted: Sequence[PaperEvent], gold: Sequence[PaperEvent], *, by_words: bool = False) -> Counts:
+    """What a sample counts, in the order of the columns. Gold decides how: an answer that could would leave out the
+    offsets that it does not know."""
+    by_offsets = not by_words and _have_offsets(gold)
+    lacks_offsets = by_offsets and any(map(_all_mentions, gold)) and not _have_offsets(predicted)
     ours, theirs = (_textee_keys(events, by_offsets) for events in (predicted, gold))
     counts: list[int] = []
     for one, other in zip(ours, theirs, strict=True):
         counts += (len(one & other), len(one), len(other))
-    return (*counts, int(by_offsets), int(not by_offsets), 1)
+    return (*counts, int(by_offsets), int(not by_offsets), int(lacks_offsets), 1)
+
+
+def _have_offsets(events: Sequence[PaperEvent]) -> bool:
+    return all(mention.span is not None for event in events for mention in _all_mentions(event))
 
 
 def _textee_keys(events: Sequence[PaperEvent], by_offsets: bool) -> tuple[Keys, ...]:
@@ -100,8 +111,8 @@ def _textee_keys(events: Sequence[PaperEvent], by_offsets: bool) -> tuple[Keys, 
 
 
 def _key_place(mention: Mention, by_offsets: bool) -> tuple[int, ...] | str | None:
-    """Offsets, or words: empty where they normalize to nothing."""
-    return mention.span if by_offsets else mention.text
+    """Offsets, or words: empty where they normalize to nothing. Words without offsets are like no offsets of gold."""
+    return mention.span if by_offsets and mention.span is not None else mention.text
 
 
 def _all_mentions(event: PaperEvent) -> list[Mention]:
@@ -124,7 +135,6 @@ class AssignedRates(EventTypeRates):
         *("records", "predicted_records", "gold_records"),
         *("below_best", "assignments"),
     )
-    fixed = frozenset({"gold", "gold_records"})
     compared_text: Literal["text", "written"]  # of an argument: normalized, or as it was written
 
     def __init__(self, settings: ExtractionSettings) -> None:
@@ -136,7 +146,11 @@ class AssignedRates(EventTypeRates):
         """How many arguments are right as records are assigned where this was published."""
 
     def counts(self, facts: Facts) -> Mapping[str, Counts]:
-        return {event_type: self.of_type(*sides) for event_type, sides in self.records(facts).items()}
+        by_type = {event_type: self.of_type(*sides) for event_type, sides in self.records(facts).items()}
+        if facts.predicted.excess is not None:  # a record of which a wrong value was cut off is not right
+            place = AssignedRates.columns.index("records")
+            by_type = {name: (*counts[:place], 0, *counts[place + 1 :]) for name, counts in by_type.items()}
+        return add_beyond_limits(by_type, facts, self.columns.index("predicted"), len(AssignedRates.columns))
 
     def records(self, facts: Facts) -> dict[str, Sides]:
         """The predicted records and those of gold, event type by event type."""
@@ -186,7 +200,6 @@ class Doc2edagRates(AssignedRates):
         *("single_hits", "single_predicted", "single_gold"),
         *("multi_hits", "multi_predicted", "multi_gold"),
     )
-    fixed = AssignedRates.fixed | {"single_gold", "multi_gold"}
     ratios = {
         **assigned_ratios("doc2edag"),
         **precision_recall_f1("doc2edag_single_", "single_hits", "single_predicted", "single_gold"),
@@ -212,7 +225,6 @@ class Doc2edagRoleRates(EventTypeRates):
 
     table = "doc2edag_role"
     columns = ("hits", "predicted", "gold")
-    fixed = frozenset({"gold"})
     parts = {**EventTypeRates.parts, "role": "macro_roles"}
     ratios = precision_recall_f1("doc2edag_role_", "hits")
 
@@ -235,7 +247,13 @@ class Doc2edagRoleRates(EventTypeRates):
         return {}
 
     def _roles(self, facts: Facts) -> dict[str, dict[str, Counts]]:
-        return {kind: doc2edag_role_hits(*sides) for kind, sides in self._whole.records(facts).items()}
+        by_type = {kind: doc2edag_role_hits(*sides) for kind, sides in self._whole.records(facts).items()}
+        for kind, excess in ({} if facts.predicted.excess is None else facts.predicted.excess.by_role).items():
+            roles = by_type.setdefault(kind, {})
+            for role, values in excess.items():
+                hits, predicted, gold = roles.get(role, (0, 0, 0))
+                roles[role] = hits, predicted + values, gold
+        return by_type
 
 
 # The measures of each profile. A new one is a file and a line here, and its name in the settings.

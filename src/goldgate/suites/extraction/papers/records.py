@@ -14,9 +14,9 @@ from goldgate.core.assignment import best_pairs, total_weight, weight_levels
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.sums import Counts
 from goldgate.core.tally import UnitCounts
-from goldgate.core.value_text import normalize
+from goldgate.core.value_text import Blanks, normalizer
 from goldgate.response import Status
-from goldgate.suites.extraction.events import Events, event_list
+from goldgate.suites.extraction.events import NO_SPAN, Events, event_list
 from goldgate.suites.extraction.events.answer_form import Form
 from goldgate.suites.extraction.events.relaxed_matching import BitIndex, largest_count
 from goldgate.suites.extraction.records import Facts
@@ -76,11 +76,13 @@ def paper_events(events: Events, items: Sequence[Any]) -> list[PaperEvent]:
     with_triggers = []
     for number, (event_type, roles, texts, normalized, spans) in enumerate(events.columns):
         arguments = tuple(
-            PaperArgument(role, Mention(texts[place], normalized[place], None if spans is None else spans[place]))
-            for place, role in enumerate(roles)
+            PaperArgument(role, Mention(text, normalized[place], None if span == NO_SPAN else span))
+            for place, (role, text, span) in enumerate(zip(roles, texts, spans or [None] * len(roles), strict=True))
         )
         item = typed[number] if number < len(typed) else {}
-        with_triggers.append(PaperEvent(event_type, _triggers(item), arguments, _without_unit(item)))
+        with_triggers.append(
+            PaperEvent(event_type, _triggers(item, events.blanks), arguments, _without_unit(item, events.blanks))
+        )
     return with_triggers
 
 
@@ -88,32 +90,32 @@ def _has_type(item: Any) -> bool:
     return type(item) is dict and type(item.get("event_type")) is str and bool(item["event_type"].strip())
 
 
-def _triggers(item: dict[str, Any]) -> tuple[Mention, ...]:
+def _triggers(item: dict[str, Any], blanks: Blanks) -> tuple[Mention, ...]:
     """The trigger of an event (words with the event's own offsets, or an object that has both), and other mentions."""
     trigger, mentions = item.get("trigger"), item.get("mentions")
     objects = [trigger if type(trigger) is dict else item | {"text": trigger}]
     if type(mentions) is list:
         objects += [mention for mention in mentions if type(mention) is dict]
-    return tuple(dict.fromkeys(mention for mention in map(_mention, objects) if mention is not None))
+    return tuple(dict.fromkeys(mention for part in objects if (mention := _mention(part, blanks)) is not None))
 
 
-def _without_unit(item: dict[str, Any]) -> tuple[PaperArgument, ...]:
+def _without_unit(item: dict[str, Any], blanks: Blanks) -> tuple[PaperArgument, ...]:
     """The arguments that a published scorer counts by their offsets, although they give no unit."""
     entries = item.get("arguments")
     arguments = []
     for argument in entries if type(entries) is list else ():
         if type(argument) is dict and type(argument.get("role")) is str:
-            role, mention = argument["role"].strip(), _mention(argument, "argument")
+            role, mention = argument["role"].strip(), _mention(argument, blanks, "argument")
             if mention is not None and not (role and mention.text):
                 arguments.append(PaperArgument(role, mention))
     return tuple(arguments)
 
 
-def _mention(part: dict[str, Any], key: str = "text") -> Mention | None:
+def _mention(part: dict[str, Any], blanks: Blanks, key: str = "text") -> Mention | None:
     words = part.get(key)
     if type(words) is not str:
         return None
-    text, span = normalize(words), _span(part, words)
+    text, span = normalizer(blanks)(words), _span(part, words)
     return Mention(words, text, span) if text or span is not None else None
 
 
@@ -251,6 +253,16 @@ def right_records(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord])
 
 def _argument_counter(records: Sequence[PaperRecord]) -> Counter[frozenset[tuple[str, frozenset[str]]]]:
     return Counter(frozenset(record.items()) for record in records)
+
+
+def add_beyond_limits(by_type: Mapping[str, Counts], facts: Facts, place: int, columns: int) -> dict[str, Counts]:
+    """The counts of each event type with the values that an answer has beyond its limits: predicted, at this place."""
+    summed = dict(by_type)
+    for event_type, by_role in ({} if facts.predicted.excess is None else facts.predicted.excess.by_role).items():
+        counts = [*summed.get(event_type, (0,) * columns)]
+        counts[place] += sum(by_role.values())
+        summed[event_type] = (*counts,)
+    return summed
 
 
 class EventTypeRates(RatioMeasure[Facts]):

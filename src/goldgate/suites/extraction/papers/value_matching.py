@@ -11,7 +11,7 @@ from unicodedata import normalize as unicode_normalize
 from goldgate.core.bitset import bitset
 from goldgate.core.measure import precision_recall_f1
 from goldgate.core.sums import Counts
-from goldgate.core.value_text import normalize
+from goldgate.core.value_text import ZERO_WIDTH, Normalize, normalize, normalizer, sort_marks
 from goldgate.suites.extraction.events import Events, Span
 from goldgate.suites.extraction.events.relaxed_matching import (
     FEW_PAIRS,
@@ -19,7 +19,7 @@ from goldgate.suites.extraction.events.relaxed_matching import (
     RelaxedRule,
     Row,
     cached_rows,
-    indexed_rows,
+    candidate_rows,
     largest_matching,
 )
 from goldgate.suites.extraction.papers.numbers_and_dates import (
@@ -35,12 +35,13 @@ from goldgate.suites.extraction.papers.numbers_and_dates import (
     quantity_of,
     range_start,
 )
-from goldgate.suites.extraction.papers.records import EventTypeRates
+from goldgate.suites.extraction.papers.records import EventTypeRates, add_beyond_limits
 from goldgate.suites.extraction.records import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 StatedValue = Date | Quantity
-_MINUS = str.maketrans({"−": "-", "–": "-", "‒": "-"})
+MAX_READ = 1_000  # characters of an argument in which numbers and dates are looked for
+_READABLE = str.maketrans({"−": "-", "–": "-", "‒": "-", **dict.fromkeys(ZERO_WIDTH)})
 _ENDS = ".,;:!?()[]<>\"'-~/"  # marks that say nothing at the ends of what is left of a text
 
 
@@ -81,7 +82,7 @@ def value_rows(lefts: Sequence[ReadArgument], rights: Sequence[ReadArgument], ru
     wordless = bitset([at for at, b in enumerate(rights) if not b.words], len(rights))
     ours, theirs = [a.words for a in lefts], [b.words for b in rights]
     no_spans: dict[str, tuple[Span, ...]] = dict.fromkeys([*ours, *theirs], ())
-    by_words = indexed_rows(ours, theirs, no_spans, no_spans, rule)
+    by_words = candidate_rows(ours, theirs, no_spans, no_spans, rule)
 
     def row(number: int) -> int:
         left = lefts[number]
@@ -155,13 +156,15 @@ def same_value(one: StatedValue, two: StatedValue) -> bool:
     return _is_year(date) and quantity.unit is None and quantity.number == date.year
 
 
-def read_argument(written: str) -> ReadArgument:
+def read_argument(written: str, normalize: Normalize = normalize) -> ReadArgument:
     """An argument as it was written, taken apart from left to right; a date is tried before a number."""
-    text = unicode_normalize("NFKC", written).casefold().translate(_MINUS)
+    # Without what only takes time to look at: blanks beyond one, and characters without width.
+    folded = unicode_normalize("NFKC", sort_marks(written)).casefold().translate(_READABLE)
+    text = " ".join(folded.split())
     values: list[StatedValue] = []
     rest: list[str] = []
     at = end = 0  # `end`: of the last value
-    while at < len(text):
+    while at < min(len(text), MAX_READ):
         value, match, after = _value_at(text, at, follows_value=bool(values) and not text[end:at].strip())
         if value is None:
             rest.append(text[at:after])
@@ -172,7 +175,7 @@ def read_argument(written: str) -> ReadArgument:
             values.append(value)
             end = after
         at = after
-    return ReadArgument(normalize(written), tuple(values), normalize("".join(rest)).strip(_ENDS))
+    return ReadArgument(normalize(written), tuple(values), normalize("".join([*rest, text[at:]])).strip(_ENDS))
 
 
 def _value_at(text: str, at: int, *, follows_value: bool) -> tuple[StatedValue | None, re.Match[str] | None, int]:
@@ -207,11 +210,11 @@ class ValueRates(EventTypeRates):
 
     table = "values"
     columns = ("hits", "predicted", "gold")
-    fixed = frozenset({"gold"})
     ratios = precision_recall_f1("values_", "hits")
 
     def __init__(self, settings: ExtractionSettings) -> None:
         self.rule = RelaxedRule(settings.relaxed)
+        self._normalize = normalizer(settings.blanks)
 
     def counts(self, facts: Facts) -> Mapping[str, Counts]:
         ours, theirs = _written_arguments(facts.predicted), _written_arguments(facts.sample.gold.events)
@@ -221,7 +224,7 @@ class ValueRates(EventTypeRates):
             if predicted or gold:
                 hits = sum(self._hits(predicted[role], gold[role]) for role in predicted.keys() & gold.keys())
                 counts[event_type] = (hits, sum(map(len, predicted.values())), sum(map(len, gold.values())))
-        return counts
+        return add_beyond_limits(counts, facts, self.columns.index("predicted"), len(self.columns))
 
     def _hits(self, predicted: dict[str, str], gold: dict[str, str]) -> int:
         """How many arguments of a role the largest matching has. The order of the input makes no difference."""
@@ -230,7 +233,8 @@ class ValueRates(EventTypeRates):
         equal = {place[argument]: number for number, argument in enumerate(lefts) if argument in place}
         if len(equal) == min(len(lefts), len(rights)):
             return len(equal)
-        ours, theirs = [read_argument(predicted[a]) for a in lefts], [read_argument(gold[b]) for b in rights]
+        ours = [read_argument(predicted[a], self._normalize) for a in lefts]
+        theirs = [read_argument(gold[b], self._normalize) for b in rights]
         row = cached_rows(value_rows(ours, theirs, self.rule), len(rights))
         return len(largest_matching(len(lefts), len(rights), row, equal))
 

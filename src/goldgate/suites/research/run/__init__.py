@@ -17,6 +17,7 @@ from goldgate.suites.research.contracts import ResearchOutput, StopReason
 from goldgate.suites.research.golden import Golden, Query, match_key
 from goldgate.suites.research.run.claims import (
     ABSTAINED,
+    MAX_LISTED,
     Claims,
     EvidenceChecks,
     JudgedRun,
@@ -25,6 +26,7 @@ from goldgate.suites.research.run.claims import (
     claim_key,
     make_claim_items,
     note_empty_claims,
+    note_failures,
     note_suspicions,
     read_sources,
 )
@@ -56,6 +58,7 @@ class RunSettings(NamedTuple):
     limits: ReadLimits = ReadLimits()
     anchors: frozenset[str] = frozenset()  # hashes of artifacts that the evaluator vouches for
     manifests_kept: bool = True
+    manifests_complete: bool = True
     with_claim_ids: bool = False  # whether the ids of claims are kept
     with_content: bool = False  # whether the content is digested
 
@@ -76,7 +79,7 @@ class RunFacts(NamedTuple):
     name: str  # of its directory
     run_id: str | None
     query: int  # its number among the golden queries
-    objective: str | None  # only where it is in no query
+    objective: str | None  # the output's, only where it is in no query
     broken: str | None  # why, or None
     stop_reason: str | None
     verified: int
@@ -86,7 +89,9 @@ class RunFacts(NamedTuple):
     retracted: int
     unreadable_claims: int
     claims_unknown: bool  # the output does not show them, or not all of them
+    uncovered: tuple[str, ...]  # the first verified claims that are not covered
     found_ids: int  # required ids in the ledger as valid records
+    missing_ids: tuple[str, ...]  # required ids that are not
     cited: int  # and cited by verified claims
     ledger: int
     uncited: int
@@ -106,6 +111,11 @@ class RunFacts(NamedTuple):
     fingerprint: bytes  # of answer and path
     content: ContentDigests | None  # None unless it was asked for
     claim_ids: ClaimIds  # empty unless they were asked for
+
+    @property
+    def is_of_no_query(self) -> bool:
+        """Whether its output answers no golden query, whatever its log says."""
+        return self.query == NO_QUERY or self.objective is not None
 
 
 class JudgedFiles(NamedTuple):
@@ -165,6 +175,7 @@ class _Judge:
         self.findings = findings
         self.broken: str | None = files.unread[0].code if files.unread else None
         self.claims_unknown = False
+        self.unknown_objective: str | None = None
 
     def judged_run(self) -> JudgedRun:
         """Read output and log, and check evidence and claims."""
@@ -173,13 +184,15 @@ class _Judge:
         log = parse_log(files.events, output.get("run_id"), findings)
         if log.broken is not None:
             self.broken, self.claims_unknown = self.broken or log.broken, True
-        steps = count_steps(files, log, output.get("steps"), findings, manifests_kept=settings.manifests_kept)
+        kept, complete = settings.manifests_kept, settings.manifests_complete
+        steps = count_steps(files, log, output.get("steps"), findings, kept=kept, complete=complete)
         if output:
             self._check_pins(output)
         objective, number = self._find_query(output.get("objective"), log.objectives)
         query = self.golden.queries[number] if number != NO_QUERY else None
         stop_reason = self._stop_reason(output.get("stop_reason"), log, query)
         sources = read_sources(files, settings.anchors, findings) if output else Sources({})
+        self.broken = self.broken or sources.broken
         ledger = check_ledger(output, sources, settings.demands, findings) if output else EvidenceChecks()
         claims = check_claims(output.get("claims", []), log, ledger, findings)
         self._count_unknown(claims)
@@ -188,6 +201,8 @@ class _Judge:
         )
         run.empty = note_empty_claims(run, findings)
         note_suspicions(run, findings)
+        if self.broken is None:  # otherwise that is what fails it
+            note_failures(run, findings)
         return run
 
     def facts(self, run: JudgedRun) -> RunFacts:
@@ -199,7 +214,7 @@ class _Judge:
             name=self.name,
             run_id=run.run_id,
             query=run.number,
-            objective=run.objective if run.query is None else None,
+            objective=run.objective if run.query is None else self.unknown_objective,
             broken=self.broken,
             stop_reason=_STOP_REASONS.get(run.stop_reason, run.stop_reason),
             verified=claims.verified,
@@ -209,8 +224,10 @@ class _Judge:
             retracted=claims.retracted,
             unreadable_claims=claims.unreadable,
             claims_unknown=self.claims_unknown,
+            uncovered=tuple(claims.uncovered),
             found_ids=len(run.found_ids),
-            cited=sum(identity in claims.cited_by_verified for identity in run.found_ids),
+            missing_ids=tuple(run.missing_ids[:MAX_LISTED]),
+            cited=sum(identity in claims.cited for identity in run.found_ids),
             ledger=len(run.ledger),
             uncited=run.uncited,
             structural=levels.count("structural"),
@@ -257,6 +274,8 @@ class _Judge:
     def _note_contract_problems(self, value: object) -> None:
         """What is wrong inside a claim or a record costs that one, which gets its own finding later; the rest all."""
         for number, problem in enumerate(problems(ResearchOutput, value, most=_MAX_PROBLEMS), 1):
+            if problem.pointer.endswith("/chunk_id") and not self.settings.demands.chunk:
+                continue
             inside = problem.pointer.count("/") > 1 or problem.pointer in ("/corpus_id", "/index_id", "/chunker")
             self.findings.add("contract", "warning" if inside else "error", OUTPUT, problem.message, problem.pointer)
             if not inside:
@@ -296,23 +315,23 @@ class _Judge:
             number = self._query(objective)
             if number != NO_QUERY:
                 if stated is not None:
+                    self.unknown_objective = stated  # the run still matches no query where that is worse
                     words = "the log names a golden query, and the output another objective"
                     self._break("conflicting_objective", words, "/objective")
                 return objective, number
         return stated or next(iter(logged), None), NO_QUERY
 
     def _stop_reason(self, stated: str | None, log: EventLog, query: Query | None) -> str | None:
-        """The stop reason that is worse for the run: it abstained only if output and log say so.
+        """The stop reason that is worse for the run: it abstained only if the output and every event say so.
 
         Where there is evidence to find, abstaining is the worse reading; then events of another run say nothing.
         """
         abstaining_is_worse = query is not None and query.sufficient
-        logged = [log.own.stop_reason, log.foreign.stop_reason]
-        if abstaining_is_worse:
-            logged = logged[:1]
-        reasons = [reason for reason in (*logged, stated) if reason is not None]
-        if len(set(reasons)) > 1:
-            message = f"output and log say {' and '.join(map(repr, dict.fromkeys(reasons)))}: the worse counts"
+        logged = log.own.stop_reasons if abstaining_is_worse else log.own.stop_reasons | log.foreign.stop_reasons
+        reasons = [*dict.fromkeys([*logged, *([] if stated is None else [stated])])]
+        if len(reasons) > 1:
+            where = "the log says" if stated in (None, *logged) and len(logged) > 1 else "output and log say"
+            message = f"{where} {' and '.join(map(repr, reasons))}: the worse counts"
             self.findings.add("contradiction", "warning", OUTPUT, message, "/stop_reason")
         worse = [reason for reason in reasons if (reason == ABSTAINED) is abstaining_is_worse]
         return next(iter(worse or reasons), None)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
-from goldgate.core.finding import RunFindings
+from goldgate.core.finding import RunFindings, limit_length
+from goldgate.core.page import count_text
 from goldgate.files.writing import escape_name
 from goldgate.readers.draw import ItemKey
 from goldgate.shape.validation import problems, type_test, wrong_fields
@@ -54,6 +55,11 @@ class EvidenceChecks:
     def __len__(self) -> int:
         return len(self.checks) + self.nameless
 
+    def status(self, identity: str) -> str:
+        """What the ledger makes of a record, in words."""
+        check = self.checks.get(identity)
+        return "not in the ledger" if check is None else check.level or str(check.failure)
+
     def failures(self) -> Counter[str]:
         """How many records failed under each name."""
         counts = Counter(check.failure for check in self.checks.values() if check.failure is not None)
@@ -66,22 +72,27 @@ def read_sources(files: RunFiles, anchors: frozenset[str], findings: RunFindings
     """The stored chunks and artifacts of a run; a chunk that is stored twice with different texts is in conflict."""
     chunks: dict[str, Chunk] = {}
     conflicting: set[str] = set()
-    if files.chunks is not None:
-        for line, value in decode_lines(files.chunks):
-            if not _chunk_fits(value):
-                _note_chunk(line, value, findings)
-                continue
-            name = value["chunk_id"]
-            if name not in chunks:
-                chunks[name] = value
-            elif not equal_values(chunks[name], value):
-                conflicting.add(name)
-                findings.add("conflicting_id", "error", CHUNKS, f"chunk {name} is stored twice, differently", line=line)
+    stores_chunks, broken = False, None
+    for line, value in decode_lines(files.chunks or b""):
+        stores_chunks = True
+        if isinstance(value, BadLine):
+            broken = "unreadable_chunks"  # what it holds might refute a quote
+            findings.add(broken, "error", CHUNKS, str(value), line=line)
+            continue
+        if not _chunk_fits(value):
+            _note_chunk(line, value, findings)
+            continue
+        name = value["chunk_id"]
+        if name not in chunks:
+            chunks[name] = value
+        elif not equal_values(chunks[name], value):
+            conflicting.add(name)
+            findings.add("conflicting_id", "error", CHUNKS, f"chunk {name} is stored twice, differently", line=line)
     for name, artifact in files.artifacts.items():
         if artifact.sha256 != name:
             message = f"the content has the hash {artifact.sha256}; the file must be named so"
             findings.add("hash_mismatch", "error", f"artifacts/{escape_name(name)}", message)
-    return Sources(chunks, frozenset(conflicting), files.artifacts, anchors)
+    return Sources(chunks, frozenset(conflicting), files.artifacts, anchors, stores_chunks=stores_chunks, broken=broken)
 
 
 def check_ledger(
@@ -92,7 +103,6 @@ def check_ledger(
     checks, valid = ledger.checks, ledger.valid
     first: dict[str, dict[str, Any]] = {}
     filed: list[dict[str, Any]] = []  # records that are valid by themselves
-    unstored = 0
     for pointer, record in evidence_records(output):
         identity = record.get("evidence_id") if type(record) is dict else None
         if type(identity) is not str or not identity.strip():
@@ -104,7 +114,6 @@ def check_ledger(
             if check.level is not None:
                 valid[identity] = check.level
                 filed.append(record)
-                unstored += check.level == "structural"
             else:
                 findings.add(str(check.failure), "error", OUTPUT, f"{identity}: {check.message}", pointer)
         elif not equal_values(first[identity], record):
@@ -113,9 +122,6 @@ def check_ledger(
             checks[identity] = EvidenceCheck(None, "conflicting_id", message)
             findings.add("conflicting_id", "error", OUTPUT, message, pointer)
     ledger.empty, thin = _weak_records(filed, sources)
-    if unstored and sources.chunks:
-        message = f"{unstored} record(s) cite chunks whose text is not among those stored: only their form was checked"
-        findings.add("chunk_not_stored", "warning", CHUNKS, message)
     outside = [*valid.values()].count("chain")
     if outside and sources.anchors:
         message = f"{outside} record(s) rest on stored artifacts that are not in the evaluator's corpus"
@@ -132,8 +138,8 @@ def _weak_records(records: list[dict[str, Any]], sources: Sources) -> tuple[dict
     thin = 0
     ids_by_quote: dict[str, dict[str, list[str]]] = {}  # of short quotes, and by chunk
     for record in records:
-        quote, identity, chunk_id = record.get("quote"), record["evidence_id"], record["chunk_id"]
-        chunk = sources.chunks.get(chunk_id)
+        quote, identity, chunk = record.get("quote"), record["evidence_id"], sources.chunk_of(record)
+        chunk_id = str(record.get("chunk_id")) if chunk is None else chunk["chunk_id"]
         size = len(quote) if quote is not None else record["span"]["end"] - record["span"]["start"]
         if size < _SHORT_QUOTE:
             thin += _is_thin(quote) if quote is not None else size < _FEW_CHARACTERS
@@ -170,9 +176,6 @@ def evidence_records(output: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _note_chunk(line: int, value: object, findings: RunFindings) -> None:
-    if isinstance(value, BadLine):
-        findings.add("bad_chunk", "error", CHUNKS, str(value), line=line)
-        return
     if findings.is_full("bad_chunk", "error"):
         findings.count("bad_chunk", "error", len(wrong_fields(Chunk, value)) if type(value) is dict else 1)
         return
@@ -180,6 +183,8 @@ def _note_chunk(line: int, value: object, findings: RunFindings) -> None:
         findings.add("bad_chunk", "error", CHUNKS, problem.message, problem.pointer, line)
 
 
+MAX_LISTED = 1_000  # of the claims that are not covered and the ids that are missing, in the record of a run
+_MAX_CITED = 3  # records that a message names
 MANY_RECORDS = 8  # records; fewer are no sign of anything
 _MANY_CLAIMS = 16
 
@@ -201,10 +206,10 @@ class Claims:
     candidate: int = 0
     retracted: int = 0
     unreadable: int = 0
-    cited: set[str] = field(default_factory=set)  # by claims that are not retracted
-    cited_by_verified: set[str] = field(default_factory=set)
+    cited: set[str] = field(default_factory=set)  # by verified claims: citing in a candidate costs nothing
     entries: list[CountedClaim] = field(default_factory=list)
     covered_numbers: list[int] = field(default_factory=list)  # places of the covered claims in the output
+    uncovered: list[str] = field(default_factory=list)  # the ids of the first verified claims that are not covered
 
 
 def check_claims(entries: list[Any], log: EventLog, ledger: EvidenceChecks, findings: RunFindings) -> Claims:
@@ -219,23 +224,21 @@ def check_claims(entries: list[Any], log: EventLog, ledger: EvidenceChecks, find
         status = _claim_status(claim, name, number, log, findings)
         if status is None:
             claims.unreadable += 1
-            claims.verified += 1
+            _count_uncovered(claims, name, number, "its status cannot be read", findings)
             continue
         statement, cited = claim.get("statement"), cited_ids(claim)
         claims.entries.append(CountedClaim(statement if type(statement) is str else "", status, cited))
         if name in conflicting and (conflicting[name] or status == "verified"):
-            claims.verified += 1  # uncovered, whatever this copy of it says
-            continue
+            _count_uncovered(claims, name, number, "another claim has its id", findings)
+            continue  # whatever this copy of it says
         if status == "retracted":
             claims.retracted += 1
             continue
-        claims.cited.update(cited)
         if status == "candidate":
             claims.candidate += 1
             continue
-        claims.verified += 1
-        claims.cited_by_verified.update(cited)
-        _count_coverage(claims, cited, number, ledger, findings, has_id=name is not None and name.strip() != "")
+        claims.cited.update(cited)
+        _count_coverage(claims, name if name and name.strip() else None, cited, number, ledger, findings)
     _add_unlisted(claims, {*names}, log, findings)
     _note_repetition(claims, ledger, findings)
     return claims
@@ -288,8 +291,17 @@ def _claim_status(claim: object, name: str | None, number: int, log: EventLog, f
     return counted
 
 
+def _count_uncovered(claims: Claims, name: str | None, number: int, why: str, findings: RunFindings) -> None:
+    """Count a verified claim that is not covered."""
+    claims.verified += 1
+    if len(claims.uncovered) < MAX_LISTED:
+        claims.uncovered.append(limit_length(name or f"/claims/{number}"))
+    message = f"the claim {name or number} is verified and not covered: {why}"
+    findings.add("claim_not_covered", "error", OUTPUT, message, f"/claims/{number}")
+
+
 def _count_coverage(
-    claims: Claims, cited: list[str], number: int, ledger: EvidenceChecks, findings: RunFindings, *, has_id: bool
+    claims: Claims, name: str | None, cited: list[str], number: int, ledger: EvidenceChecks, findings: RunFindings
 ) -> None:
     """Count a verified claim as covered if it has an id and cites a valid record."""
     covered = False
@@ -299,22 +311,25 @@ def _count_coverage(
         elif identity not in ledger.checks:
             message = f"{identity} is not in this run's ledger"
             findings.add("dangling_ref", "error", OUTPUT, message, f"/claims/{number}/evidence_ids")
-    if has_id and covered:
+    if name is not None and covered:
+        claims.verified += 1
         claims.covered += 1
         claims.covered_numbers.append(number)
-    else:
-        words = "a verified claim without a valid evidence record" if has_id else "a verified claim without a claim_id"
-        findings.add("claim_not_covered", "error", OUTPUT, words, f"/claims/{number}")
+        return
+    why = ", ".join(f"{identity} is {ledger.status(identity)}" for identity in cited[:_MAX_CITED])
+    more = f" and {len(cited) - _MAX_CITED} more" if len(cited) > _MAX_CITED else ""
+    why = f"{why}{more}" if cited else "it cites no record"
+    _count_uncovered(claims, name, number, "it has no claim_id" if name is None else why, findings)
 
 
 def _add_unlisted(claims: Claims, names: set[str | None], log: EventLog, findings: RunFindings) -> None:
     """Verified claims that the log shows and the output does not list are uncovered claims."""
     for name in log.own.statuses | log.foreign.statuses:
         if name not in names and "verified" in log.statuses(name):
-            claims.verified += 1
             claims.unreadable += 1
-            message = f"the log has the claim {name} verified; the output does not list it"
-            findings.add("contradiction", "error", OUTPUT, message, "/claims")
+            why = "the log has it verified, the output does not list it"
+            findings.add("contradiction", "warning", OUTPUT, f"the claim {name}: {why}", "/claims")
+            _count_uncovered(claims, name, len(names), why, findings)
 
 
 def _note_repetition(claims: Claims, ledger: EvidenceChecks, findings: RunFindings) -> None:
@@ -373,8 +388,13 @@ class JudgedRun:
         return [identity for identity in self.query.required if identity in self.ledger.valid] if self.query else []
 
     @cached_property
+    def missing_ids(self) -> list[str]:
+        """The required ids that are not in the ledger as valid records, in their order."""
+        return sorted(self.query.required - {*self.found_ids}) if self.query else []
+
+    @cached_property
     def uncited(self) -> int:
-        """How many records of the ledger no claim cites."""
+        """How many records of the ledger no verified claim cites."""
         return len(self.ledger) - len(self.claims.cited & self.ledger.checks.keys())
 
 
@@ -402,7 +422,9 @@ def note_suspicions(run: JudgedRun, findings: RunFindings) -> None:
     """Add warnings about ledgers that look like a whole corpus, false abstentions, and evidence without a claim."""
     records, required = len(run.ledger), len(run.found_ids)
     if records >= MANY_RECORDS and run.uncited * 4 >= records * 3:
-        message = f"{run.uncited} of {records} evidence records are cited by no claim: is this the whole corpus?"
+        message = (
+            f"{run.uncited} of {records} evidence records are cited by no verified claim: is this the whole corpus?"
+        )
         findings.add("uncited_ledger", "warning", OUTPUT, message, "/evidence")
     if run.query is None or not run.query.sufficient:
         return
@@ -415,6 +437,22 @@ def note_suspicions(run: JudgedRun, findings: RunFindings) -> None:
     if required and not run.claims.verified:
         message = f"{required} required id(s) are filed as evidence, and no claim is verified"
         findings.add("nothing_verified", "warning", OUTPUT, message, "/claims")
+
+
+def note_failures(run: JudgedRun, findings: RunFindings) -> None:
+    """Name each required id that is missing, and a run that does not abstain where it must."""
+    for identity in run.missing_ids:
+        findings.add(
+            "missing_id", "error", OUTPUT, f"{identity} is required, and {run.ledger.status(identity)}", "/evidence"
+        )
+    if run.query is None or run.query.sufficient:
+        return
+    if run.stop_reason != ABSTAINED:
+        message = f"the evidence is not sufficient, and the run stops with {run.stop_reason} in place of {ABSTAINED}"
+        findings.add("failed_abstention", "error", OUTPUT, message, "/stop_reason")
+    elif run.claims.verified:
+        message = f"the evidence is not sufficient, and the run verifies {count_text(run.claims.verified, 'claim')}"
+        findings.add("failed_abstention", "error", OUTPUT, message, "/claims")
 
 
 MAX_QUOTES = 50  # of one item
@@ -476,9 +514,9 @@ class _QuoteItems:
         self._places: dict[str, TextRange] = {}  # by the id of the record
 
     def item(self, record: dict[str, Any]) -> QuoteItem:
-        chunk, quote = self._sources.chunks.get(record["chunk_id"]), record.get("quote") or ""
-        artifact = None if chunk is not None else self._sources.named_artifact(record.get("provenance"))
-        text = chunk["text"] if chunk is not None else artifact.text if artifact is not None else None
+        sources, quote = self._sources, record.get("quote") or ""
+        chunk, artifact = sources.chunk_of(record), sources.named_artifact(record.get("provenance"))
+        text = chunk["text"] if chunk is not None else sources.artifact_text(artifact) if artifact is not None else None
         if text is None:
             return {"text": quote}
         start, end = self._place(record, text)

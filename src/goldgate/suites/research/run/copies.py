@@ -56,7 +56,7 @@ def fingerprints(run: JudgedRun) -> tuple[bytes, bytes]:
     texts = [claim.statement for claim in others if claim.status != "verified"]
     quotes = [record.get("quote") for record in run.output.get("evidence") or () if type(record) is dict]
     texts += [quote for quote in quotes if type(quote) is str]
-    texts += [manifest["retrieval_query"] for manifest in manifests]
+    texts += map(_asked_text, manifests)
     whole = _short_digest((answer, values, len(manifests), letter_profile("".join(texts))))
     return answer if verified else whole, whole
 
@@ -103,10 +103,10 @@ def _record_contents(output: dict[str, Any], sources: Sources, required: frozens
 
 
 def _quote_content(record: dict[str, Any], sources: Sources) -> str:
-    quote, span, chunk_id = record.get("quote"), record.get("span"), record.get("chunk_id")
+    quote, span = record.get("quote"), record.get("span")
     if type(quote) is str:
         return _plain_text(quote)
-    chunk = sources.chunks.get(chunk_id) if type(chunk_id) is str else None
+    chunk = sources.chunk_of(record)
     if type(span) is not dict:
         return ""
     start, end = span.get("start"), span.get("end")
@@ -117,8 +117,15 @@ def _quote_content(record: dict[str, Any], sources: Sources) -> str:
 
 
 def _manifest_content(manifest: dict[str, Any]) -> str:
-    counts = f"{len(manifest['candidate_chunk_ids'])}{_FIELD_SEPARATOR}{len(manifest['selected_chunk_ids'])}"
-    return f"{_plain_text(manifest['retrieval_query'])}{_FIELD_SEPARATOR}{counts}"
+    chunk_ids = (manifest.get(name) for name in ("candidate_chunk_ids", "selected_chunk_ids"))
+    counts = [str(len(ids)) if type(ids) is list else "" for ids in chunk_ids]
+    return _FIELD_SEPARATOR.join((_plain_text(_asked_text(manifest)), *counts))
+
+
+def _asked_text(manifest: dict[str, Any]) -> str:
+    """What a step asked; manifests that need not be complete may have anything in its place."""
+    asked = manifest.get("retrieval_query")
+    return asked if type(asked) is str else ""
 
 
 def _plain_text(text: str) -> str:

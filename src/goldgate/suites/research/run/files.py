@@ -58,8 +58,11 @@ class Artifact(NamedTuple):
     data: bytes
     sha256: str
 
+    @property
     def text(self) -> str | None:
-        """The bytes as text; None if they are not UTF-8: a PDF, an image."""
+        """The bytes as text; None if they are not plain UTF-8: a PDF, UTF-16, an image."""
+        if self.data.startswith(b"%PDF-") or b"\0" in self.data:
+            return None
         try:
             return self.data.decode("utf-8-sig")
         except UnicodeDecodeError:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 
 from goldgate.core.finding import RunFindings, Severity
 from goldgate.shape.validation import problems, type_test, wrong_fields
-from goldgate.suites.research.contracts import Event, Manifest, Status, StopReason
+from goldgate.suites.research.contracts import Event, Manifest, RecordedManifest, Status, StopReason
 from goldgate.suites.research.run.files import (
     EVENTS,
     MANIFEST_LINES,
@@ -32,10 +32,10 @@ _STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
 
 @dataclass(slots=True)
 class LoggedOutcome:
-    """What events say of one run: its objectives in their order, the last stop reason, each claim's last status."""
+    """What events say of one run: its objectives and stop reasons in their order, each claim's last status."""
 
     objectives: dict[str, None] = field(default_factory=dict)
-    stop_reason: str | None = None
+    stop_reasons: dict[str, None] = field(default_factory=dict)
     statuses: dict[str, str] = field(default_factory=dict)
 
 
@@ -116,8 +116,9 @@ def normalize_stop_reason(reason: str) -> str | None:
 
 def _read_payload(payload: dict[str, Any], outcome: LoggedOutcome, line: int, findings: RunFindings) -> None:
     """Note the stop reason, the claim's status and the objective of one event."""
-    if type(reason := payload.get("stop_reason")) is str:
-        outcome.stop_reason = normalize_stop_reason(reason) or outcome.stop_reason
+    reason = payload.get("stop_reason")
+    if type(reason) is str and (normalized := normalize_stop_reason(reason)) is not None:
+        outcome.stop_reasons.setdefault(normalized)
     claim = payload.get("claim_id")
     if type(claim) in (str, int) and "status" in payload:
         status = normalize_status(payload["status"])
@@ -158,7 +159,7 @@ def _note_bad_line(log: EventLog, line: int, event: object, findings: RunFinding
     return unknown_steps > 0
 
 
-_manifest_fits = type_test(Manifest)
+_manifest_fits, _recorded_fits = type_test(Manifest), type_test(RecordedManifest)
 _MAX_NAMED_STEPS = 5
 _MAX_PROBLEMS = 1_000  # that are looked for in each list of a manifest
 _MAX_STEPS = 2**64 - 1  # as JSON readers take them; a step number above it is a mistake
@@ -177,15 +178,18 @@ class StepCounts(NamedTuple):
 
 
 def count_steps(
-    files: RunFiles, log: EventLog, listed_steps: object, findings: RunFindings, *, manifests_kept: bool
+    files: RunFiles, log: EventLog, listed_steps: object, findings: RunFindings, *, kept: bool, complete: bool
 ) -> StepCounts:
-    """Count the steps of the log and those that the output lists, with the gaps between them, and their manifests."""
+    """Count the steps of the log and those that the output lists, with the gaps between them, and their manifests.
+
+    `complete` says whether a manifest needs all its fields; where none are `kept`, steps without one are no finding.
+    """
     steps = set(log.steps)
     lost = log.missing or log.torn or log.damaged
-    if log.missing and not any(unread.file == EVENTS for unread in files.unread):
-        findings.add("log_missing", "error", EVENTS, "there is no event log: its steps are not known")
+    if log.missing:
+        findings.add("log_missing", "error", EVENTS, "the event log is missing or unreadable: its steps are unknown")
     lost |= _add_listed(listed_steps, steps, log, findings)
-    manifests = _manifest_by_step(files, log.run_id, findings)
+    manifests = _manifest_by_step(files, log.run_id, findings, Manifest if complete else RecordedManifest)
     gaps = _count_gaps(steps, findings)
     if not steps and not lost:
         lost = True
@@ -195,7 +199,7 @@ def count_steps(
         findings.add("orphan_manifest", "warning", file, f"a manifest of step {step}, which the run did not have")
     in_order = sorted(steps)
     missing = [step for step in in_order if step not in manifests]
-    if missing and manifests_kept:
+    if missing and kept:
         findings.add("manifest_missing", "error", EVENTS, f"no manifest of {_step_names(missing)}")
     recorded = [manifests[step][1] for step in in_order if step in manifests and manifests[step][1] is not None]
     return StepCounts(min(len(steps) + gaps + lost, _MAX_STEPS), len(orphans), recorded)
@@ -218,20 +222,30 @@ def _add_listed(listed_steps: object, steps: set[int], log: EventLog, findings: 
     return unreadable
 
 
-def _manifest_by_step(files: RunFiles, run_id: str | None, findings: RunFindings) -> dict[int, tuple[str, Any]]:
+def _note_manifest(file: str, line: int | None, value: object, contract: Any, findings: RunFindings) -> None:
+    """Note what a stored value lacks of a manifest."""
+    if isinstance(value, BadLine):
+        findings.add("bad_manifest", "error", file, str(value), line=line)
+    elif findings.is_full("bad_manifest", "error"):
+        findings.count("bad_manifest", "error", at_least=True)  # its fields and lists may have several
+    else:
+        takes = "; research.manifest: recorded takes manifests without it" if _recorded_fits(value) else ""
+        for number, problem in enumerate(problems(contract, value, most=_MAX_PROBLEMS), 1):
+            message = f"{problem.pointer.lstrip('/') or 'the manifest'}: {problem.message}{takes}"
+            findings.add("bad_manifest", "error", file, message, problem.pointer, line)
+            if number == _MAX_PROBLEMS:
+                findings.count("bad_manifest", "error", 0, at_least=True)
+
+
+def _manifest_by_step(
+    files: RunFiles, run_id: str | None, findings: RunFindings, contract: type[RecordedManifest]
+) -> dict[int, tuple[str, Any]]:
     """File and manifest of each step; None for the manifest where two contradict each other."""
     manifests: dict[int, tuple[str, Any]] = {}
+    fits = _recorded_fits if contract is RecordedManifest else _manifest_fits
     for file, line, value in read_manifests(files):
-        if not _manifest_fits(value):
-            if isinstance(value, BadLine):
-                findings.add("bad_manifest", "error", file, str(value), line=line)
-            elif findings.is_full("bad_manifest", "error"):
-                findings.count("bad_manifest", "error", at_least=True)  # its fields and lists may have several
-            else:
-                for number, problem in enumerate(problems(Manifest, value, most=_MAX_PROBLEMS), 1):
-                    findings.add("bad_manifest", "error", file, problem.message, problem.pointer, line)
-                    if number == _MAX_PROBLEMS:
-                        findings.count("bad_manifest", "error", 0, at_least=True)
+        if not fits(value):
+            _note_manifest(file, line, value, contract, findings)
             continue
         if run_id is not None and value["run_id"] != run_id:
             message = f"a manifest of run {value['run_id']}"

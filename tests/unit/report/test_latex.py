@@ -1,9 +1,7 @@
-"""LaTeX and CSV: whatever stands in the data is text there, and no command, comment, column or formula."""
+"""LaTeX: whatever stands in the data is text there, and no command, comment or column."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 
 from hypothesis import given
@@ -51,11 +49,6 @@ def page(text: str) -> Page:
     return Page("suite", subject=text, sections=(Section(text, (table,)),), origin=ReportOrigin((), text))
 
 
-def test_csv_says_how_gates_are_judged_together() -> None:
-    rows = list(csv.DictReader(io.StringIO(render_page(Page("suite", gates=(), gates_note="by Holm's rule"), "csv"))))
-    assert rows == [{"section": "Gates", "text": "by Holm's rule"}]
-
-
 @cases("text", [HOSTILE, "a\nb\r\n\\end{table}", "[1]", "*"])
 def test_a_latex_table_keeps_its_columns(text: str) -> None:
     shown = render_page(page(text), "latex")
@@ -66,20 +59,6 @@ def test_a_latex_table_keeps_its_columns(text: str) -> None:
     assert not any(row.startswith(("[", "*")) for row in rows)
     comments = [line for line in shown.splitlines() if line.startswith("% ")]
     assert "\n".join(comments).count("signature") == 1
-
-
-@cases("text", ["=1+1", "+A1", "-2", "@SUM(A1)", " =1", '=HYPERLINK("x")', "\t=1"])
-def test_no_cell_is_a_formula(text: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(render_page(page(text), "csv"))))
-    cells = [cell for row in rows for cell in (*row.keys(), *row.values())]
-    formulas = {cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))}
-    assert formulas == {"-0.25", "-0.5"}  # numbers
-    assert any(row["name"].lstrip("'").strip() == text.strip() or "\\x09" in row["name"] for row in rows)
-
-
-def test_csv_has_every_digit() -> None:
-    rows = list(csv.DictReader(io.StringIO(render_page(page("x"), "csv"))))
-    assert (rows[0]["value"], rows[0]["low"], rows[0]["high"], rows[0]["best"]) == ("-0.25", "-0.5", "0.1", "yes")
 
 
 def test_a_minus_sign_is_one_in_latex() -> None:
