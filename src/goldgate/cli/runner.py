@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from functools import cached_property, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
@@ -399,8 +400,10 @@ def _publish(folder: OutFolder, job: Job, output: _JobOutput, run: Mapping[str, 
 
     if job.report is not None and os.path.isfile(job.report) and not is_report_of(job.report, job.out):
         remove_file(Path(job.report))  # else a kill from here on leaves another verdict there than in the folder
-    files = {RUN_JSON: render_json(run)}
+    files = {}
     for name, format in job.files.items():
         text = output.rendered(format, printed=False)
         files[name] = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+    pages = {name: sha256(files[name]).hexdigest() for name, format in job.files.items() if format != JSON}
+    files[RUN_JSON] = render_json({**run, "pages": pages})
     folder.publish(files, with_samples=not isinstance(output.outcome, GoldgateError))

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from goldgate.core.gate import Verdict
 from goldgate.errors import ConfigError, InputError, Place, describe_value
@@ -254,6 +254,12 @@ class RunOrigin:
             return ""
         return f"{started:%Y-%m-%d %H:%M} UTC"
 
+    def page_digest(self, name: str) -> str | None:
+        """The sha256 of a page that was written with run.json."""
+        pages = (self.run or {}).get("pages")
+        digest = pages.get(name) if isinstance(pages, dict) else None
+        return digest if type(digest) is str else None
+
     def input_paths(self, kind: str) -> list[str]:
         """The paths of an input."""
         inputs = (self.run or {}).get("inputs")
@@ -271,34 +277,26 @@ def load_origin(folder: Path) -> RunOrigin:
     file = folder / RUN_FILE
     if not file.exists():
         return RunOrigin(folder, None)
-    run = load_json(file, "run").value
+    run = load_json(file, "run")
     if not isinstance(run, dict):
         raise InputError("run.malformed", "not as goldgate wrote it", place=Place(str(file)), found=describe_value(run))
     return RunOrigin(folder, run)
 
 
-def load_comparison(file: Path) -> tuple[bytes, ComparisonReport]:
-    """The bytes of comparison.json and the decoded comparison; an InputError if it is missing or incomplete."""
-    data, value = load_json(file, COMPARISON)
+def load_comparison(file: Path) -> ComparisonReport:
+    """A stored comparison.json; an InputError if it is missing or incomplete."""
+    value = load_json(file, COMPARISON)
     if isinstance(value, dict) and value.get("status") == Verdict.SYSTEM_ERROR:
         raise InputError(
             "report.system_error", "this comparison has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))
         )
     require_type(value, ComparisonReport, COMPARISON, str(file))
-    return data, cast(ComparisonReport, value)
+    return cast(ComparisonReport, value)
 
 
-class StoredJson(NamedTuple):
-    """A JSON file as it stands, and its value."""
-
-    data: bytes
-    value: Any
-
-
-def load_json(file: Path, kind: str) -> StoredJson:
-    """A JSON file, read strictly."""
-    data = read_bytes(file, kind, most=MAX_REPORT_BYTES)
-    return StoredJson(data, parse_json(decode_text(data, str(file), kind), str(file), kind))
+def load_json(file: Path, kind: str) -> Any:
+    """The value of a JSON file, read strictly."""
+    return parse_json(decode_text(read_bytes(file, kind, most=MAX_REPORT_BYTES), str(file), kind), str(file), kind)
 
 
 def short_digests(digests: Iterable[str]) -> str:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 SHOWN_CHARACTERS = 100  # of a value
 ABSENT = "nothing"
-_LAYOUT_NOTE = "the values are the same; the file is not formatted as goldgate writes it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +48,10 @@ def compare_values(file: str, stored: Any, recomputed: Any, pointer: str = "") -
     return next(_value_differences(file, stored, recomputed, pointer), None)
 
 
-def compare_json(file: str, stored: bytes, recomputed: bytes, last: str | None = None) -> FileDifference | None:
-    """The first difference of two JSON files, in the part `last` only if there is none before.
-
-    They must be the same bytes: a key that stands twice can be read in two ways.
-    """
-    if stored == recomputed:
-        return None
-    value, again = json.loads(stored), json.loads(recomputed)
-    return (
-        compare_values(file, _without(value, last), _without(again, last))
-        or compare_values(file, value, again)
-        or replace(_line_difference(file, stored, recomputed), note=_LAYOUT_NOTE)
-    )
-
-
-def compare_text(file: str, stored: bytes, recomputed: bytes) -> FileDifference | None:
-    """The first line that differs."""
-    return None if stored == recomputed else _line_difference(file, stored, recomputed)
+def compare_json(file: str, stored: Any, recomputed: bytes, last: str | None = None) -> FileDifference | None:
+    """The first difference of a decoded file and the JSON that it should be, in the part `last` only if no other."""
+    again = json.loads(recomputed)
+    return compare_values(file, _without(stored, last), _without(again, last)) or compare_values(file, stored, again)
 
 
 def compare_records(file: str, stored: Iterable[bytes], recomputed: Iterable[bytes]) -> FileDifference | None:
@@ -79,12 +64,6 @@ def compare_records(file: str, stored: Iterable[bytes], recomputed: Iterable[byt
             difference = difference or FileDifference(file, _line_text(mine), _line_text(again))
             return replace(difference, line=number, id=_identity(other) or _identity(value))
     return None
-
-
-def _line_difference(file: str, stored: bytes, recomputed: bytes) -> FileDifference:
-    lines = zip_longest(stored.split(b"\n"), recomputed.split(b"\n"))
-    number, (mine, again) = next((n, pair) for n, pair in enumerate(lines, 1) if pair[0] != pair[1])
-    return FileDifference(file, _line_text(mine), _line_text(again), line=number)
 
 
 def _value_differences(file: str, stored: Any, recomputed: Any, pointer: str) -> Iterator[FileDifference]:

@@ -1,7 +1,7 @@
 """Verify what is stored at a path: a result, the sums of its records, a comparison or a baseline.
 
 A result or comparison is recomputed from its inputs, a baseline from its reports; then each stored file is compared
-with what came out.
+with what came out. Pages only repeat a report: their bytes must have the digests that run.json has.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
-from functools import partial
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from goldgate.comparison import compare_systems
-from goldgate.core.evaluation import Evaluation, render_json
+from goldgate.core.evaluation import render_json
 from goldgate.core.metric import Metric, floor_quotient, metric_sections
-from goldgate.core.suite import Input, Plan, parse_signature
+from goldgate.core.suite import Input, parse_signature
 from goldgate.core.sums import UnitSums
-from goldgate.core.unit_page import InputLookup
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
-from goldgate.files.reading import pipe_opener, read_bytes, read_failure, read_part
+from goldgate.files.reading import pipe_opener, read_bytes, read_failure
 from goldgate.pipeline import evaluate_suite
 from goldgate.readers.stored_result import (
     MAX_REPORT_BYTES,
@@ -38,10 +37,6 @@ from goldgate.readers.stored_result import (
     require_type,
 )
 from goldgate.readers.unit_records import UnitTable
-from goldgate.report import describe_report, name_files, render, render_page
-from goldgate.report.html import render_html
-from goldgate.report.html.units import UnitSelection, worst_units
-from goldgate.report.svg import comparison_page
 from goldgate.runs.baseline import BASELINE_KIND as BASELINE
 from goldgate.runs.baseline import load_baseline, make_baseline
 from goldgate.runs.contracts import BaselineFolderRecord, BaselineRecord
@@ -65,7 +60,6 @@ from goldgate.runs.sources import (
 from goldgate.runs.units import metrics_from_sums, ratio_measures, sum_records, unpack_units
 from goldgate.stats.interval import GROUP, metric_with_interval
 from goldgate.suites import all_suites
-from goldgate.suites.worst_units import WorstUnits
 from goldgate.verification import (
     ABSENT,
     ChangedSetting,
@@ -73,7 +67,6 @@ from goldgate.verification import (
     Verification,
     compare_json,
     compare_records,
-    compare_text,
     compare_values,
 )
 from goldgate.verification.gates import gate_differences, numbers_of
@@ -154,8 +147,7 @@ def _require_inputs_of(suite: Any, input_paths: InputPaths) -> None:
             )
 
 
-REPORT_HTML = "report.html"
-RENDERED: dict[str, Literal["markdown", "junit"]] = {"report.md": "markdown", "junit.xml": "junit"}
+REPORT_PAGES = ("report.md", "report.html", "junit.xml")
 _RUN = "run.json: its times and places cannot be recomputed"
 _GENERATION = "/generation of report.json: it comes from the journal of the answers, not from the predictions"
 _REPORT_ONLY = "files beside the report: only the report was named"
@@ -169,17 +161,10 @@ def verify_result(result: StoredResult, paths: InputPaths, workers: int = 1) -> 
     protocol = next(iter(paths["protocol"]), None)
     inputs = {kind: files for kind, files in paths.items() if kind != "protocol"}
     with tempfile.TemporaryFile() as records:
-        selections: list[UnitSelection] = []
-        read = partial(read_part, records)
-
-        def look(evaluation: Evaluation, plan: Plan, lookup: InputLookup, worst: WorstUnits) -> None:
-            selections.append(worst_units(result.suite, plan, evaluation, worst, read, lookup))
-
         try:
             again = evaluate_suite(
-                result.suite, inputs, protocol,
-                workers=workers, written=[str(result.folder)], records=records, finished=look,
-            )  # fmt: skip
+                result.suite, inputs, protocol, workers=workers, written=[str(result.folder)], records=records
+            )
         except GoldgateError as error:
             changed = changed_files(result.suite, result.report["inputs"], paths)
             if not changed:
@@ -189,24 +174,18 @@ def verify_result(result: StoredResult, paths: InputPaths, workers: int = 1) -> 
             )
         report = _with_stored_generation(again.report, result.report)
         records.seek(0)
-        return _compare_files(result, report, records, selections[0], paths)
+        return _compare_files(result, report, records, paths)
 
 
-def _compare_files(
-    result: StoredResult, report: SuiteReport, records: IO[bytes], selection: UnitSelection, paths: InputPaths
-) -> Verification:
+def _compare_files(result: StoredResult, report: SuiteReport, records: IO[bytes], paths: InputPaths) -> Verification:
     origin = origin_of(result)
     alone = origin.run is None and not result.records.exists()
-    differences = [compare_json(result.file.name, result.data, render_json(report), last="inputs")]
+    differences = [compare_json(result.file.name, result.report, render_json(report), last="inputs")]
     compared = [result.file.name]
     if not alone:
-        names = paths if origin.run is None else {kind: origin.input_paths(kind) for kind in paths}
-        texts = {name: render(report, format) for name, format in RENDERED.items()}
-        differences += [_file_difference(result.folder / name, "report", text) for name, text in texts.items()]
-        differences.append(_file_difference(result.records, "records", records))
-        page = render_html(name_files(describe_report(report), names), selection)
-        differences.append(_file_difference(result.folder / REPORT_HTML, "report", page))
-        compared += [*RENDERED, result.suite.records, REPORT_HTML]
+        differences.append(_record_difference(result.records, records))
+        differences += _page_differences(origin, REPORT_PAGES)
+        compared += [result.suite.records, *REPORT_PAGES]
     not_compared = [_REPORT_ONLY] if alone else [_RUN]
     if "generation" in result.report:
         not_compared.append(_GENERATION)
@@ -229,18 +208,25 @@ def _with_stored_generation(report: SuiteReport, stored: SuiteReport) -> SuiteRe
     return {**report, "signature": f"{report['signature']}|{generation['signature']}", "generation": generation}
 
 
-def _file_difference(file: Path, kind: str, recomputed: str | Iterable[bytes]) -> FileDifference | None:
-    """The first difference of a stored text, or of stored records, to what was recomputed."""
+def _record_difference(file: Path, recomputed: Iterable[bytes]) -> FileDifference | None:
+    """The first difference of stored records to what was recomputed."""
     if not file.exists():
         return FileDifference(file.name, ABSENT, "a file")
-    if isinstance(recomputed, str):
-        stored_text = read_bytes(file, kind, most=MAX_REPORT_BYTES)
-        return compare_text(file.name, stored_text, recomputed.encode("utf-8", "backslashreplace"))
     try:
         with open(file, "rb", opener=pipe_opener) as stored:
             return compare_records(file.name, stored, recomputed)
     except OSError as problem:
-        raise read_failure(str(file), kind, problem) from None
+        raise read_failure(str(file), "records", problem) from None
+
+
+def _page_differences(origin: RunOrigin, names: Iterable[str]) -> Iterator[FileDifference]:
+    """Pages that are missing, or not those that were written with run.json."""
+    for name in names:
+        file, written = origin.folder / name, origin.page_digest(name)
+        digest = sha256(read_bytes(file, "page", most=MAX_REPORT_BYTES)).hexdigest() if file.exists() else None
+        if digest is None or digest != written:
+            expected = f"sha256 {written}, as in run.json" if written else "a file with its digest in run.json"
+            yield FileDifference(name, ABSENT if digest is None else f"sha256 {digest}", expected)
 
 
 def _changed_settings(result: StoredResult, report: SuiteReport, origin: RunOrigin) -> Iterator[ChangedSetting]:
@@ -263,7 +249,7 @@ _RESULTS_NOTE = "the results that it compares (verify each of them)"
 
 def verify_comparison(file: Path, input_paths: InputPaths, root: str | None = None, workers: int = 1) -> Verification:
     """Compare the same systems again, and the files that come of it with those that are stored."""
-    data, stored = load_comparison(file)
+    stored = load_comparison(file)
     origin = load_origin(file.parent)
     paths = {
         each.name: [*input_paths.get(each.name, ())]
@@ -281,13 +267,11 @@ def verify_comparison(file: Path, input_paths: InputPaths, root: str | None = No
         common=bool(stored["left_out"]) or not stored["same_gold"],
         workers=workers,
     )
-    report, folder = again.report, file.parent
-    page = comparison_page(report)
+    report = again.report
     differences = [
-        compare_json(file.name, data, again.to_json().encode(), last="systems"),
-        _file_difference(folder / MARKDOWN, COMPARISON, render_page(page, "markdown")),
-        _file_difference(folder / HTML, COMPARISON, render_page(page, "html")),
-        _file_difference(folder / CHANGED, COMPARISON, again.changed_lines()),
+        compare_json(file.name, stored, again.to_json().encode(), last="systems"),
+        _record_difference(file.parent / CHANGED, again.changed_lines()),
+        *_page_differences(origin, (MARKDOWN, HTML)),
     ]
     files = {**paths, **{f"system {source.name}": source.paths for source in sources}}
     return Verification(
@@ -395,7 +379,7 @@ def verify_baseline(file: Path, reports: Sequence[str]) -> Verification:
 
     A baseline folder also has what each unit counted: the record has the digest of that file.
     """
-    data, value = load_json(file, BASELINE)
+    value = load_json(file, BASELINE)
     has_units = isinstance(value, dict) and "units" in value
     require_type(value, BaselineFolderRecord if has_units else BaselineRecord, BASELINE, str(file))
     record = cast(BaselineRecord, value)
@@ -414,7 +398,7 @@ def verify_baseline(file: Path, reports: Sequence[str]) -> Verification:
         again: BaselineRecord = make_baseline_and_units(folders, suites, rate)[0]
     else:
         again = make_baseline(reports, suites, rate)
-    difference = compare_json(file.name, data, render_json(again), last="reports")
+    difference = compare_json(file.name, record, render_json(again), last="reports")
     stored, now = (tuple(sorted(report["sha256"] for report in each["reports"])) for each in (record, again))
     return Verification(
         of="baseline",

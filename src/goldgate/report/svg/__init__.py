@@ -93,7 +93,7 @@ def draw_results(
     if len(paths) > 1:
         comparison = compare_systems(sources, against=against, common=common).report
     elif (file := _comparison_file(Path(paths[0]))) is not None:
-        comparison = load_comparison(file)[1]
+        comparison = load_comparison(file)
     else:
         result = load_result(paths[0], all_suites())
         result.require_consistent()
