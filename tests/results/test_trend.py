@@ -98,7 +98,7 @@ def test_any_suite_and_chosen_metrics(stored: dict[str, Path]) -> None:
     assert (found["suite"], list(found["metrics"])) == ("research", ["golden_recall"])
 
 
-@pytest.mark.parametrize("format", ["text", "markdown", "latex"])
+@pytest.mark.parametrize("format", ["text", "markdown"])
 def test_formats(stored: dict[str, Path], format: str) -> None:
     result = trend(f"main={stored['b']}", f"::error::x={stored['a']}", "--format", format)
     assert result.exit_code == 0

@@ -47,7 +47,7 @@ COMPARISON_FORMATS = {"comparison.md": "markdown", "comparison.html": "html", "c
 @COMMON
 @out_option("Write comparison.json, .md and .html, changed.jsonl and run.json here.")
 @workers_option()
-@format_option(RESULT_FORMATS)
+@format_option((*RESULT_FORMATS, "latex"))
 @BRIEF
 @click.pass_context
 def compare_command(context: click.Context, /, format: str, brief: bool, **options: Any) -> None:
