@@ -28,7 +28,6 @@ from goldgate.cli.options import (
     workers_option,
 )
 from goldgate.cli.out_folder import check_not_input
-from goldgate.cli.process import print_stderr
 from goldgate.cli.runner import Result, command
 from goldgate.errors import ConfigError, Place
 from goldgate.files.writing import write_errors, write_file
@@ -57,17 +56,13 @@ def trend_command(reports: Sequence[str], metrics: Sequence[str]) -> Result:
     Example:
       goldgate trend out/*
 
-    DIR is a folder that a suite wrote with --out, or a report.json; NAME=DIR names it. Other files and folders are
-    passed over; a result without a readable report is an error.
+    DIR is a folder that a suite wrote with --out, or a report.json; NAME=DIR names it.
 
     Exit status: 0 done, 2 the command failed.
     """
     from goldgate.runs.trend import describe_trend, trend
 
-    changes = trend(reports, all_suites(), metrics, pass_over=len(reports) > 1)
-    if changes["passed_over"]:
-        print_stderr(f"passed over, not a result: {', '.join(changes['passed_over'])}")
-    return Result(changes, describe_trend)
+    return Result(trend(reports, all_suites(), metrics), describe_trend)
 
 
 SVG_SUFFIX = ".svg"

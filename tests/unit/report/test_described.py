@@ -159,11 +159,11 @@ def test_metrics_with_the_same_number_look_so_against_each_of_their_gates() -> N
 
 
 def test_a_trend_shows_values_beside_their_gates() -> None:
-    point = {"name": "may", "change": -2 / 3, "gate": {"min": "0.80"}, "verdict": "FAIL"}
     rate = {"value": 0.79996, "numerator": 19_999, "denominator": 25_000}
-    trend: Any = {"suite": "extraction", "reports": [], "metrics": {"strict_f1": [{**point, "measured": rate}]}}
-    page = describe_trend(trend)
-    assert "may     0.79996  -0.6667  FAIL" in render_page(page)
+    point = {"measured": rate, "change": -2 / 3, "gate": {"min": "0.80"}, "verdict": "FAIL"}
+    report = {"name": "may", "status": "FAIL", "signature": "s", "differs_in": [], "metrics": {"strict_f1": point}}
+    page = describe_trend({"suite": "extraction", "reports": [report]})  # type: ignore[typeddict-item]
+    assert "strict_f1  may     0.79996  -0.6667  FAIL" in render_page(page)
 
 
 def check(severity: str, message: str) -> dict[str, Any]:
