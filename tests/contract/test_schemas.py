@@ -36,7 +36,7 @@ LINES = {  # of a run directory, by the name of the file
 def test_the_committed_schemas_are_current() -> None:
     stored = {path.name: path.read_bytes() for path in (ROOT / "contracts").glob("*.json")}
     assert stored == {name: render_json(schema) for name, schema in SCHEMAS.items()}, (
-        "run: goldgate schemas --out contracts"
+        "run: goldgate contracts --out contracts"
     )
 
 

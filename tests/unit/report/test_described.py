@@ -103,7 +103,7 @@ def test_generation_is_shown_with_its_bounds(format: str) -> None:
 def test_an_error_of_any_suite_is_a_page() -> None:
     names = ("code", "message", "file", "line", "field", "expected", "found", "advice")
     problems = [{"pointer": f"/{n}", "expected": "a number", "found": "null"} for n in range(30)]
-    for suite in ("extraction", "research", "check-gold"):
+    for suite in ("extraction", "research", "check"):
         report = {"suite": suite, "error": {**dict.fromkeys(names), "code": "x.y", "problems": problems}}
         text, page = (render(report, format) for format in ("text", "markdown"))
         assert text.startswith(f"SYSTEM_ERROR  goldgate {suite}\n  code  x.y\n")
@@ -168,7 +168,7 @@ def test_a_trend_shows_values_beside_their_gates() -> None:
 
 def check(severity: str, message: str) -> dict[str, Any]:
     finding = {"code": "a.code", "severity": severity, "file": "f.json", "line": 3, "message": message}
-    return {"suite": "validate", "status": "FAIL", "findings": [{**finding, "pointer": "/x", "field": "y", "id": "n"}]}
+    return {"suite": "check", "status": "FAIL", "findings": [{**finding, "pointer": "/x", "field": "y", "id": "n"}]}
 
 
 @cases("format", [*PAGE_FORMATS])
