@@ -150,7 +150,7 @@ def test_imports_and_mappings_are_valid(tmp_path: Path) -> None:
         assert objections("import.schema.json", json.loads(path.read_bytes())) == []
     for name in READY_MAPPINGS:
         assert objections("mapping.schema.json", yaml.safe_load(ready_mapping_text(name))) == []
-    assert objections("mapping.schema.json", {"extends": "otel", "steps": [{"where": {"a": "b"}}]}) == []
-    wrong: list[dict[str, object]] = [{}, {"extends": "otter"}, {"steps": []}, {"extends": "otel", "claim": []}]
+    assert objections("mapping.schema.json", {"extends": "otel", "steps": [{"a": "b"}]}) == []
+    wrong: list[dict[str, object]] = [{"extends": "otter"}, {"steps": [1]}, {"extends": "otel", "claim": []}]
     for mapping in wrong:
         assert objections("mapping.schema.json", mapping) != []
