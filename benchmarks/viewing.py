@@ -82,7 +82,7 @@ def measure_pages(viewed: ViewedFolder, samples: int) -> None:
         places = {"middle": last // 2, "last": last, "sample": samples // 3}
 
         def ask(repeat: int, path: str = path, query: str = query, places: dict[str, int] = places) -> None:
-            answer = site.answer(path.format(**places), query.format(**places, repeat=repeat))
+            answer = site.answer(path.format(**places), query.format(**places))
             assert answer.status == 200, answer.html
 
         seconds = _middle(ask)

@@ -14,7 +14,6 @@ import click
 from goldgate.cli.options import (
     COMMON,
     RESULT_FORMATS,
-    SYSTEM_NAMES,
     Decorator,
     MultiValueCommand,
     ability_options,
@@ -78,7 +77,6 @@ _DRAWN = "; ".join(f"{suite.name}: also {', '.join(suite.drawings)}" for suite i
     click.argument("systems", nargs=-1, required=True, metavar="DIR..."),
     option("--kind kinds", "Draw only this kind. Repeatable. Default: all.", "KIND", multiple=True),
     out_option(f"A file ({SVG_SUFFIX}) for one picture, or a folder. Default: print the picture.", "PATH"),
-    SYSTEM_NAMES,
     option("--against", "System to take differences from. Default: the first.", "NAME"),
     COMMON,
     help=f"""Draw result folders as SVG, for papers, READMEs and web pages.
@@ -98,7 +96,6 @@ def plot_command(
     systems: Sequence[str],
     kinds: Sequence[str],
     out: str | None,
-    names: Sequence[str],
     against: str | None,
     common: bool,
 ) -> str:
@@ -106,7 +103,7 @@ def plot_command(
     from goldgate.runs.sources import find_systems
 
     _require_svg(out)
-    sources = find_systems(systems, names, alone=True)
+    sources = find_systems(systems, alone=True)
     return _write_pictures(draw_results(sources, kinds, against=against, common=common), out)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.options import COMMON, SYSTEM_NAMES, ability_options, choose_ability, input_paths, option, out_option
+from goldgate.cli.options import COMMON, ability_options, choose_ability, input_paths, option, out_option
 from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.process import ProgressLine, print_output
 from goldgate.cli.runner import command
@@ -38,7 +38,6 @@ NO_BROWSER = option("--no-browser", "Only print the address.", is_flag=True)
     click.argument("systems", nargs=-1, required=True, metavar="DIR..."),
     PORT,
     NO_BROWSER,
-    SYSTEM_NAMES,
     COMMON,
     option("--root", "Folder that the paths of the inputs start from now.", "DIR"),
 )
@@ -46,7 +45,6 @@ def view_command(
     systems: Sequence[str],
     port: int,
     no_browser: bool,
-    names: Sequence[str],
     common: bool,
     root: str | None,
 ) -> str:
@@ -64,7 +62,7 @@ def view_command(
     from goldgate.runs.sources import find_systems
 
     require_extra("view", "goldgate view", "h11")
-    sources = find_systems(systems, names, alone=True)
+    sources = find_systems(systems, alone=True)
     with ExitStack() as stack:
         folders = _open(sources, root, stack)
         compared = None
