@@ -121,7 +121,6 @@ def compare(
     schema: str | Path | Mapping[str, Any] | None = None,
     protocol: ProtocolSource = None,
     suite: str | None = None,
-    names: Sequence[str] = (),
     against: str | None = None,
     common: bool = False,
     workers: int = 1,
@@ -137,7 +136,7 @@ def compare(
     all predictions are read.
     """
     return compare_systems(
-        find_systems(_paths(systems), names),
+        find_systems(_paths(systems)),
         gold=_path_list(gold),
         schema=[schema] if isinstance(schema, Mapping) else _path_list(schema),
         protocol=protocol,

@@ -7,26 +7,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from goldgate.core.metric import metrics_by_name
 from goldgate.errors import ConfigError, MachineError, did_you_mean
 
 if TYPE_CHECKING:
-    from goldgate.core.contracts import SuiteMetrics
     from goldgate.core.evaluation import Evaluation
 
 TRACKERS = ("mlflow", "wandb")
-
 # Both packages report their use to their makers unless told not to; these are their own switches.
-_QUIET = {
-    "mlflow": {"MLFLOW_DISABLE_TELEMETRY": "true"},
-    "wandb": {"WANDB_ERROR_REPORTING": "false"},
-}
+_QUIET = {"MLFLOW_DISABLE_TELEMETRY": "true", "WANDB_ERROR_REPORTING": "false"}
 _MAX_NAME_LENGTH, _MAX_TEXT_LENGTH = 200, 5_000  # MLflow takes names of 250 characters, older servers texts of 5,000
 _REPORT = "report.json"
 
@@ -49,98 +43,69 @@ def track(evaluation: Evaluation, tracker: str, *, folder: str | Path | None = N
         ) from problem
 
 
-def require_tracker(tracker: str) -> ModuleType:
+def require_tracker(tracker: str) -> Any:
     """The package of a tracker; an error that says how to install it."""
     if tracker not in TRACKERS:
-        raise ConfigError(
-            "track.unknown",
-            "there is no tracker of this name",
-            expected=", ".join(TRACKERS),
-            found=tracker,
-            advice=did_you_mean(tracker, TRACKERS),
-        )
-    for variable, value in _QUIET[tracker].items():
+        advice = did_you_mean(tracker, TRACKERS)
+        message = "there is no tracker of this name"
+        raise ConfigError("track.unknown", message, expected=", ".join(TRACKERS), found=tracker, advice=advice)
+    for variable, value in _QUIET.items():
         os.environ.setdefault(variable, value)
     try:
         package = import_module(tracker)
         if package.__file__ is None:  # a folder of this name, as both write one
             raise ImportError(f"{tracker} is not a package")
     except ImportError as problem:
-        raise ConfigError(
-            "track.missing",
-            f"tracking with {tracker} needs the package {tracker}, which cannot be imported",
-            found=str(problem),
-            advice=f"pip install {tracker}",
-        ) from None
+        message = f"tracking with {tracker} needs the package {tracker}, which cannot be imported"
+        raise ConfigError("track.missing", message, found=str(problem), advice=f"pip install {tracker}") from None
     return package
 
 
 def _results(evaluation: Evaluation) -> tuple[dict[str, float], dict[str, str]]:
-    """An evaluation as trackers take it: numbers and texts by name."""
-    metrics: dict[str, float] = {}
-    undefined: list[str] = []
-    for name, entry in _measured(evaluation.report):
+    """An evaluation as trackers take it: numbers and texts by name.
+
+    Numbers are every metric, and what gates measured beside them, such as the rate of one event type.
+    """
+    report, metrics, undefined = evaluation.report, dict[str, float](), list[str]()
+    gates: list[Any] = report["gates"]
+    measured = {gate["metric"]: gate["measured"] for gate in gates} | metrics_by_name(report["metrics"])
+    for name, entry in measured.items():
         if entry["value"] is None:
             undefined.append(f"{name}: {entry.get('reason')}")
             continue
+        own = re.sub(r"\W+", "_", name).strip("_")[:_MAX_NAME_LENGTH]  # strict_f1_Attack for strict_f1[Attack]
+        while own in metrics:
+            own += "_"
         ends = entry.get("interval") or {}
-        values = {"": entry["value"], "_low": ends.get("low"), "_high": ends.get("high")}
-        own = _free_name(name, metrics)
-        metrics.update({own + suffix: float(value) for suffix, value in values.items() if value is not None})
-    report = evaluation.report
-    protocol = report.get("protocol") or {}
-    failed = [gate for gate in report["gates"] if gate["verdict"] != "PASS"]
+        values = {own: entry["value"], f"{own}_low": ends.get("low"), f"{own}_high": ends.get("high")}
+        metrics |= {key: float(value) for key, value in values.items() if value is not None}
     texts = {
         "status": evaluation.status,
-        "suite": str(report["suite"]),
-        "protocol": " ".join(str(protocol[key]) for key in ("name", "version") if protocol.get(key)),
-        "signature": str(report.get("signature") or ""),
-        "failed_gates": "; ".join(f"{gate['metric']}: {gate['reason']}" for gate in failed),
+        "suite": report["suite"],
+        "protocol": "{name} {version}".format_map(report["protocol"]),
+        "signature": report["signature"],
+        "failed_gates": "; ".join(f"{gate['metric']}: {gate['reason']}" for gate in gates if gate["verdict"] != "PASS"),
         "undefined": "; ".join(undefined),
     }
     return metrics, {f"goldgate_{key}": text[:_MAX_TEXT_LENGTH] for key, text in texts.items() if text}
 
 
-def _measured(report: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every metric once, and what gates measured beside them, such as the rate of one event type."""
-    entries: dict[str, Any] = {**metrics_by_name(cast("SuiteMetrics", report["metrics"]))}
-    for gate in report["gates"]:
-        entries.setdefault(gate["metric"], gate["measured"])
-    return ((name, entry) for name, entry in entries.items() if isinstance(entry, Mapping) and "value" in entry)
-
-
-def _free_name(name: str, taken: Mapping[str, float]) -> str:
-    """A name of letters, digits and _ that no other metric has: strict_f1_Attack for `strict_f1[Attack]`."""
-    plain = re.sub(r"\W+", "_", name).strip("_")[:_MAX_NAME_LENGTH] or "metric"
-    free, number = plain, 1
-    while any(free + suffix in taken for suffix in ("", "_low", "_high")):
-        number += 1
-        free = f"{plain}_{number}"
-    return free
-
-
 def _log_to_mlflow(mlflow: Any, evaluation: Evaluation, folder: str | None, name: str | None) -> str:
     metrics, texts = _results(evaluation)
     active = mlflow.active_run()
-    run = active or mlflow.start_run(run_name=name)
-    try:
+    with nullcontext(active) if active else mlflow.start_run(run_name=name) as run:
         mlflow.log_metrics(metrics)
         mlflow.set_tags(texts)
         if folder is None:
             mlflow.log_text(evaluation.to_json(), f"goldgate/{_REPORT}")
         else:
             mlflow.log_artifacts(folder, "goldgate")
-    finally:
-        if active is None:
-            mlflow.end_run()
-    return str(run.info.run_id)
+        return str(run.info.run_id)
 
 
 def _log_to_wandb(wandb: Any, evaluation: Evaluation, folder: str | None, name: str | None) -> str:
     metrics, texts = _results(evaluation)
-    active = wandb.run
-    run = active or wandb.init(name=name, job_type="goldgate", mode=_wandb_mode(wandb))
-    try:
+    with nullcontext(wandb.run) if wandb.run else wandb.init(name=name, job_type="goldgate") as run:
         run.summary.update({**metrics, **texts})
         artifact = wandb.Artifact(f"goldgate-{run.id}", type="goldgate-report")
         if folder is None:
@@ -149,18 +114,4 @@ def _log_to_wandb(wandb: Any, evaluation: Evaluation, folder: str | None, name: 
         else:
             artifact.add_dir(folder)
         run.log_artifact(artifact)
-    finally:
-        if active is None:
-            run.finish()
-    return str(run.id)
-
-
-def _wandb_mode(wandb: Any) -> str | None:
-    """Offline where there is no login and no setting of the mode: wandb would ask for a key, or fail."""
-    if "WANDB_MODE" in os.environ or wandb.setup().settings.mode != "online":
-        return None
-    try:
-        logged_in = wandb.login(prompt=False, verify=False)
-    except TypeError:  # before 0.31, a login always asked
-        logged_in = bool(wandb.api.api_key)
-    return None if logged_in else "offline"
+        return str(run.id)

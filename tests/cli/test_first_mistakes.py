@@ -192,7 +192,7 @@ def test_answers_in_order_that_are_too_many_are_counted_not_named(tmp_path: Path
 def test_a_mapping_that_is_nearly_right(folder: Path) -> None:
     for text, words in (
         ("extends: otl", "did you mean otel?"),
-        ("claims: []", "ERROR it needs the setting format"),
+        ("extends: otel\nclaim: []", "did you mean claims?"),
     ):
         (folder / "mapping.yaml").write_text(text)
         found = said("import-runs", str(TRACES / "otel.jsonl"), "--mapping", "mapping.yaml", "--out", "new")

@@ -34,11 +34,11 @@ def test_nothing_printed_steers_a_terminal(
 ) -> None:
     inputs = "--gold gold.jsonl --predictions predictions.jsonl --schema"
     commands = [
-        *(f"extraction {inputs} schema.json --format {name}" for name in ("text", "markdown", "latex", "html")),
+        *(f"extraction {inputs} schema.json --format {name}" for name in ("text", "markdown", "html")),
         f"extraction {inputs} schema.json --format json --out out",
         f"extraction {inputs} typo.json --format json",
         "check gold.jsonl --schema schema.json --format json",
-        f"compare {HOSTILE}=out b=out --format json",
+        *(f"compare {HOSTILE}=out b=out --format {name}" for name in ("json", "latex")),
         f"trend {HOSTILE}=out b=out --format json",
         "power out --detect 0.1 --format json",
         "read predictions.jsonl --format json",

@@ -92,7 +92,7 @@ def test_splits_and_workers_change_nothing_but_digests(tmp_path: Path, a_and_b: 
 def test_predictions_and_folders_give_the_same(a_and_b: Comparison) -> None:
     from .runs import SCHEMA
 
-    scored = compare(MODELS["a"], MODELS["b"], gold=GOLD, schema=SCHEMA, names=("a", "b"), workers=2)
+    scored = compare(f"a={MODELS['a']}", f"b={MODELS['b']}", gold=GOLD, schema=SCHEMA, workers=2)
     assert scored.to_json() == a_and_b.to_json()
 
 

@@ -55,7 +55,7 @@ def test_a_record_of_several_units_counts_as_many_times() -> None:
 
 
 def test_p_values_of_the_main_metrics_are_adjusted_together(stored: Path) -> None:
-    found = compare(stored / "a", stored / "b", stored / "a", names=("a", "b", "c")).report
+    found = compare(stored / "a", stored / "b", f"c={stored / 'a'}").report
     main = [entry for entry in found["comparisons"] if entry["family"] == "main"]
     assert len(main) == 6
     assert [entry["p_adjusted"] for entry in main] == holm([entry["p"] for entry in main])
@@ -69,7 +69,7 @@ def test_the_best_is_marked_only_against_every_other(stored: Path, a_and_b: Comp
     two = a_and_b.report
     assert {system["name"]: system["best_in"] for system in two["systems"]} == {"a": two["headline"], "b": []}
     # With a twin of the best there is no best.
-    three = compare(stored / "a", stored / "b", stored / "a", names=("a", "b", "twin")).report
+    three = compare(stored / "a", stored / "b", f"twin={stored / 'a'}").report
     assert [system["best_in"] for system in three["systems"]] == [[], [], []]
 
 
@@ -177,7 +177,7 @@ def test_without_arguments_what_changed_are_the_types(tmp_path: Path) -> None:
 
 
 def test_equal_systems_have_no_negative_zero(stored: Path) -> None:
-    found = compare(stored / "a", stored / "a", stored / "a", names=("a", "b", "c"), against="c").report
+    found = compare(*(f"{name}={stored / 'a'}" for name in "abc"), against="c").report
     ends = [e["difference"][end] for e in found["comparisons"] if e["difference"] for end in ("low", "high")]
     assert {str(end) for end in ends} == {"0.0"}
 

@@ -13,7 +13,7 @@ from goldgate.runs.sources import find_systems, require_predictions, require_res
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for folder in ("a", "b", "x/run", "y/run", "s/seed-1", "s/seed-2", "s/seed-10", "m@1", "m@2", "n@1", "odd=name"):
+    for folder in ("a", "b", "x/run", "y/run", "s/seed-1", "s/seed-2", "s/seed-10", "odd=name"):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "report.json").touch()
     (tmp_path / "model.jsonl.gz").touch()
@@ -22,8 +22,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def found(*given: str, names: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
-    return {source.name: source.paths for source in find_systems(given, names)}
+def found(*given: str) -> dict[str, tuple[str, ...]]:
+    return {source.name: source.paths for source in find_systems(given)}
 
 
 SEEDS = ("s/seed-1", "s/seed-2", "s/seed-10")
@@ -37,14 +37,11 @@ SEEDS = ("s/seed-1", "s/seed-2", "s/seed-10")
         (("New=a", "b"), {"New": ("a",), "b": ("b",)}),
         (("odd=name", "b"), {"odd=name": ("odd=name",), "b": ("b",)}),
         (("x/run", "y/run"), {"x/run": ("x/run",), "y/run": ("y/run",)}),
-        (("a", "a"), {"a": ("a",), "a (2)": ("a",)}),
         (("a", "s"), {"a": ("a",), "s": SEEDS}),
         (("a", "B=s"), {"a": ("a",), "B": SEEDS}),
         (("a", "B=s/seed-1,s/seed-2"), {"a": ("a",), "B": ("s/seed-1", "s/seed-2")}),
         (("a", "B=s/seed-?"), {"a": ("a",), "B": ("s/seed-1", "s/seed-2")}),
         (("a", "s/seed-?"), {"a": ("a",), "s": ("s/seed-1", "s/seed-2")}),
-        (("m@1", "m@2", "n@1"), {"m": ("m@1", "m@2"), "n": ("n@1",)}),
-        (("m@*", "a"), {"m": ("m@1", "m@2"), "a": ("a",)}),
         (("model.jsonl.gz", "other.v2.jsonl"), {"model": ("model.jsonl.gz",), "other.v2": ("other.v2.jsonl",)}),
     ],
 )
@@ -53,28 +50,19 @@ def test_systems_as_they_are_written(root: Path, given: tuple[str, ...], systems
     assert list(found(*given)) == list(systems)
 
 
-def test_names_are_given_once_for_each(root: Path) -> None:
-    assert list(found("a", "b", names=("old", "new"))) == ["old", "new"]
-
-
 @pytest.mark.parametrize(
-    ("given", "names", "code", "word"),
+    ("given", "code", "word"),
     [
-        (("a",), (), "compare.one_system", "two systems"),
-        (("m@1", "m@2"), (), "compare.one_system", "two systems"),
-        (("X=a", "X=b"), (), "compare.names", "the same name"),
-        (("a", "b"), ("X", "X"), "compare.names", "the same name"),
-        (("a", "b"), ("X",), "compare.names", "once for each system"),
-        (("a", "=b"), (), "compare.bad_name", "needs a name"),
-        (("a", "B=none-*"), (), "compare.no_match", "nothing fits"),
-        (("a", "b", "Y"), ("X",), "compare.names", "once for each system"),  # --name X Y
+        (("a",), "compare.one_system", "two systems"),
+        (("X=a", "X=b"), "compare.names", "the same name"),
+        (("a", "a"), "compare.names", "the same name"),
+        (("a", "=b"), "compare.bad_name", "needs a name"),
+        (("a", "B=none-*"), "compare.no_match", "nothing fits"),
     ],
 )
-def test_what_cannot_be_is_refused(
-    root: Path, given: tuple[str, ...], names: tuple[str, ...], code: str, word: str
-) -> None:
+def test_what_cannot_be_is_refused(root: Path, given: tuple[str, ...], code: str, word: str) -> None:
     with pytest.raises(GoldgateError, match=word) as caught:
-        found(*given, names=names)
+        found(*given)
     assert caught.value.code == code
 
 

@@ -297,7 +297,7 @@ def _error_codes() -> Iterator[str]:
                     yield str(code.value)
                 elif isinstance(code, ast.JoinedStr) and isinstance(code.values[-1], ast.Constant):
                     yield str(code.values[-1].value)
-            elif name == "GoldProblem" and isinstance(code, ast.Constant):  # a finding of check-gold
+            elif name == "GoldProblem" and isinstance(code, ast.Constant):  # a finding of goldgate check
                 yield f"gold.{code.value!s}"
 
 

@@ -22,7 +22,7 @@ def imported(form: str, out: Path) -> dict[str, dict[str, Any]]:
     """The files of each run by its objective, ids of runs and spans left out."""
     result = import_runs([str(TRACES / f"{form}.jsonl")], str(out))
     assert result.passed
-    assert result.mapping.format == form
+    assert result.mapping.name == form
     return {read(run)["output"]["objective"]: read(run) for run in sorted(out.iterdir())}
 
 

@@ -160,7 +160,6 @@ evidence:
 
 def test_records_of_any_form_are_read_by_a_mapping(tmp_path: Path) -> None:
     mapping = """
-format: records
 objective: [{take: task}]
 stop_reason: [{take: end, words: {done: OBJECTIVE_ACHIEVED}}]
 claims: [{take: findings, each: {claim_id: n, statement: text, status: =candidate}}]

@@ -138,7 +138,7 @@ def test_a_result_behind_a_url_is_to_be_copied_first(door: str, good: Path) -> N
 
 @cases(
     "line",
-    ["compare {}", "compare a=/x b={}", "trend {}", "trend b={}", "view {}", "view b={}", "plot {}", "validate {}"],
+    ["compare {}", "compare a=/x b={}", "trend {}", "trend b={}", "view {}", "view b={}", "plot {}", "check {}"],
 )
 def test_a_signed_url_is_refused_without_what_makes_it_one(line: str) -> None:
     """Its query has a `=`, behind which some commands look for a path, and a `?` as patterns have."""

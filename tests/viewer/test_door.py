@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goldgate.viewer.server import AccessControl, HttpRequest, is_everywhere, is_loopback
+from goldgate.viewer.server import AccessControl, HttpRequest
 from tests.cases import cases
 
 PORT = 8642
@@ -29,7 +29,7 @@ def refused(door: AccessControl, asked: HttpRequest) -> int | None:
 
 @pytest.fixture
 def door() -> AccessControl:
-    return AccessControl("127.0.0.1", PORT)
+    return AccessControl(PORT)
 
 
 def test_with_the_cookie_a_page_is_shown(door: AccessControl) -> None:
@@ -65,7 +65,7 @@ def test_cookies_of_other_programs_of_this_machine_do_not_hide_it(door: AccessCo
 
 
 def test_a_cookie_of_another_door_is_none(door: AccessControl) -> None:
-    assert refused(door, request(cookie=cookie_of(AccessControl("127.0.0.1", PORT)))) == 403
+    assert refused(door, request(cookie=cookie_of(AccessControl(PORT)))) == 403
 
 
 @pytest.mark.parametrize("query", ["", "token=", "token=x", "token", "tok=1", "&" * 5_000, "token=%FF", "token=%00"])
@@ -84,7 +84,7 @@ def test_the_address_for_the_browser_is_good_once(door: AccessControl) -> None:
 
 
 def test_tokens_are_long_and_different() -> None:
-    tokens = {AccessControl("127.0.0.1", PORT).token for _ in range(50)}
+    tokens = {AccessControl(PORT).token for _ in range(50)}
     assert len(tokens) == 50
     assert all(len(token) >= 43 for token in tokens)  # 256 bits
 
@@ -101,7 +101,7 @@ def test_nothing_but_a_path(door: AccessControl, target: str) -> None:
     assert refused(door, request(target, cookie=cookie_of(door))) == 400
 
 
-HOSTS = [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"LOCALHOST:{PORT}", f"[::1]:{PORT}", f"127.0.0.2:{PORT}"]
+HOSTS = [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"LOCALHOST:{PORT}"]
 OTHERS = [
     "",
     "127.0.0.1",
@@ -120,6 +120,8 @@ OTHERS = [
     f"0.0.0.0:{PORT}",
     f"127.0.0.1:٨{PORT}",
     "[::1]",
+    f"[::1]:{PORT}",
+    f"127.0.0.2:{PORT}",
     "[",
     "]",
     ":",
@@ -173,43 +175,6 @@ def test_what_other_sites_load_is_refused(door: AccessControl, site: str, mode: 
     assert (refused(door, asked) is None) is allowed
 
 
-@cases(
-    ("listens", "host", "allowed"),
-    [
-        ("0.0.0.0", "192.168.1.5", True),
-        ("0.0.0.0", "localhost", True),
-        ("0.0.0.0", "[fe80::1]", True),
-        ("::", "10.0.0.1", True),
-        ("0.0.0.0", "box.example", False),  # a name could be anyone's
-        ("192.168.1.5", "192.168.1.5", True),
-        ("192.168.1.5", "localhost", False),
-        ("box.example", "box.example", True),
-        ("box.example", "evil.example", False),
-        ("localhost", "127.0.0.1", True),
-    ],
-)
-def test_names_of_a_server_elsewhere(listens: str, host: str, allowed: bool) -> None:
-    door = AccessControl(listens, PORT)
-    asked = request(host=f"{host}:{PORT}", cookie=cookie_of(door))
-    assert (refused(door, asked) is None) is allowed
-
-
-def test_addresses_can_be_opened() -> None:
-    starts = {
-        host: AccessControl(host, 1).address.partition("?")[0] for host in ("127.0.0.1", "::1", "0.0.0.0", "::", "box")
-    }
-    assert starts == {
-        "127.0.0.1": "http://127.0.0.1:1/",
-        "::1": "http://[::1]:1/",
-        "0.0.0.0": "http://127.0.0.1:1/",
-        "::": "http://[::1]:1/",
-        "box": "http://box:1/",
-    }
-    assert is_loopback("127.1.2.3")
-    assert not is_loopback("box")
-    assert is_everywhere("::")
-
-
 FORM = {"origin": f"http://127.0.0.1:{PORT}", "sec_fetch_site": "same-origin"}
 
 
@@ -226,13 +191,13 @@ FORM = {"origin": f"http://127.0.0.1:{PORT}", "sec_fetch_site": "same-origin"}
     ],
 )
 def test_a_site_with_forms_takes_its_own_alone(headers: dict[str, str | None], status: int | None) -> None:
-    door = AccessControl("127.0.0.1", PORT, "label", takes_forms=True)
+    door = AccessControl(PORT, "label", takes_forms=True)
     given = {name: value for name, value in {**FORM, **headers}.items() if value is not None}
     assert refused(door, request(method="POST", cookie=cookie_of(door), **given)) == status
     assert refused(door, request(method="POST", **given)) == 403  # without the cookie
-    assert refused(AccessControl("127.0.0.1", PORT), request(method="POST", **given)) == 405
+    assert refused(AccessControl(PORT), request(method="POST", **given)) == 405
 
 
 def test_two_commands_on_one_port_have_two_cookies() -> None:
-    doors = [AccessControl("127.0.0.1", PORT, command) for command in ("view", "label")]
+    doors = [AccessControl(PORT, command) for command in ("view", "label")]
     assert len({cookie_of(door).partition("=")[0] for door in doors}) == 2

@@ -121,7 +121,8 @@ def test_every_suite_can_be_tracked_also_one_of_another_distribution(stores: Pat
         assert any(name.endswith("_low") for name in run.data.metrics), suite
 
 
-def test_wandb_stays_offline_without_a_login(stores: Path) -> None:
+def test_wandb_follows_its_own_settings(stores: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_MODE", "offline")
     done = command("wandb", "--out", "out", "--format", "json")
     assert (done.returncode, json.loads(done.stdout)["status"]) == (1, "FAIL"), done.stderr
     [run] = (stores / "wandb").glob("offline-run-*")

@@ -14,7 +14,6 @@ from goldgate.cli.options import (
     BRIEF,
     COMMON,
     RESULT_FORMATS,
-    SYSTEM_NAMES,
     format_option,
     option,
     out_option,
@@ -42,12 +41,11 @@ COMPARISON_FORMATS = {"comparison.md": "markdown", "comparison.html": "html", "c
 @option("--dialect", "With --gold: its published format, if it is not recognized.", "NAME")
 @option("--id-field", "With --gold: dotted path to a prediction's id.", "PATH")
 @option("--response-field", "With --gold: dotted path to what the model wrote.", "PATH")
-@SYSTEM_NAMES
 @option("--against", "System to compare the others with. Default: the first.", "NAME")
 @COMMON
 @out_option("Write comparison.json, .md and .html, changed.jsonl and run.json here.")
 @workers_option()
-@format_option(RESULT_FORMATS)
+@format_option((*RESULT_FORMATS, "latex"))
 @BRIEF
 @click.pass_context
 def compare_command(context: click.Context, /, format: str, brief: bool, **options: Any) -> None:
@@ -70,7 +68,7 @@ def compare_command(context: click.Context, /, format: str, brief: bool, **optio
         suite="compare", inputs={}, records=CHANGED_JSONL, files=COMPARISON_FORMATS, out=options["out"], format=format,
         brief=brief, annotate=False, workers=options["workers"],
     )  # fmt: skip
-    sources = result_or_error(lambda: find_systems(options["systems"], options["names"]))
+    sources = result_or_error(lambda: find_systems(options["systems"]))
     if isinstance(sources, GoldgateError):
         context.exit(print_failure(job, sources))
     paths = [path for source in sources for path in source.paths]

@@ -122,7 +122,6 @@ def workers_option(default: int | None = 1, help: str = "Processes to score with
 
 
 BRIEF = option("--brief", "Print only the verdict, gates and warnings.", is_flag=True)
-SYSTEM_NAMES = option("--name names", "Name of a system; repeat it, in their order.", "NAME", multiple=True)
 COMMON = option("--common", "Compare only the documents that all systems share.", is_flag=True)
 
 

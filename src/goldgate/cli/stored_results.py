@@ -14,7 +14,6 @@ import click
 from goldgate.cli.options import (
     COMMON,
     RESULT_FORMATS,
-    SYSTEM_NAMES,
     Decorator,
     MultiValueCommand,
     ability_options,
@@ -28,7 +27,6 @@ from goldgate.cli.options import (
     workers_option,
 )
 from goldgate.cli.out_folder import check_not_input
-from goldgate.cli.process import print_stderr
 from goldgate.cli.runner import Result, command
 from goldgate.errors import ConfigError, Place
 from goldgate.files.writing import write_errors, write_file
@@ -57,17 +55,13 @@ def trend_command(reports: Sequence[str], metrics: Sequence[str]) -> Result:
     Example:
       goldgate trend out/*
 
-    DIR is a folder that a suite wrote with --out, or a report.json; NAME=DIR names it. Other files and folders are
-    passed over; a result without a readable report is an error.
+    DIR is a folder that a suite wrote with --out, or a report.json; NAME=DIR names it.
 
     Exit status: 0 done, 2 the command failed.
     """
     from goldgate.runs.trend import describe_trend, trend
 
-    changes = trend(reports, all_suites(), metrics, pass_over=len(reports) > 1)
-    if changes["passed_over"]:
-        print_stderr(f"passed over, not a result: {', '.join(changes['passed_over'])}")
-    return Result(changes, describe_trend)
+    return Result(trend(reports, all_suites(), metrics), describe_trend)
 
 
 SVG_SUFFIX = ".svg"
@@ -83,7 +77,6 @@ _DRAWN = "; ".join(f"{suite.name}: also {', '.join(suite.drawings)}" for suite i
     click.argument("systems", nargs=-1, required=True, metavar="DIR..."),
     option("--kind kinds", "Draw only this kind. Repeatable. Default: all.", "KIND", multiple=True),
     out_option(f"A file ({SVG_SUFFIX}) for one picture, or a folder. Default: print the picture.", "PATH"),
-    SYSTEM_NAMES,
     option("--against", "System to take differences from. Default: the first.", "NAME"),
     COMMON,
     help=f"""Draw result folders as SVG, for papers, READMEs and web pages.
@@ -103,7 +96,6 @@ def plot_command(
     systems: Sequence[str],
     kinds: Sequence[str],
     out: str | None,
-    names: Sequence[str],
     against: str | None,
     common: bool,
 ) -> str:
@@ -111,7 +103,7 @@ def plot_command(
     from goldgate.runs.sources import find_systems
 
     _require_svg(out)
-    sources = find_systems(systems, names, alone=True)
+    sources = find_systems(systems, alone=True)
     return _write_pictures(draw_results(sources, kinds, against=against, common=common), out)
 
 

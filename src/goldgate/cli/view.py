@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.options import COMMON, SYSTEM_NAMES, ability_options, choose_ability, input_paths, option, out_option
+from goldgate.cli.options import COMMON, ability_options, choose_ability, input_paths, option, out_option
 from goldgate.cli.out_folder import check_not_input
-from goldgate.cli.process import ProgressLine, print_output, print_stderr
+from goldgate.cli.process import ProgressLine, print_output
 from goldgate.cli.runner import command
 from goldgate.errors import EXIT_PASSED, require_extra
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from goldgate.runs.sources import SystemSource
     from goldgate.viewer.folder import ViewedFolder
     from goldgate.viewer.server import AccessControl, ServedSite
-
-LOOPBACK = "127.0.0.1"
-
 
 PORT = option(
     "--port",
@@ -40,24 +37,14 @@ NO_BROWSER = option("--no-browser", "Only print the address.", is_flag=True)
     "Browse results; compare them sample by sample.",
     click.argument("systems", nargs=-1, required=True, metavar="DIR..."),
     PORT,
-    option(
-        "--host",
-        "Address to listen on. Default: this machine only; with another, others can read the results.",
-        "H",
-        default=LOOPBACK,
-        show_default=False,
-    ),
     NO_BROWSER,
-    SYSTEM_NAMES,
     COMMON,
     option("--root", "Folder that the paths of the inputs start from now.", "DIR"),
 )
 def view_command(
     systems: Sequence[str],
     port: int,
-    host: str,
     no_browser: bool,
-    names: Sequence[str],
     common: bool,
     root: str | None,
 ) -> str:
@@ -75,7 +62,7 @@ def view_command(
     from goldgate.runs.sources import find_systems
 
     require_extra("view", "goldgate view", "h11")
-    sources = find_systems(systems, names, alone=True)
+    sources = find_systems(systems, alone=True)
     with ExitStack() as stack:
         folders = _open(sources, root, stack)
         compared = None
@@ -87,7 +74,7 @@ def view_command(
 
         for folder in folders:
             _ = folder.inputs  # they are opened while the first page is looked at
-        _serve(Site(folders, compared), "view", host, port, no_browser)
+        _serve(Site(folders, compared), "view", port, no_browser)
         return ""
 
 
@@ -133,33 +120,24 @@ def label_command(items: str, out: str, suite: str | None, port: int, no_browser
     check_not_input((items, *input_paths(ability, options)), out, "the labels")
     site = ability.load()(items, out, options)
     try:
-        _serve(site, "label", LOOPBACK, port, no_browser, takes_forms=True)
+        _serve(site, "label", port, no_browser, takes_forms=True)
         return f"{site.summary}\n"
     finally:
         site.close()
 
 
-def _serve(
-    site: ServedSite, command: str, host: str, port: int, no_browser: bool, *, takes_forms: bool = False
-) -> None:
-    from goldgate.viewer.server import AccessControl, host_name, is_loopback, listen, serve_site
+def _serve(site: ServedSite, command: str, port: int, no_browser: bool, *, takes_forms: bool = False) -> None:
+    from goldgate.viewer.server import AccessControl, listen, serve_site
 
-    with listen(host, port) as listening:
-        address, port = listening.getsockname()[:2]
-        door = AccessControl(host_name(host, listening), port, command, takes_forms)
-        if not is_loopback(address):
-            print_stderr(
-                f"goldgate view listens on {host}: anyone who can reach this machine and has the address with its "
-                "token can read these results. They are sent unencrypted; on a shared network, use a tunnel (ssh -L) "
-                "instead."
-            )
-        serve_site(site, door, listening, lambda: _announce(door, no_browser))
+    with listen(port) as listening:
+        access = AccessControl(listening.getsockname()[1], command, takes_forms)
+        serve_site(site, access, listening, lambda: _announce(access, no_browser))
 
 
-def _announce(door: AccessControl, no_browser: bool) -> None:
-    print_output(f"goldgate {door.command}: {door.address}\nPress Ctrl-C to stop.\n", EXIT_PASSED)
+def _announce(access: AccessControl, no_browser: bool) -> None:
+    print_output(f"goldgate {access.command}: {access.address}\nPress Ctrl-C to stop.\n", EXIT_PASSED)
     if not no_browser:
         import webbrowser
 
-        address = door.address_once()
+        address = access.address_once()
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

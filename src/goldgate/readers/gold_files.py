@@ -347,7 +347,7 @@ class GoldCheck:
         """The check as a report; `read` is what a suite says of the inputs, `records` of what is in them."""
         return {
             "format_version": FORMAT_VERSION,
-            "suite": "check-gold",
+            "suite": "check",
             "status": Verdict.PASS if self.passed else Verdict.FAIL,
             "inputs": self.inputs,
             **read,

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 
 # The command line lists these names in its help, so nothing is imported before one is used.
-PAGE_FORMATS = ("text", "markdown", "latex", "html")
+PAGE_FORMATS = ("text", "markdown", "html")
 VERDICT_FORMATS = ("junit", "github")  # for CI systems: only pages with a verdict, which a comparison lacks
 _PAGE_RENDERERS = {
     **{name: f"{name}:render_{name}" for name in PAGE_FORMATS},
     **{name: f"verdicts:render_{name}" for name in VERDICT_FORMATS},
+    "latex": "latex:render_latex",  # of a comparison
 }
 
 
@@ -81,12 +82,12 @@ def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: 
 
 def render(
     evaluation: Evaluation | SuiteReport | ErrorReport | dict[str, Any],
-    format: Literal["text", "markdown", "latex", "html", "json", "junit", "github"] = "text",
+    format: Literal["text", "markdown", "html", "json", "junit", "github"] = "text",
     *,
     columns: int = 80,
     colour: bool = False,
 ) -> str:
-    """An evaluation, or its report, as text, Markdown, LaTeX, HTML, JSON, JUnit XML or annotations of GitHub."""
+    """An evaluation, or its report, as text, Markdown, HTML, JSON, JUnit XML or annotations of GitHub."""
     if format not in RENDERERS:
         raise ValueError(f"there is no format {format!r}; there are {', '.join(RENDERERS)}")
     from goldgate.core.evaluation import Evaluation, render_json

@@ -42,29 +42,6 @@ _BLANKS = re.compile(r"^ | $|(?<= ) ")  # a page shows many blanks as one, and n
 _IN_MARKDOWN = str.maketrans({each: f"\\{each}" for each in "\\`*_[]<>#|~&"})
 # What GitHub and GitLab make a link or a mention of even behind a backslash, because they look at the finished page.
 _LINK = re.compile(r"(?:@|://|(?<=[wW]{3})\.|[#!](?=\d)|\bGH-(?=\d))+")
-_LATEX = r"[\\{}$&#%_^~<>|\"`*≥≤−→·]|-(?=-)|(?<=[?!'])['`]"
-# What pdfLaTeX sets in any encoding of fonts: of Latin-1 the letters, of the rest of Latin those with plain accents.
-_KNOWN_TO_LATEX = "À-ÏÑ-ÖØ-Ýßà-ïñ-öø-ýÿĂăĆćČčĎďĚěĞğİıŁłŃńŇňŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž‘’“”–—…≥≤−→·"
-_UNKNOWN_TO_LATEX = f"[^\x00-\x7f{_KNOWN_TO_LATEX}]+"
-LATEX_TEXT = r"\providecommand{\goldgatetext}[2]{\ifdefined\Umathcode#1\else[#2]\fi}"
-_IN_LATEX = {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",
-    "`": r"\textasciigrave{}",
-    "'": r"{}'",
-    "*": "*",
-    "-": "-{}",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "−": "$-$",
-    "→": r"$\rightarrow$",
-    "·": r"$\cdot$",
-}
 _BACKTICKS = re.compile("`+")
 
 
@@ -139,22 +116,6 @@ def markdown_code(text: str, *, in_table: bool = True, is_visible: bool = False)
     pad = " " if name.startswith("`") or name.endswith("`") else ""
     span = f"{fence}{pad}{name}{pad}{fence}"
     return span.replace("|", "\\|") if in_table else span
-
-
-def escape_latex(text: str, *, is_visible: bool = False) -> str:
-    """The text as it stands in LaTeX, in any encoding of fonts: no commands, comments, columns, ligatures.
-
-    Characters that pdfLaTeX would stop at stand in `\\goldgatetext`, which LATEX_TEXT defines: XeLaTeX and LuaLaTeX set
-    them, pdfLaTeX shows their code points. `is_visible` says that `distinct_names` or `visible_name` returned the text.
-    """
-    name = text if is_visible else visible_name(text)
-    escaped = re.sub(_LATEX, lambda match: _IN_LATEX.get(match.group(), f"\\{match.group()}"), name)
-    return escaped if escaped.isascii() else re.sub(_UNKNOWN_TO_LATEX, _with_code_points, escaped)
-
-
-def _with_code_points(match: re.Match[str]) -> str:
-    codes = " ".join(f"{ord(character):04X}" for character in match.group())
-    return rf"\goldgatetext{{{match.group()}}}{{{codes}}}"
 
 
 def display_width(text: str) -> int:

@@ -131,16 +131,6 @@ COMPARISON_CONTRACTS = {
 }
 
 
-class TrendReportEntry(TypedDict):
-    """A stored report. `differs_in` is what keeps its numbers from being compared with those before it."""
-
-    name: str
-    status: Literal["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES", "SYSTEM_ERROR"]
-    signature: str | None
-    report_sha256: str | None
-    differs_in: list[str]
-
-
 class TrendGate(TypedDict):
     """The bounds that a gate sets for a value."""
 
@@ -150,27 +140,32 @@ class TrendGate(TypedDict):
 
 
 class TrendPoint(TypedDict):
-    """What a report says of a metric, and the change since the last one that can be compared."""
+    """What a report says of a metric, and the change since the last report that can be compared."""
 
-    name: str
     measured: MetricValue | None
     change: float | None
     gate: TrendGate | None
     verdict: Literal["PASS", "FAIL", "INCONCLUSIVE"] | None
 
 
-class Trend(TypedDict):
-    """Reports in the order given, and the metrics that were asked for by name, a point for each report.
+class TrendReport(TypedDict):
+    """A stored report. `differs_in` is what keeps its numbers from being compared with those before it."""
 
-    `passed_over` are the paths that are not results.
-    """
+    name: str
+    status: Literal["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES", "SYSTEM_ERROR"]
+    signature: str | None
+    report_sha256: str | None
+    differs_in: list[str]
+    metrics: dict[str, TrendPoint]
+
+
+class Trend(TypedDict):
+    """Reports in the order given, each with the metrics that were asked for."""
 
     format_version: int
     kind: Literal["trend"]
     suite: str
-    reports: list[TrendReportEntry]
-    passed_over: list[str]
-    metrics: dict[str, list[TrendPoint]]
+    reports: list[TrendReport]
 
 
 class CurvePoint(TypedDict):

@@ -4,14 +4,12 @@ out/b                 a run, named after its folder; or several, where the folde
 NAME=out/b            the same under another name
 NAME=one,two          two runs of one system
 NAME=out/b-*          all runs that match; patterns are expanded here, whatever the shell does
-b@1 b@2, b@*          folders whose names agree up to the @ are runs of one system
 """
 
 from __future__ import annotations
 
 import glob
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -48,22 +46,9 @@ class SystemSource:
     paths: tuple[str, ...]
 
 
-def find_systems(arguments: Sequence[str], names: Sequence[str] = (), *, alone: bool = False) -> list[SystemSource]:
-    """The systems in the order given, every name once. `names` are used in place of those found, in the same order.
-
-    `alone`: one system will do.
-    """
-    systems: list[tuple[str | None, list[str]]] = []
-    by_mark: dict[str, list[str]] = {}
-    for argument in arguments:
-        name, paths = _parse_argument(argument)
-        marked = name is None and {_name_before_at(path) for path in paths}
-        if marked and len(marked) == 1 and (mark := marked.pop()) is not None:
-            if mark in by_mark:
-                by_mark[mark] += paths
-                continue
-            by_mark[mark], name = paths, mark
-        systems.append((name, paths))
+def find_systems(arguments: Sequence[str], *, alone: bool = False) -> list[SystemSource]:
+    """The systems in the order given, every name once. `alone`: one system will do."""
+    systems = [_parse_argument(argument) for argument in arguments]
     if len(systems) < 2 and not alone:
         raise ConfigError(
             "compare.one_system",
@@ -74,10 +59,17 @@ def find_systems(arguments: Sequence[str], names: Sequence[str] = (), *, alone: 
             if len(arguments) == 1
             else "several runs of one system are compared with another: B=out/b-1,out/b-2",
         )
-    return [
-        SystemSource(escape_surrogates(name), tuple(paths))
-        for name, (_, paths) in zip(_names(systems, names), systems, strict=True)
+    names = [_name_of_paths(paths) if name is None else name for name, paths in systems]
+    names = [  # those that occur twice get their parent folder before them
+        f"{_stem(os.path.dirname(os.path.abspath(paths[0])))}/{name}" if own is None and names.count(name) > 1 else name
+        for name, (own, paths) in zip(names, systems, strict=True)
     ]
+    for name in names:
+        if names.count(name) > 1:
+            message, advice = "two systems have the same name", "give them different names: NAME=PATH"
+            raise ConfigError("compare.names", message, found=name, advice=advice)
+    sources = zip(names, systems, strict=True)
+    return [SystemSource(escape_surrogates(name), tuple(paths)) for name, (_, paths) in sources]
 
 
 def require_results(sources: Iterable[SystemSource]) -> None:
@@ -146,7 +138,7 @@ def _expand_path(path: str) -> list[str]:
             "nothing fits this pattern",
             place=Place(path),
             expected="result folders, or with --gold predictions files",
-            advice="several runs of one system are written NAME='PATTERN', or b@1 b@2 where folders are called so",
+            advice="several runs of one system are written NAME='PATTERN'",
         )
     return [run for each in fitting for run in _runs(each)]
 
@@ -160,12 +152,6 @@ def _runs(path: str) -> list[str]:
     return [path]
 
 
-def _name_before_at(path: str) -> str | None:
-    """What stands before the @ in a path's last name."""
-    name, mark, _ = _stem(path).partition("@")
-    return name if mark and name else None
-
-
 def _stem(path: str) -> str:
     """The last name of a path, without the endings of its format."""
     name = os.path.basename(os.path.normpath(path))
@@ -177,54 +163,11 @@ def _stem(path: str) -> str:
     return name or path
 
 
-def _names(systems: Sequence[tuple[str | None, list[str]]], names: Sequence[str]) -> list[str]:
-    if names:
-        if len(names) != len(systems):
-            raise ConfigError(
-                "compare.names",
-                "--name is given once for each system, or not at all",
-                expected=f"{len(systems)} names",
-                found=f"{len(names)}: {', '.join(names)}",
-                advice="write --name before each name, or NAME=PATH in place of the path",
-            )
-        _require_distinct(names)
-        return list(names)
-    chosen = [name for name, _ in systems if name is not None]
-    _require_distinct(chosen)
-    return _distinct_names([name if name is not None else _name_of_paths(paths) for name, paths in systems], systems)
-
-
-def _require_distinct(names: Iterable[str]) -> None:
-    for name, times in Counter(names).items():
-        if times > 1:
-            raise ConfigError(
-                "compare.names", "two systems have the same name", found=name, advice="give them different names"
-            )
-
-
 def _name_of_paths(paths: Sequence[str]) -> str:
     """A name for the paths: of one its own, of several that of the folder that holds them."""
     if len(paths) == 1:
         return _stem(paths[0])
     return _stem(os.path.dirname(os.path.normpath(paths[0])) or ".")
-
-
-def _distinct_names(names: list[str], systems: Sequence[tuple[str | None, list[str]]]) -> list[str]:
-    """Names that occur twice get their parent folder before them, or else a number behind them."""
-    many = {name for name, times in Counter(names).items() if times > 1}
-    longer = [
-        f"{_stem(os.path.dirname(os.path.abspath(paths[0])))}/{name}" if name in many and own_name is None else name
-        for name, (own_name, paths) in zip(names, systems, strict=True)
-    ]
-    if len(set(longer)) == len(longer):
-        return longer
-    seen: Counter[str] = Counter()
-    numbered = []
-    for name in names:
-        seen[name] += 1
-        numbered.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    _require_distinct(numbered)
-    return numbered
 
 
 RUN_FILE = "run.json"

@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG, S_IWGRP, S_IWOTH
@@ -39,12 +39,13 @@ from goldgate.suites.worst_units import Summarize, gate_costs, unit_summaries
 from goldgate.verification.inputs import OpenedInputs, open_result_inputs, original_plan
 from goldgate.viewer.index import (
     GateExplainer,
+    Order,
     Progress,
-    Search,
     UnitIndex,
     ValueUnits,
     build_index,
     describe_record,
+    search_records,
     search_words,
 )
 
@@ -149,7 +150,7 @@ def _make_room(newest: Path) -> None:
 
 
 _INDEX_KIND = "index"
-_MAX_SEARCHES = 8  # searches that are kept: each has two bits for a unit
+_MAX_SEARCHES = 8  # whose matches are kept: each has two bits for a unit
 
 
 def load_index(result: StoredResult, progress: Progress | None = None) -> UnitIndex:
@@ -266,13 +267,13 @@ class ViewedFolder:
         return BackgroundInputs(self.result, self.root)
 
     @cached_property
-    def _search(self) -> Callable[[tuple[bytes, ...]], Search]:
-        return lru_cache(_MAX_SEARCHES)(partial(Search, self.index))  # so that one goes on where it was
+    def _search(self) -> Callable[[tuple[bytes, ...]], dict[Order, int]]:
+        return lru_cache(_MAX_SEARCHES)(lambda words: search_records(self.index, words, self.read_at))
 
-    def search(self, text: str) -> Search | None:
-        """The search for the words of a text; None where it has none."""
+    def search(self, text: str, order: Order) -> int | None:
+        """The places of units with all words of a text; None where it has none."""
         words = search_words(text)
-        return self._search(words) if words else None
+        return self._search(words)[order] if words else None
 
     @property
     def unit(self) -> str:

@@ -1,12 +1,10 @@
 """An index of a file of records, and what can be asked of it: values, words, an order, a page; and their addresses.
 
-Sets of units are integers with a bit for each (bitsets): a filter is `&`, and any page of a million is found at
-once. A search for words goes as far as a moment allows, and continues when it is asked again.
+Sets of units are integers with a bit for each (bitsets): a filter is `&`, and any page of a million is found at once.
 """
 
 from __future__ import annotations
 
-import time
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
@@ -251,52 +249,31 @@ def _value_units(numbers: array[int], rank: array[int]) -> ValueUnits:
     return ValueUnits(len(numbers), (by_weight, by_file), None)
 
 
-SECONDS = 0.05  # for one answer
 MAX_SEARCH_WORDS = 8
 _BLOCK = 1 << 20  # bytes that are read at once
 
-ReadAt = Callable[[int, int], bytes]  # (offset, length) → bytes
 
-
-class Search:
-    """A search for words in the records of units, of which `done` were searched so far."""
-
-    def __init__(self, index: UnitIndex, words: tuple[bytes, ...]) -> None:
-        self.done = 0
-        self._index = index
-        self._words = sorted(words, key=len, reverse=True)  # the longest is the rarest, more or less
-        self._matches = (bytearray(len(index) // 8 + 1), bytearray(len(index) // 8 + 1))
-
-    @property
-    def is_complete(self) -> bool:
-        return self.done >= len(self._index)
-
-    def matches(self, order: Order) -> int:
-        """The places of units that have all words."""
-        return int.from_bytes(self._matches[order == "file"], "little")
-
-    def go_on(self, read_at: ReadAt, seconds: float = SECONDS) -> None:
-        """Search further, for about so long."""
-        until = time.monotonic() + seconds
-        while not self.is_complete:
-            self._block(read_at)
-            if time.monotonic() > until:
-                return
-
-    def _block(self, read_at: ReadAt) -> None:
-        offsets = self._index.offsets
-        begin = offsets[self.done]
-        last = max(bisect_right(offsets, begin + _BLOCK) - 1, self.done + 1)
+def search_records(
+    index: UnitIndex, words: tuple[bytes, ...], read_at: Callable[[int, int], bytes]
+) -> dict[Order, int]:
+    """The places of units whose records have all words, in each order. `read_at` takes an offset and a length."""
+    offsets, done = index.offsets, 0
+    rarest, *others = sorted(words, key=len, reverse=True)  # the longest is, more or less
+    numbers = array("I")
+    while done < len(index):
+        begin = offsets[done]
+        last = max(bisect_right(offsets, begin + _BLOCK) - 1, done + 1)
         data = read_at(begin, offsets[last] - begin).lower()
-        at = data.find(self._words[0])
+        at = data.find(rarest)
         while at >= 0:
-            number = bisect_right(offsets, begin + at, self.done, last + 1) - 1
+            number = bisect_right(offsets, begin + at, done, last + 1) - 1
             start, end = offsets[number] - begin, offsets[number + 1] - begin
-            if all(data.find(word, start, end) >= 0 for word in self._words[1:]):
-                for bits, place in zip(self._matches, (self._index.rank[number], number), strict=True):
-                    bits[place >> 3] |= 1 << (place & 7)
-            at = data.find(self._words[0], end)
-        self.done = last
+            if all(data.find(word, start, end) >= 0 for word in others):
+                numbers.append(number)
+            at = data.find(rarest, end)
+        done = last
+    by_weight = bitset(map(index.rank.__getitem__, numbers), len(index))
+    return {"weight": by_weight, "file": bitset(iter(numbers), len(index))}
 
 
 def search_words(text: str) -> tuple[bytes, ...]:

@@ -112,32 +112,15 @@ def site_error_page(message: str) -> str:
 
 MAX_OPTIONS = 200  # of one filter, the most frequent
 _MAX_COUNTED_VALUES = 100  # values of a facet that are counted among what is selected
-_SEARCH_REFRESH = "250"  # milliseconds after which a page is loaded again that is still searching
 SEARCH_SCOPE = "ids, names and values in the records; not the source texts"
 
 
-class UnitsSelected(NamedTuple):
-    """The places of the chosen units in their order, and how many of all units were searched for words."""
-
-    places: int
-    searched: int | None = None
-
-    @property
-    def units(self) -> int:
-        return self.places.bit_count()
-
-
-def select_units(folder: ViewedFolder, query: UnitQuery, *, without: str | None = None) -> UnitsSelected:
-    """The units that a query selects; its search goes on for a moment. `without` leaves out the filter of one facet."""
+def select_units(folder: ViewedFolder, query: UnitQuery, *, without: str | None = None) -> int:
+    """The places of the units that a query selects, in their order. `without` leaves out the filter of one facet."""
     values = {facet: _value(folder, facet, key) for facet, key in query.values.items() if facet != without}
     places = folder.index.selected(values, query.order)
-    search = folder.search(query.text)
-    if search is None:
-        return UnitsSelected(places)
-    if without is None:
-        search.go_on(folder.read_at)
-    searched = None if search.is_complete else search.done
-    return UnitsSelected(places & search.matches(query.order), searched)
+    matches = folder.search(query.text, query.order)
+    return places if matches is None else places & matches
 
 
 def _value(folder: ViewedFolder, facet: str, key: str) -> str:
@@ -153,18 +136,16 @@ def _unit_pager(folder: ViewedFolder, number: int, unit: int, query: UnitQuery, 
     """Where a unit stands in its list, with links to the units beside it; empty for one that is not in the list."""
     selected, index = select_units(folder, query), folder.index
     place = index.place(unit, query.order)
-    if not selected.places >> place & 1:
+    if not selected >> place & 1:
         return pager(None, None, None, element("p", "", class_="said"))
-    at = count_below(selected.places, place)
-    around = nth_places(selected.places, max(at - 1, 0), 3)
+    at = count_below(selected, place)
+    around = nth_places(selected, max(at - 1, 0), 3)
     beside = [links.unit(number, index.number(each, query.order), query) for each in around]
     before, behind = beside[0] if at else None, (*beside, None)[2 if at else 1]
-    return pager(None, before, behind, element("p", f"{at + 1:,} of {selected.units:,}", class_="said"))
+    return pager(None, before, behind, element("p", f"{at + 1:,} of {selected.bit_count():,}", class_="said"))
 
 
-def filter_form(
-    folder: ViewedFolder, number: int, query: UnitQuery, selected: UnitsSelected, links: SiteLinks
-) -> Markup:
+def filter_form(folder: ViewedFolder, number: int, query: UnitQuery, selected: int, links: SiteLinks) -> Markup:
     """The filters as a form that works without a script."""
     facets = sorted(folder.index.facets, key=lambda facet: facet != GATE_FACET)  # gates first, the others as they are
     fields: list[Content] = [_facet(folder, facet, query, selected) for facet in facets]
@@ -228,16 +209,12 @@ def snippet_cell(snippet: str) -> Markup:
     return element("td", element("div", html_sentence(snippet), dir="auto"), class_="snippet")
 
 
-def count_words(folder: ViewedFolder, query: UnitQuery, selected: UnitsSelected) -> Markup:
-    """How many units there are, which are shown, and how far a search has come."""
-    count, total = selected.units, len(folder.index)
+def count_words(folder: ViewedFolder, query: UnitQuery, selected: int) -> Markup:
+    """How many units there are, and which are shown."""
+    count, total = selected.bit_count(), len(folder.index)
     words = counted_words(total, folder.unit) if count == total else f"{count:,} of {total:,} {folder.unit}s"
     words += page_range(query.page, count)
-    if selected.searched is None:
-        return element("p", words, class_="said", role="status")
-    more = f"; searched {selected.searched:,} of {total:,} so far"
-    on = element("a", "go on", href=query.query() or "?")
-    return element("p", words, more, ": ", on, class_="said", role="status", data_again=_SEARCH_REFRESH)
+    return element("p", words, class_="said", role="status")
 
 
 def page_range(page: int, count: int) -> str:
@@ -301,14 +278,14 @@ def _unit_links(folder: ViewedFolder, number: int, links: SiteLinks) -> dict[str
     return {"id": addresses, folder.unit: addresses}
 
 
-def _facet(folder: ViewedFolder, facet: str, query: UnitQuery, selected: UnitsSelected) -> Markup:
+def _facet(folder: ViewedFolder, facet: str, query: UnitQuery, selected: int) -> Markup:
     values = folder.index.facets[facet]
     chosen = query.values.get(facet, "")
     if len(values) > _MAX_COUNTED_VALUES:
         counts = {value: having.units for value, having in values.items()}
     else:
         among = select_units(folder, query, without=facet) if chosen else selected
-        counts = folder.index.counts(facet, among.places, query.order)
+        counts = folder.index.counts(facet, among, query.order)
     keys = {value: value_key(value, number) for number, value in enumerate(values)}
     offered = sorted((value for value in values if counts[value]), key=lambda value: (-counts[value], value))
     offered = [value for at, value in enumerate(offered) if at < MAX_OPTIONS or keys[value] == chosen]
@@ -346,7 +323,7 @@ def units_page(links: SiteLinks, number: int, query: UnitQuery) -> str:
     """A page of the list of units."""
     folder = links.folders[number]
     selected = select_units(folder, query)
-    places = nth_places(selected.places, (query.page - 1) * PAGE_SIZE, PAGE_SIZE)
+    places = nth_places(selected, (query.page - 1) * PAGE_SIZE, PAGE_SIZE)
     numbers = [folder.index.number(place, query.order) for place in places]
     crumbs = [*_breadcrumbs_of(links, number), Link(f"{folder.unit}s")]
     rows = unit_rows(folder, number, numbers, query, links) if numbers else element("p", "None.")
@@ -356,7 +333,7 @@ def units_page(links: SiteLinks, number: int, query: UnitQuery) -> str:
         left_out_note(folder),
         list_pager(
             query.page,
-            selected.units,
+            selected.bit_count(),
             lambda page: links.units(number, query.at(page)),
             count_words(folder, query, selected),
         ),

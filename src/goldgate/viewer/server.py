@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import secrets
 import signal
 import socket
@@ -14,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
-from ipaddress import IPv4Address, IPv6Address, ip_address
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import parse_qsl
@@ -61,6 +59,7 @@ def redirect(location: str, headers: Mapping[str, str] = MappingProxyType({})) -
     return SiteResponse(303, "", {"Location": location, **headers})
 
 
+LOOPBACK = "127.0.0.1"
 MAX_HEAD_BYTES = 16 << 10  # bytes of a request's first line and headers
 MAX_BODY_BYTES = 64 << 10  # of a form
 MAX_CONNECTIONS = 64
@@ -68,8 +67,6 @@ READ_SECONDS = 10.0  # for all of a request
 WRITE_SECONDS = 30.0  # for all of an answer
 _LINGER_SECONDS, _LINGER_BYTES = 1.0, 1 << 20  # for what a client still sends while it is answered
 _CHUNK = 1 << 16
-_NO_PORT = (errno.EADDRINUSE, errno.EACCES)
-_PORT_ADVICE = "choose another --port, or leave it out for any that is free"
 
 HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
@@ -84,37 +81,23 @@ HEADERS = {
 }
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any that is free."""
+def listen(port: int) -> socket.socket:
+    """A socket that listens on this machine alone; port 0 is any that is free."""
+    listening = socket.socket()
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(address)
-            listening.listen(MAX_CONNECTIONS)
-        except BaseException:
-            listening.close()
-            raise
-    except (OSError, UnicodeError, OverflowError) as problem:
-        is_port = getattr(problem, "errno", None) in _NO_PORT
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((LOOPBACK, port))
+        listening.listen(MAX_CONNECTIONS)
+    except OSError as problem:
+        listening.close()
         raise ConfigError(
             "view.cannot_listen",
             "the server cannot listen there",
-            place=Place(f"{host}:{port}"),
-            found=getattr(problem, "strerror", None) or type(problem).__name__,
-            advice=_PORT_ADVICE if is_port else "name an address of this machine with --host",
+            place=Place(f"{LOOPBACK}:{port}"),
+            found=problem.strerror,
+            advice="choose another --port, or leave it out for any that is free",
         ) from None
     return listening
-
-
-def host_name(host: str, listening: socket.socket) -> str:
-    """How a browser names the server: a number in any form is the address it stands for, a name is small."""
-    try:
-        socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
-    except (OSError, UnicodeError):
-        return host.lower()
-    return str(listening.getsockname()[0])
 
 
 def serve_site(site: ServedSite, access: AccessControl, listening: socket.socket, ready: Callable[[], None]) -> None:
@@ -314,7 +297,6 @@ class AccessControl:
     A site that takes forms also takes POST, which must say that it comes from a page of this site.
     """
 
-    host: str
     port: int
     command: str = "view"  # which printed the address
     takes_forms: bool = False
@@ -333,11 +315,7 @@ class AccessControl:
         return self._address(self._once[-1])
 
     def _address(self, token: str) -> str:
-        """An address that a browser on this machine can open."""
-        host = self.host
-        if is_everywhere(host):
-            host = "::1" if ":" in host else "127.0.0.1"
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?{TOKEN}={token}"
+        return f"http://{LOOPBACK}:{self.port}/?{TOKEN}={token}"
 
     def refuse(self, request: HttpRequest) -> Refusal | None:
         """Why a request is refused; None if it may see the page."""
@@ -348,7 +326,7 @@ class AccessControl:
         if not request.path.startswith("/"):
             return Refusal(400, "This is not a request that can be read.")
         hosts = request.header("host")
-        if len(hosts) != 1 or not self._is_ours(hosts[0]):
+        if len(hosts) != 1 or hosts[0].lower() not in (f"{LOOPBACK}:{self.port}", f"localhost:{self.port}"):
             return Refusal(403, "This server does not go by that name.")
         if any(origin != f"http://{hosts[0]}" for origin in request.header("origin")):
             return Refusal(403, "Pages of other sites may not ask this server.")
@@ -385,50 +363,6 @@ class AccessControl:
         """
         pairs = [pair.strip().partition("=") for value in request.header("cookie") for pair in value.split(";")]
         return any(_equal_in_constant_time(value, self._cookie) for name, _, value in pairs if name == self._name)
-
-    def _is_ours(self, authority: str) -> bool:
-        """Whether a Host header names this server: by its address, or as localhost where it listens there."""
-        name, port = _split(authority)
-        if port != self.port or name is None:
-            return False
-        if name == self.host.lower():
-            return True
-        if is_everywhere(self.host):
-            return name == "localhost" or _address(name) is not None  # other names could be bound anew
-        return is_loopback(self.host) and (name == "localhost" or is_loopback(name))
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it."""
-    address = _address(host)
-    return host == "localhost" or (address is not None and address.is_loopback)
-
-
-def is_everywhere(host: str) -> bool:
-    """Whether it stands for every address of this machine."""
-    address = _address(host)
-    return address is not None and address.is_unspecified
-
-
-def _address(name: str) -> IPv4Address | IPv6Address | None:
-    try:
-        return ip_address(name)
-    except ValueError:
-        return None
-
-
-def _split(authority: str) -> tuple[str | None, int | None]:
-    """Name and port of a Host header; an IPv6 address has brackets around it."""
-    name, colon, port = authority.lower().rpartition(":")
-    if not colon or authority.endswith("]"):
-        name, port = authority.lower(), "80"
-    if name.startswith("[") and name.endswith("]"):
-        name = name[1:-1]
-        if not isinstance(_address(name), IPv6Address):
-            return None, None
-    elif ":" in name:
-        return None, None
-    return name, int(port) if port.isascii() and port.isdigit() and len(port) < 6 else None
 
 
 def _is_own_site(request: HttpRequest) -> bool:

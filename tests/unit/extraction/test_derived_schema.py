@@ -74,8 +74,8 @@ def test_no_schema_is_derived_where_none_is_needed() -> None:
 def test_a_result_with_a_derived_schema_is_verified_and_compared(tmp_path: Path) -> None:
     run("extraction", "--gold", GOLD, "--predictions", PREDICTIONS, "--out", tmp_path / "a", "--quiet")
     run("verify", tmp_path / "a")
-    stored = goldgate.compare([str(tmp_path / "a"), str(tmp_path / "a")], names=["a", "b"]).report
-    scored = goldgate.compare([str(PREDICTIONS), str(PREDICTIONS)], names=["a", "b"], gold=str(GOLD)).report
+    stored = goldgate.compare([f"{name}={tmp_path / 'a'}" for name in "ab"]).report
+    scored = goldgate.compare([f"{name}={PREDICTIONS}" for name in "ab"], gold=str(GOLD)).report
     assert stored["systems"][0]["metrics"] == scored["systems"][0]["metrics"]
 
 

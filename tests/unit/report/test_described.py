@@ -103,7 +103,7 @@ def test_generation_is_shown_with_its_bounds(format: str) -> None:
 def test_an_error_of_any_suite_is_a_page() -> None:
     names = ("code", "message", "file", "line", "field", "expected", "found", "advice")
     problems = [{"pointer": f"/{n}", "expected": "a number", "found": "null"} for n in range(30)]
-    for suite in ("extraction", "research", "check-gold"):
+    for suite in ("extraction", "research", "check"):
         report = {"suite": suite, "error": {**dict.fromkeys(names), "code": "x.y", "problems": problems}}
         text, page = (render(report, format) for format in ("text", "markdown"))
         assert text.startswith(f"SYSTEM_ERROR  goldgate {suite}\n  code  x.y\n")
@@ -159,16 +159,16 @@ def test_metrics_with_the_same_number_look_so_against_each_of_their_gates() -> N
 
 
 def test_a_trend_shows_values_beside_their_gates() -> None:
-    point = {"name": "may", "change": -2 / 3, "gate": {"min": "0.80"}, "verdict": "FAIL"}
     rate = {"value": 0.79996, "numerator": 19_999, "denominator": 25_000}
-    trend: Any = {"suite": "extraction", "reports": [], "metrics": {"strict_f1": [{**point, "measured": rate}]}}
-    page = describe_trend(trend)
-    assert "may     0.79996  -0.6667  FAIL" in render_page(page)
+    point = {"measured": rate, "change": -2 / 3, "gate": {"min": "0.80"}, "verdict": "FAIL"}
+    report = {"name": "may", "status": "FAIL", "signature": "s", "differs_in": [], "metrics": {"strict_f1": point}}
+    page = describe_trend({"suite": "extraction", "reports": [report]})  # type: ignore[typeddict-item]
+    assert "strict_f1  may     0.79996  -0.6667  FAIL" in render_page(page)
 
 
 def check(severity: str, message: str) -> dict[str, Any]:
     finding = {"code": "a.code", "severity": severity, "file": "f.json", "line": 3, "message": message}
-    return {"suite": "validate", "status": "FAIL", "findings": [{**finding, "pointer": "/x", "field": "y", "id": "n"}]}
+    return {"suite": "check", "status": "FAIL", "findings": [{**finding, "pointer": "/x", "field": "y", "id": "n"}]}
 
 
 @cases("format", [*PAGE_FORMATS])

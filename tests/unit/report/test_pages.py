@@ -283,7 +283,7 @@ def test_code_and_yaml_are_not_broken() -> None:
     assert word_parts("{{{{ a  b", 6) == ["{{{{ a", " b"]
 
 
-@cases("format", ["text", "markdown", "latex"])
+@cases("format", ["text", "markdown"])
 def test_undefined_names_with_commas_stand_between_semicolons(format: str) -> None:
     def undefined(*labels: str) -> str:
         rows = tuple((label, UNDEFINED, RATE) for label in labels)

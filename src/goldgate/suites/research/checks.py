@@ -53,7 +53,7 @@ def check_golden(paths: Sequence[str], options: Options) -> CheckResult:
     if outputs is not None:
         findings += _unstored_findings(parsed.queries, name, _stored_ids(outputs))
     parts = {"queries": len(parsed.queries), "findings": [finding.as_json() for finding in findings]}
-    report = check_json("lint-golden", not _has_errors(findings), parts)
+    report = check_json("check", not _has_errors(findings), parts)
     return CheckResult(report, f"{len(parsed.queries)} golden queries")
 
 
@@ -162,7 +162,7 @@ class RunValidation:
             "findings": [finding.as_json() for finding in self.findings],
             "ignored": [{"path": path, "reason": reason} for path, reason in self.ignored],
         }
-        return check_json("validate", self.passed, parts)
+        return check_json("check", self.passed, parts)
 
 
 def validate_run(path: str, settings: RunSettings) -> RunValidation:

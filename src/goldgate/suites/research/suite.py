@@ -86,10 +86,13 @@ _RUN_INPUTS = (
         required=False,
     ),
 )
-TRACE_FORMATS = ("otel", "langgraph", "langsmith", "openai-agents")
 _TRACE_INPUTS = (
-    Input("mapping", "Where the parts of a run are in a trace, as YAML.", required=False),
-    Input("from", "Format of the traces. Default: recognized.", required=False, is_path=False, choices=TRACE_FORMATS),
+    Input(
+        "mapping",
+        "How the traces are read: otel, langsmith, openai-agents, or a mapping as YAML. Default: recognized.",
+        metavar="NAME|FILE",
+        required=False,
+    ),
 )
 _GOLDEN_KEYS = (b'"objective"', b'"evidence_sufficient"', b'"required_evidence_ids"')
 _HEAD_BYTES = 1 << 16

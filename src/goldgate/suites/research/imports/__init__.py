@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,22 +24,18 @@ from goldgate.files.writing import UNFINISHED_SUFFIX, write_failure
 from goldgate.shape.validation import problems
 from goldgate.suites.research.checks import check_json
 from goldgate.suites.research.contracts import Chunk, ResearchOutput
-from goldgate.suites.research.imports.formats import FORMATS
 from goldgate.suites.research.imports.mapping import (
+    READY_MAPPINGS,
     ImportNotes,
     ManifestRule,
     Mapping,
     MissingPart,
     Rule,
-    RuleMatch,
     decode_nested,
     first_match,
-    is_list,
-    is_text,
     load_mapping,
     look_up,
-    ready_mapping,
-    span_matches,
+    matches,
 )
 from goldgate.suites.research.imports.traces import SpanStore, Trace, TraceSpan, build_trace, folder_name
 from goldgate.suites.research.run.files import CHUNKS, EVENTS, IMPORT_NOTES, MANIFEST_LINES, OUTPUT
@@ -70,64 +66,55 @@ class ImportedRun:
 def build_run(trace: Trace, mapping: Mapping) -> ImportedRun:
     """Build the files of a run from a trace, and note what the trace lacks."""
     run = ImportedRun(trace.id, {"run_id": trace.id})
-    objective = first_match(trace, mapping.objective, is_text)
-    if not _add_match(run, "objective", objective):
-        run.note_missing("objective", _missing_reason(trace, mapping.objective, "a text"))
-    _add_stop_reason(run, trace, mapping)
-    _add_list(run, trace, "claims", mapping.claims)
-    if run.output.get("claims") != [] or first_match(trace, mapping.evidence, is_list):  # without claims none is needed
-        _add_list(run, trace, "evidence", mapping.evidence)
+    _add_part(run, trace, "objective", mapping.objective, _is_text)
+    if _add_part(run, trace, "stop_reason", mapping.stop_reason, _is_stop_reason):
+        run.output["stop_reason"] = normalize_stop_reason(run.output["stop_reason"])
+    # Backwards: the first rules look for errors, and their word is `success`.
+    elif (other := first_match(trace, mapping.stop_reason[::-1], _is_text)) is not None:
+        why = f"{other.value[:_MAX_CHARACTERS]!r} is not one of the five reasons; map it with `words`"
+        run.missing[-1] = MissingPart(what="stop_reason", why=why)
+    # Lists only where the trace has them: an empty one would say that the agent claims nothing.
+    _add_part(run, trace, "claims", mapping.claims, _is_list)
+    without_claims = run.output.get("claims") == []  # then no evidence is needed
+    _add_part(run, trace, "evidence", mapping.evidence, _is_list, is_needed=not without_claims)
+    for name in ("claims", "evidence"):
+        if name in run.output:
+            run.output[name] = [_with_text_ids(item) for item in decode_nested(run.output[name])]
     for name in _PINS:
-        _add_match(run, name, first_match(trace, getattr(mapping, name), is_text))
+        _add_part(run, trace, name, getattr(mapping, name), _is_text, is_needed=False)
     _add_chunks(run, trace, mapping)
     _add_steps(run, trace, mapping)
     _note_misfits(run)
     return run
 
 
-def _add_match(run: ImportedRun, name: str, match: RuleMatch | None) -> bool:
-    """Put a value into the output; False if there is none."""
+def _add_part(
+    run: ImportedRun,
+    trace: Trace,
+    name: str,
+    rules: Sequence[Rule],
+    fits: Callable[[Any], bool],
+    *,
+    is_needed: bool = True,
+) -> bool:
+    """Put a value into the output; False if there is none, which is noted."""
+    match = first_match(trace, rules, fits)
     if match is not None:
         run.output[name], run.origin[name] = match.value, match.span
+    elif is_needed:
+        run.note_missing(name, "no span gives it" if rules else "the mapping has no rule for it")
     return match is not None
 
 
-def _add_stop_reason(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
-    if _add_match(run, "stop_reason", first_match(trace, mapping.stop_reason, _is_stop_reason)):
-        run.output["stop_reason"] = normalize_stop_reason(run.output["stop_reason"])
-        return
-    # Backwards: the first rules look for errors, and their word is `success`.
-    other = first_match(trace, mapping.stop_reason[::-1], is_text)
-    why = _missing_reason(trace, mapping.stop_reason, "a word")
-    if other is not None:
-        why = f"{other.value[:_MAX_CHARACTERS]!r} is not one of the five reasons; map it with `words`"
-    run.note_missing("stop_reason", why)
-
-
-def _add_list(run: ImportedRun, trace: Trace, name: str, rules: Sequence[Rule]) -> None:
-    """A list only where the trace has one: an empty list would say that the agent claims nothing."""
-    if _add_match(run, name, first_match(trace, rules, is_list)):
-        run.output[name] = [_with_text_ids(item) for item in decode_nested(run.output[name])]
-    else:
-        run.note_missing(name, _missing_reason(trace, rules, "a list"))
-
-
 def _add_chunks(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
-    match = first_match(trace, mapping.chunks, is_list)
-    items = decode_nested(match.value) if match is not None else []
-    seen: set[bytes] = set()
-    unfit = 0
-    for item in items:
-        item = _with_text_ids(item)
-        if next(iter(problems(Chunk, item)), None) is not None:
-            unfit += 1
-            continue
-        key = orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
-        if key not in seen:  # a document that came up twice is stored once
-            seen.add(key)
-            run.chunks.append(item)
-    if unfit:
-        run.note_missing("chunks", f"{unfit} of {len(items)} have no id, no text or no source")
+    match = first_match(trace, mapping.chunks, _is_list)
+    items = [] if match is None else [_with_text_ids(item) for item in decode_nested(match.value)]
+    fitting = [item for item in items if next(iter(problems(Chunk, item)), None) is None]
+    # A document that came up twice is stored once.
+    run.chunks = [*{orjson.dumps(item, option=orjson.OPT_SORT_KEYS): item for item in fitting}.values()]
+    if len(fitting) < len(items):
+        why = f"{len(items) - len(fitting)} of {len(items)} have no id, no text or no source"
+        run.note_missing("chunks", why)
     stored = {chunk["chunk_id"] for chunk in run.chunks}
     records = [record for record in run.output.get("evidence", ()) if isinstance(record, dict)]
     absent = sum(record.get("chunk_id") not in stored for record in records if isinstance(record.get("chunk_id"), str))
@@ -140,22 +127,17 @@ def _add_steps(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
     """A line of the log for each step, and its manifest. A step that has steps inside it is these."""
     task = {name: run.output[name] for name in ("objective", "stop_reason") if name in run.output}
     run.events.append({"run_id": run.run_id, "step_id": None, "event_type": "imported", "payload": task})
-    types: dict[str, str] = {}
-    for rule in mapping.steps:
-        for span in trace.spans:
-            if span.id not in types and span_matches(span, rule.where):
-                name = span.name if rule.event_type == "name" else look_up(span.fields, rule.event_type)
-                types[span.id] = name if isinstance(name, str) and name else "step"
-    steps = trace.innermost(span for span in trace.spans if span.id in types)
+    chosen = [span for span in trace.spans if any(matches(span.fields, where) for where in mapping.steps)]
     without = []
-    for number, span in enumerate(steps, 1):
+    for number, span in enumerate(steps := trace.innermost(chosen), 1):
+        step = {"run_id": run.run_id, "step_id": number}
         payload = {"span_id": span.id, "parent_id": span.parent, "name": span.name}
-        run.events.append({"run_id": run.run_id, "step_id": number, "event_type": types[span.id], "payload": payload})
+        run.events.append({**step, "event_type": span.name or "step", "payload": payload})
         context = next(filter(None, (_manifest_fields(span, rule) for rule in mapping.manifests)), None)
         if context is None:
             without.append(f"{number} ({span.name})")
         else:
-            run.manifests.append({"run_id": run.run_id, "step_id": number, **context})
+            run.manifests.append({**step, **context})
     if not steps:
         run.note_missing("steps", "no span is a step by the mapping")
     if trace.lost:
@@ -168,15 +150,15 @@ def _add_steps(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
 
 def _manifest_fields(span: TraceSpan, rule: ManifestRule) -> dict[str, Any] | None:
     """What a manifest says; None if the span lacks a part of it, for half a manifest would be made up."""
-    if not span_matches(span, rule.where):
+    if not matches(span.fields, rule.where):
         return None
     query = look_up(span.fields, rule.retrieval_query)
-    lists = {}
-    for name in ("candidate_chunk_ids", "selected_chunk_ids"):
-        ids = look_up(span.fields, getattr(rule, name))
+    candidates = look_up(span.fields, rule.candidate_chunk_ids)
+    selected = candidates if rule.selected_chunk_ids is None else look_up(span.fields, rule.selected_chunk_ids)
+    for ids in (candidates, selected):
         if not isinstance(ids, list) or any(type(item) not in (str, int) for item in ids):
             return None
-        lists[name] = [str(item) for item in ids]
+    lists = {"candidate_chunk_ids": [*map(str, candidates)], "selected_chunk_ids": [*map(str, selected)]}
     return {"retrieval_query": query, **lists} if isinstance(query, str) else None
 
 
@@ -193,6 +175,14 @@ def _note_misfits(run: ImportedRun) -> None:
         run.note_missing("…", f"{len(misfits) - _MAX_NAMED} more entries do not fit")
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value.strip() != ""
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(decode_nested(value), list)
+
+
 def _is_stop_reason(value: Any) -> bool:
     return isinstance(value, str) and normalize_stop_reason(value) is not None
 
@@ -204,37 +194,20 @@ def _with_text_ids(item: Any) -> Any:
     return {key: str(value) if key in _ID_FIELDS and type(value) is int else value for key, value in item.items()}
 
 
-def _missing_reason(trace: Trace, rules: Sequence[Rule], kind: str) -> str:
-    """Why no rule gives a value of the kind."""
-    if not rules:
-        return "the mapping has no rule for it"
-    spans = sum(any(span_matches(span, rule.where) for rule in rules) for span in trace.spans)
-    if not spans:
-        return "no span is one that the mapping names"
-    if spans == 1:
-        return f"the span that the mapping names does not give {kind}"
-    return f"none of the {spans} spans that the mapping names gives {kind}"
-
-
 NOTES_FORMAT_VERSION = 1  # of import.json
 _OUT_ADVICE = "--out needs the name of a folder that can be made, with room for the runs"
 
 
-def check_out_folder(path: str) -> None:
-    """Refuse a file, and a folder with something in it, before any work is done."""
-    if not path:
-        raise ConfigError("out.unwritable", "--out needs the name of a folder", found="an empty name")
-    if not os.path.lexists(path):
+def _check_out_folder(path: str) -> None:
+    """Refuse anything but an empty folder, or a new one, before any work is done."""
+    if path and not os.path.lexists(path):
         return
     if not os.path.isdir(path):
-        raise ConfigError("out.is_a_file", "--out names a file", place=Place(path), expected="a folder", found="a file")
-    with os.scandir(path) as entries:
-        is_empty = next(entries, None) is None
+        raise ConfigError("out.is_a_file", "--out names no folder", place=Place(path), expected="a folder")
     if os.path.samefile(path, os.curdir):  # it is replaced as a whole: a shell in it would see nothing
-        raise ConfigError(
-            "out.unwritable", "--out is the current folder", place=Place(path), expected="a folder in it, or another"
-        )
-    if not is_empty:
+        message = "--out is the current folder"
+        raise ConfigError("out.unwritable", message, place=Place(path), expected="a folder in it, or another")
+    if os.listdir(path):
         raise ConfigError(
             "out.not_empty",
             "the folder for the runs is not empty: runs of another import would be judged with these",
@@ -245,7 +218,7 @@ def check_out_folder(path: str) -> None:
 
 
 @contextmanager
-def new_folder(path: str) -> Iterator[str]:
+def _new_folder(path: str) -> Iterator[str]:
     """A folder to write into, which gets its name when it is complete, and is not there otherwise."""
     path = os.path.realpath(path)  # a link to an empty folder stays one
     unfinished = f"{path}.{os.getpid()}{UNFINISHED_SUFFIX}"
@@ -261,12 +234,11 @@ def new_folder(path: str) -> Iterator[str]:
         raise write_failure(path, problem, _OUT_ADVICE, "the folder of the runs cannot be written") from None
 
 
-def write_run(folder: str, trace: Trace, run: ImportedRun, mapping: Mapping) -> None:
+def _write_run(folder: str, trace: Trace, run: ImportedRun, mapping: Mapping) -> None:
     """The files of one run; those that have nothing to hold are not there."""
     notes: ImportNotes = {
         "format_version": NOTES_FORMAT_VERSION,
         "run_id": run.run_id,
-        "format": mapping.format,
         "mapping": mapping.name,
         "spans": len(trace.spans),
         "steps": len(run.events) - 1,
@@ -308,7 +280,6 @@ class ImportResult:
 
     def as_json(self) -> dict[str, Any]:
         parts = {
-            "format": self.mapping.format,
             "mapping": self.mapping.name,
             "spans": self.spans,
             "unread": self.flaws,
@@ -320,16 +291,12 @@ class ImportResult:
         return check_json("import-runs", self.passed, parts)
 
 
-def import_runs(
-    paths: Sequence[str], out: str, mapping: Mapping | None = None, form: str | None = None
-) -> ImportResult:
-    """Write a run folder for every trace. Without a mapping: the ready one of the form, which the files may show."""
-    chosen = mapping.format if mapping is not None else form
-    check_out_folder(out)
-    with closing(SpanStore([*FORMATS.values()] if chosen is None else [FORMATS[chosen]])) as store:
-        format = store.read(paths)
-        result = ImportResult(mapping or ready_mapping(format.name), store.spans, store.flaws, findings=store.findings)
-        with new_folder(out) as folder:
+def import_runs(paths: Sequence[str], out: str, mapping: Mapping | None = None) -> ImportResult:
+    """Write a run folder for every trace. Without a mapping: the ready one that the first known record shows."""
+    _check_out_folder(out)
+    with closing(SpanStore([mapping] if mapping is not None else [*map(load_mapping, READY_MAPPINGS)])) as store:
+        result = ImportResult(store.read(paths), store.spans, store.flaws, findings=store.findings)
+        with _new_folder(out) as folder:
             _write_runs(store, folder, result)
     return result
 
@@ -339,7 +306,7 @@ def _write_runs(store: SpanStore, folder: str, result: ImportResult) -> None:
         trace = build_trace(identity, spans)
         run = build_run(trace, result.mapping)
         name = folder_name(identity)
-        write_run(os.path.join(folder, name), trace, run, result.mapping)
+        _write_run(os.path.join(folder, name), trace, run, result.mapping)
         result.runs += 1
         result.complete += not any(map(_fails, run.missing))
         result.lacking.update({missing["what"].split("/")[0] for missing in run.missing})
@@ -358,16 +325,10 @@ def _run_findings(name: str, trace: Trace, run: ImportedRun) -> list[Finding]:
 
 def run_import(traces: Sequence[str], out: str, options: Options) -> CheckResult:
     """`goldgate import-runs`: a run folder for every trace."""
-    mapping, form = options.get("mapping"), options.get("from")
-    if mapping is not None and form is not None:
-        raise ConfigError(
-            "option.wrong_value",
-            "--mapping names the form of the traces itself",
-            advice="give --mapping or --from, not both",
-        )
-    result = import_runs(traces, out, load_mapping(mapping) if mapping is not None else None, form)
+    mapping = options.get("mapping")
+    result = import_runs(traces, out, None if mapping is None else load_mapping(mapping))
     summary = (
-        f"{count_text(result.runs, 'run')} of {count_text(result.spans, 'span')} ({result.mapping.format}), "
+        f"{count_text(result.runs, 'run')} of {count_text(result.spans, 'span')} ({result.mapping.name}), "
         f"{result.complete} complete"
     )
     lacking = ", ".join(f"{name} in {count}" for name, count in sorted(result.lacking.items()))

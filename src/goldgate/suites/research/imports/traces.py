@@ -11,12 +11,11 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
 from typing import IO, Any, NamedTuple
 
 import orjson
@@ -30,13 +29,12 @@ from goldgate.readers.records import (
     check_record_size,
     decode_json,
     iterate_records,
-    long_line_error,
     open_records,
     record_limit,
-    too_large_error,
 )
+from goldgate.suites.research.imports.mapping import Mapping, look_up, matches
 
-LATEST_TIME = 1 << 62  # nanoseconds; a time behind it is none
+_LATEST_TIME = 1 << 62  # a time behind it is none
 
 
 class TraceSpan(NamedTuple):
@@ -46,7 +44,7 @@ class TraceSpan(NamedTuple):
     trace: str | None  # None: whatever its parents belong to
     parent: str | None
     name: str
-    start: int | None  # nanoseconds since 1970
+    start: float | None  # only compared with others of its trace
     finished: bool
     fields: dict[str, Any]
 
@@ -57,42 +55,80 @@ class InvalidSpan(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class TraceFormat:
-    """How one tool writes traces. `recognizes` looks at the keys of one record of a file."""
+def read_spans(record: Any, mapping: Mapping) -> Iterator[TraceSpan | InvalidSpan]:
+    """The spans in a record of a file, and those inside of them."""
+    places = (look_up(record, path) for path in mapping.spans.split(" | "))
+    waiting: list[tuple[Any, str | None, str | None]] = [(next(filter(None, places), None), None, None)]
+    while waiting:
+        value, parent, trace = waiting.pop()
+        if isinstance(value, list):
+            waiting += [(item, parent, trace) for item in reversed(value)]
+            continue
+        span = _read_span(value, mapping, parent, trace)
+        yield span
+        if mapping.children and isinstance(span, TraceSpan):
+            waiting.append((span.fields.pop(mapping.children, []), span.id, span.trace))
 
-    name: str
-    about: str
-    recognizes: Callable[[dict[str, Any]], bool]
-    spans: Callable[[dict[str, Any]], Iterator[TraceSpan | InvalidSpan]]
+
+def _read_span(value: Any, mapping: Mapping, parent: str | None, trace: str | None) -> TraceSpan | InvalidSpan:
+    if not isinstance(value, dict):
+        return InvalidSpan(f"{describe_value(value)} is not a span")
+    identity = _text(look_up(value, mapping.span.id))
+    if identity is None:
+        return InvalidSpan(f"a span needs an id ({mapping.span.id})")
+    fields = {**value, "attributes": _attributes(value.get("attributes"))}
+    if isinstance(value.get("events"), list):
+        events = [event for event in value["events"] if isinstance(event, dict)]
+        fields["events"] = [{**event, "attributes": _attributes(event.get("attributes"))} for event in events]
+    own, above, name = (_text(look_up(value, getattr(mapping.span, part))) for part in ("trace", "parent", "name"))
+    start, end = (parse_time(look_up(value, getattr(mapping.span, part))) for part in ("start", "end"))
+    return TraceSpan(
+        identity, own or trace, above or parent, name or "", start, start is None or end is not None, fields
+    )
 
 
-def id_text(value: object) -> str | None:
+def _text(value: object) -> str | None:
     """An id or a name as text; None if it is blank or no text."""
     if type(value) is int:
         return str(value)
     return value if isinstance(value, str) and value.strip() else None
 
 
-def parse_nanoseconds(value: object) -> int | None:
-    """A time in nanoseconds: written as ISO 8601, or as a number of seconds, milliseconds, … since 1970."""
+def _attributes(value: Any) -> Any:
+    """OpenTelemetry's list of keys and typed values as an object; of a key that stands twice the last."""
+    if not isinstance(value, list):
+        return value
+    pairs = [item for item in value if isinstance(item, dict) and isinstance(item.get("key"), str)]
+    return {item["key"]: _attribute(item.get("value")) for item in pairs}
+
+
+def _attribute(value: Any) -> Any:
+    for kind, content in value.items() if isinstance(value, dict) else ():
+        inner = content.get("values") if isinstance(content, dict) else None
+        match kind:
+            case "stringValue" | "boolValue" | "doubleValue" | "bytesValue":
+                return content
+            case "intValue":  # 64 bits, so JSON has it as text
+                return int(content) if isinstance(content, str) and re.fullmatch("-?[0-9]{1,19}", content) else content
+            case "arrayValue":
+                return [_attribute(item) for item in inner] if isinstance(inner, list) else []
+            case "kvlistValue":
+                return _attributes(inner or [])
+    return None
+
+
+def parse_time(value: object) -> float | None:
+    """A time as a number, of any unit: a trace is written in one. From ISO 8601, microseconds since 1970."""
     if isinstance(value, str):
         if value.isascii() and value.isdigit() and len(value) < 20:
-            return parse_nanoseconds(int(value))
+            return int(value)
         try:
             moment = datetime.fromisoformat(value)
         except ValueError:
             return None
         since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
-        whole = ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
-        return whole if 0 <= whole < LATEST_TIME else None
-    if type(value) not in (int, float) or not 0 <= value < LATEST_TIME:  # type: ignore[operator]
-        return None
-    assert isinstance(value, int | float)
-    for unit in (1_000_000_000, 1_000_000, 1_000):  # a number of seconds has ten digits until 2286
-        if value < 100_000_000_000 * (1_000_000_000 // unit):
-            return int(value * unit)
-    return int(value)
+        return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    return value if isinstance(value, int | float) and 0 <= value < _LATEST_TIME else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +137,7 @@ class Trace:
 
     id: str
     spans: tuple[TraceSpan, ...]
-    depths: Mapping[str, int]
+    depths: dict[str, int]
     problems: tuple[str, ...]
     lost: int = 0  # spans whose id another one has: they are not here
 
@@ -126,10 +162,15 @@ class Trace:
 
 def build_trace(identity: str, recorded: Iterable[TraceSpan]) -> Trace:
     """The trace that some spans form, whatever their order."""
-    spans, repeated, lost = _unique_spans(recorded)
-    depths, cycles = _depths(spans)
+    versions: dict[str, list[TraceSpan]] = {}
+    for span in recorded:
+        versions.setdefault(span.id, []).append(span)
+    spans = {name: max(several, key=_completeness) for name, several in versions.items()}
+    parents = {name: span.parent for name, span in spans.items()}
+    depths, cycles = _depths(parents)
+    repeated = sum(any(span != several[0] for span in several) for several in versions.values())
+    orphans = sum(parent is not None and parent not in spans for parent in parents.values())
     unfinished = sum(not span.finished for span in spans.values())
-    orphans = sum(span.parent is not None and span.parent not in spans for span in spans.values())
     counts = (
         (repeated, "there more than once, with different content: the most complete one was taken"),
         (orphans, "below a span that is not there"),
@@ -138,26 +179,12 @@ def build_trace(identity: str, recorded: Iterable[TraceSpan]) -> Trace:
     )
     problems = tuple(f"{count} {'span' if count == 1 else 'spans'} {words}" for count, words in counts if count)
 
-    def began(span: TraceSpan) -> tuple[bool, int, int, str]:
+    def began(span: TraceSpan) -> tuple[bool, float, int, str]:
         return span.start is None, span.start or 0, depths[span.id], span.id
 
-    return Trace(identity, tuple(sorted(spans.values(), key=began)), depths, problems, lost)
-
-
-def _unique_spans(recorded: Iterable[TraceSpan]) -> tuple[dict[str, TraceSpan], int, int]:
-    """Each span once, the most complete of several; how many had a rival, and how many were another span under the same
-    id: one that began at another time, or has another name or parent. The order does not matter."""
-    spans: dict[str, TraceSpan] = {}
-    rivals: dict[str, tuple[set[object], set[object], set[object]]] = {}
-    for span in recorded:
-        other = spans.setdefault(span.id, span)
-        if other != span:
-            seen = rivals.setdefault(span.id, (set(), set(), set()))
-            for each in (other, span):
-                for values, value in zip(seen, (each.name, each.parent, each.start), strict=True):
-                    values |= {value} - {"", None}  # a version that leaves something out is not another span
-            spans[span.id] = max(other, span, key=_completeness)
-    return spans, len(rivals), sum(max(1, *map(len, seen)) - 1 for seen in rivals.values())
+    return Trace(
+        identity, tuple(sorted(spans.values(), key=began)), depths, problems, sum(map(_lost, versions.values()))
+    )
 
 
 def _completeness(span: TraceSpan) -> tuple[bool, int, bytes]:
@@ -165,7 +192,13 @@ def _completeness(span: TraceSpan) -> tuple[bool, int, bytes]:
     return span.finished, len(written), written
 
 
-def climb(name: str, parents: Mapping[str, str | None], resolved: Container[str]) -> tuple[list[str], str]:
+def _lost(several: Sequence[TraceSpan]) -> int:
+    """How many versions of a span are another one: with another name, parent or start. One may leave something out."""
+    parts = zip(*((span.name, span.parent, span.start) for span in several), strict=True)
+    return max(1, *(len({*values} - {"", None}) for values in parts)) - 1
+
+
+def _climb(name: str, parents: dict[str, str | None], resolved: Container[str]) -> tuple[list[str], str]:
     """The span and those above it up to an outermost or resolved one, or round a circle; and the parent of the last.
 
     The parent is empty where there is none.
@@ -178,13 +211,12 @@ def climb(name: str, parents: Mapping[str, str | None], resolved: Container[str]
     return list(path), above
 
 
-def _depths(spans: Mapping[str, TraceSpan]) -> tuple[dict[str, int], int]:
+def _depths(parents: dict[str, str | None]) -> tuple[dict[str, int], int]:
     """How deep each span is, and how many are in a circle of parents: these, and what is below them, begin at 0."""
-    parents = {name: span.parent for name, span in spans.items()}
     depths: dict[str, int] = {}
     cycles = 0
-    for name in sorted(spans):
-        path, above = climb(name, parents, depths)
+    for name in sorted(parents):
+        path, above = _climb(name, parents, depths)
         if above in path:
             circle = path[path.index(above) :]
             cycles += len(circle)
@@ -197,17 +229,15 @@ def _depths(spans: Mapping[str, TraceSpan]) -> tuple[dict[str, int], int]:
     return depths, cycles
 
 
-TRACE_KIND = "trace"
-FindPlace = Callable[[], Place]  # lines are counted only for the flaws that are listed
-_BRACE_LINE = 16  # bytes of a line with a brace and nothing else
-_MARK = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}]')  # strings, so that braces in them are passed over
+_KIND = "trace"
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
+_PRINTED = re.compile(rb"(?m)^\{[ \t\r]*$")  # where an object printed over many lines begins
 
 
-def trace_paths(paths: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+def _trace_paths(paths: Sequence[str]) -> Iterator[tuple[str, str | None]]:
     """The named files; of a folder, those in it that end as JSON files do, in the order of their names.
 
-    Each comes with the reason why it must not be read, if there is one: see `foreign_files`.
+    Each comes with the reason why it must not be read, if there is one: see `list_untrusted`.
     """
     for path in dict.fromkeys(paths):
         if not os.path.isdir(path):
@@ -216,94 +246,46 @@ def trace_paths(paths: Sequence[str]) -> Iterator[tuple[str, str | None]]:
         try:
             files = list_untrusted(path, _ENDINGS)
         except OSError as problem:
-            raise read_failure(path, TRACE_KIND, problem) from None
+            raise read_failure(path, _KIND, problem) from None
         if not files:
-            raise InputError(
-                f"{TRACE_KIND}.no_files",
-                "this folder has no file with traces",
-                place=Place(path),
-                expected="files that end in " + ", ".join(_ENDINGS),
-            )
+            message, expected = "this folder has no file with traces", "files that end in " + ", ".join(_ENDINGS)
+            raise InputError(f"{_KIND}.no_files", message, place=Place(path), expected=expected)
         yield from files
 
 
-def read_documents(path: str) -> Iterator[tuple[FindPlace, Any]]:
-    """Each value of a file and a way to its line: JSON Lines, the items of an array, or one object over many lines."""
-    with closing(open_records(path, TRACE_KIND)) as file:
+def _read_documents(path: str) -> Iterator[tuple[partial[Place], Any]]:
+    """Each value of a file and a way to its line: JSON Lines, the items of an array, or objects over many lines."""
+    with closing(open_records(path, _KIND)) as file:
         try:
-            if not file.is_array and not _is_printed(file) and (whole := _whole_object(file)) is not None:
-                yield partial(file.place, 0), whole
-                return
-            for offset, data in _printed_objects(file) if _is_printed(file) else iterate_records(file):
-                yield partial(file.place, offset), _decode_or_invalid(data)
+            spread = [] if file.is_array else _spread_objects(file)
+            for offset, data in spread or iterate_records(file):
+                yield partial(file.place, offset), _decode(data)
         except InputError as problem:  # an array breaks off, a record is too large: the records before it count
-            place = problem.place
             reason = "; ".join(filter(None, (problem.message, problem.found, problem.advice)))
-            yield lambda: place, InvalidSpan(f"{reason}; the rest of the file is not read")
+            place = problem.place
+            yield partial(Place, place.file, place.line), InvalidSpan(f"{reason}; the rest of the file is not read")
 
 
-def _is_printed(file: RecordFile) -> bool:
-    """Whether objects are printed over many lines, one behind the other, as the console exporters of SDKs do."""
-    with file.plain.stream(file.start) as stream:
-        return stream.readline(_BRACE_LINE).strip() == b"{"
+def _spread_objects(file: RecordFile) -> list[tuple[int, bytes]]:
+    """Offset and bytes of objects over many lines, one behind the other; none where each has a line of its own."""
+    first = file.plain.stream(file.start).readline(file.limit + 1).strip()
+    is_printed = first == b"{"
+    if not is_printed and not isinstance(_decode(first), InvalidSpan):
+        return []
+    data = file.plain.read(file.start, min(file.plain.size() - file.start, file.limit + 1))
+    probe = data if len(data) <= file.limit else b"".join(data.split(b"\n", 2)[1:2])
+    if not is_printed and isinstance(_decode(probe), InvalidSpan) is (probe is data):
+        return []  # JSON Lines of which the first is damaged
+    check_record_size(file, file.start, data)
+    ends = [*(match.start() for match in _PRINTED.finditer(data, 1)), len(data)]
+    return [(file.start + begin, data[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)]
 
 
-def _printed_objects(file: RecordFile) -> Iterator[tuple[int, bytes]]:
-    """Offset and bytes of each printed object. A line `{` at the margin begins the next, also where one breaks off."""
-    begin = offset = file.start
-    lines: list[bytes] = []
-    depth = 0
-    stream = file.plain.stream(file.start)
-    while line := stream.readline(file.limit + 1):
-        if len(line) > file.limit:
-            raise long_line_error(file, offset)
-        if lines and (depth <= 0 or line.rstrip() == b"{"):
-            yield begin, _join_lines(file, begin, lines)
-            lines, depth = [], 0
-        if lines or not line.isspace():
-            begin = begin if lines else offset
-            lines.append(line)
-            marks = _MARK.findall(line)
-            depth += marks.count(b"{") - marks.count(b"}")
-        offset += len(line)
-        if offset - begin > file.limit and lines:
-            actual = f"an object of at least {offset - begin:,} bytes"
-            raise too_large_error(TRACE_KIND, file.place(begin), actual, file.limit)
-    if lines:
-        yield begin, _join_lines(file, begin, lines)
-
-
-def _join_lines(file: RecordFile, begin: int, lines: list[bytes]) -> bytes:
-    data = b"".join(lines)
-    check_record_size(file, begin, data)
-    return data
-
-
-def _decode_or_invalid(data: bytes) -> Any:
+def _decode(data: bytes) -> Any:
     try:
         return decode_json(data)
     except ValueError as problem:
         return InvalidSpan(f"not JSON: {problem}")
-
-
-def _whole_object(file: RecordFile) -> Any:
-    """The object that the file is as a whole; None if its first line is a record, or it is nothing at all."""
-    begin, size = file.start, file.plain.size() - file.start
-    head = [data for _, data in islice(iterate_records(file), 2)]
-    if len(head) < 2 or (
-        head[0].rstrip()[-1:] in (b"}", b"]") and not isinstance(_decode_or_invalid(head[0]), InvalidSpan)
-    ):
-        return None
-    if size > file.limit:
-        if not isinstance(_decode_or_invalid(head[1]), InvalidSpan):
-            return None  # JSON Lines of which the first is damaged
-        raise too_large_error(
-            TRACE_KIND, Place(file.name, 1), f"one object over many lines, of {size:,} bytes", file.limit
-        )
-    data = file.plain.read(begin, size)
-    check_record_size(file, begin, data)
-    value = _decode_or_invalid(data)
-    return value if isinstance(value, dict) else None
 
 
 _PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}(?<!\.)")
@@ -325,41 +307,40 @@ def folder_name(run_id: str) -> str:
 
 _MAX_FINDINGS = 20  # with their places; of the rest the number is enough
 _TRACE_RECORDS = 4  # a trace, which is built in memory, may have 4 times the size of a record
-_MAX_KEYS = 6  # of a record that no format recognizes
+_MAX_KEYS = 6  # of a record that no mapping recognizes
 
 
 class SpanStore:
     """All spans of some files by the trace they belong to, and what in the files was no span."""
 
-    def __init__(self, formats: Sequence[TraceFormat]) -> None:
-        """The first format that recognizes a record decides for all records; a single one is taken as it is."""
-        self.formats = formats
-        self.format = formats[0] if len(formats) == 1 else None
+    def __init__(self, mappings: Sequence[Mapping]) -> None:
+        """The first mapping that recognizes a record decides for all records; a single one is taken as it is."""
+        self.mappings = mappings
+        self.mapping = mappings[0] if len(mappings) == 1 else None
         self.spans = 0
         self.flaws = 0
         self.findings: list[Finding] = []  # the first flaws
-        self._unknown: dict[str, Any] | None = None  # the first record that no format recognizes
         self._stored: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # until it is closed
         self._traces: dict[str, list[tuple[int, int]]] = {}
         self._without_trace: list[tuple[str, tuple[int, int]]] = []
         self._parents: dict[str, str | None] = {}
         self._trace_of: dict[str, str] = {}
 
-    def read(self, paths: Sequence[str]) -> TraceFormat:
-        """Read all files; the result is the format that they have."""
-        for path, refusal in trace_paths(paths):
+    def read(self, paths: Sequence[str]) -> Mapping:
+        """Read all files; the result is the mapping that they are read by."""
+        for path, refusal in _trace_paths(paths):
             if refusal is not None:
                 self._add_flaw(partial(Place, path), f"{refusal}: it is not read")
                 continue
-            for find_place, value in read_documents(path):
+            for find_place, value in _read_documents(path):
                 for span in self._spans_in(value):
                     self._add(span, find_place)
-        if self.format is None or not self.spans:
+        if self.mapping is None or not self.spans:
             raise self._no_spans_error(paths)
         for name, place in self._without_trace:
             self._traces.setdefault(self._find_trace(name), []).append(place)
         self._drop_large_traces()
-        return self.format
+        return self.mapping
 
     def traces(self) -> Iterator[tuple[str, list[TraceSpan]]]:
         """Each trace's id and spans, in the order of the ids."""
@@ -373,22 +354,19 @@ class SpanStore:
     def close(self) -> None:
         self._stored.close()
 
-    def _spans_in(self, value: Any) -> Iterator[TraceSpan | InvalidSpan]:
+    def _spans_in(self, value: Any) -> Iterable[TraceSpan | InvalidSpan]:
         if isinstance(value, InvalidSpan):
-            yield value
-            return
+            return [value]
         if not isinstance(value, dict):
-            yield InvalidSpan(f"{describe_value(value)} is not an object")
-            return
-        if self.format is None:
-            self.format = next((format for format in self.formats if format.recognizes(value)), None)
-        if self.format is not None:
-            yield from self.format.spans(value)
-            return
-        self._unknown = value if self._unknown is None else self._unknown
-        yield InvalidSpan("a record of a form that is not known")
+            return [InvalidSpan(f"{describe_value(value)} is not an object")]
+        if self.mapping is None:
+            self.mapping = next((each for each in self.mappings if matches(value, each.recognize)), None)
+        if self.mapping is not None:
+            return read_spans(value, self.mapping)
+        keys = ", ".join(sorted(value)[:_MAX_KEYS])
+        return [InvalidSpan(f"an object with {keys}" if keys else "an empty object")]
 
-    def _add(self, span: TraceSpan | InvalidSpan, find_place: FindPlace) -> None:
+    def _add(self, span: TraceSpan | InvalidSpan, find_place: partial[Place]) -> None:
         if isinstance(span, InvalidSpan):
             self._add_flaw(find_place, span.reason)
             return
@@ -407,15 +385,15 @@ class SpanStore:
             self._without_trace.append((span.id, place))
             self._parents[span.id] = span.parent
 
-    def _add_flaw(self, find_place: FindPlace, reason: str) -> None:
+    def _add_flaw(self, find_place: partial[Place], reason: str) -> None:
         self.flaws += 1
-        if len(self.findings) < _MAX_FINDINGS:
+        if len(self.findings) < _MAX_FINDINGS:  # lines are counted only for these
             place = find_place()
             self.findings.append(Finding("unread", "error", place.file or "", place.line, "", reason))
 
     def _find_trace(self, name: str) -> str:
         """The trace of a span that names none: that of the spans above it, or the outermost of them."""
-        path, above = climb(name, self._parents, self._trace_of)
+        path, above = _climb(name, self._parents, self._trace_of)
         if above in self._trace_of:
             trace = self._trace_of[above]
         else:
@@ -436,16 +414,11 @@ class SpanStore:
     def _no_spans_error(self, paths: Sequence[str]) -> InputError:
         """The error for files without a single span: it says what is there instead."""
         first = self.findings[0] if self.findings else None
-        actual = first.message if first is not None else "nothing"
-        if self._unknown is not None:
-            keys = ", ".join(sorted(self._unknown)[:_MAX_KEYS])
-            actual = f"an object with {keys}" if self._unknown else "an empty object"
-        one = self.formats[0] if len(self.formats) == 1 else None
         return InputError(
-            f"{TRACE_KIND}.no_spans",
-            "there is no trace in what was given" if one is None else f"there is no trace of the form {one.name}",
-            place=Place(first.file, first.line) if first is not None else Place(paths[0]),
-            expected="; ".join(f"{each.name}: {each.about}" for each in self.formats) if one is None else one.about,
-            found=actual,
-            advice="name the form with --from, or write a mapping (--mapping)",
+            f"{_KIND}.no_spans",
+            "there is no trace in what was given",
+            place=Place(paths[0]) if first is None else Place(first.file, first.line),
+            expected="; ".join(each.about or "spans, by this mapping" for each in self.mappings),
+            found="nothing" if first is None else first.message,
+            advice="say with --mapping how the traces are read",
         )
