@@ -33,6 +33,23 @@ def test_first_error_in_the_order_of_the_shards_is_ours_with_its_place(cluster: 
         assert list(engine.map(str, [1])) == ["1"]  # it can still be used
 
 
+@pytest.mark.parametrize(("call", "expected"), [("cancel", "does not exist"), ("wait", "odd")])
+def test_call_of_ray_that_fails_ends_a_map_and_not_the_engine(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, expected: str
+) -> None:
+    """In the process that speaks with the cluster; an error of the work is what is reported, if there is one."""
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import ray\nhere = ray.{call}\ndef odd(*_, **__):\n    ray.{call} = here\n    raise TypeError('odd')\n"
+        f"ray.{call} = odd\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    work = partial(read_text_file, kind="gold")
+    with RayEngine(cluster.address) as engine:
+        with pytest.raises((InputError, TypeError), match=expected):
+            list(engine.map(work, [sys.executable + str(number) for number in range(9)]))
+        assert list(engine.map(str, range(5))) == list("01234")
+
+
 def test_error_that_cannot_travel_is_named(cluster: Cluster) -> None:
     with RayEngine(cluster.address) as engine, pytest.raises(RuntimeError, match="Odd: deep"):
         list(engine.map(eval, ["(_ for _ in ()).throw(type('Odd', (Exception,), {})('deep'))"]))

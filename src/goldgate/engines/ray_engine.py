@@ -41,7 +41,7 @@ from goldgate.engines.processes import (
     unpack_error,
 )
 from goldgate.engines.ray_task import PIECE, pack_work, this_build
-from goldgate.errors import ConfigError, GoldgateError, MachineError, require_extra
+from goldgate.errors import ConfigError, MachineError, require_extra
 from goldgate.files.address import hide_secrets, public_url
 from goldgate.files.reading import LocalFile
 
@@ -343,22 +343,23 @@ def _serve(connection: socket.socket, options: Options, connect_error: Exception
             copies[-1].append(ray.put(data))
         elif kind == COPY:
             copies.append([])
-        elif kind == PROCESSORS:
-            send(connection, PROCESSORS, str(Processors(options).capacity()).encode())
-        elif kind == WORK:
-            packed, numbers_of_copies = pickle.loads(data)
+        elif kind in (PROCESSORS, WORK):
             numbers += 1
-            sent = ray.put((packed, [copies[number] for number in numbers_of_copies]))
-            mapping = _Map(connection, options, f"{os.getpid()}:{time.time_ns()}:{numbers}", sent)
             try:
-                mapping.run()
-            except ray.exceptions.RayError as problem:
-                send(connection, ERROR, packed_error(_lost_work_error(problem)))
-            except GoldgateError as problem:
-                send(connection, ERROR, packed_error(problem))
+                if kind == PROCESSORS:
+                    send(connection, PROCESSORS, str(Processors(options).capacity()).encode())
+                    continue
+                packed, numbers_of_copies = pickle.loads(data)
+                sent = ray.put((packed, [copies[number] for number in numbers_of_copies]))
+                _Map(connection, options, f"{os.getpid()}:{time.time_ns()}:{numbers}", sent).run()
+            except (EOFError, BrokenPipeError, ConnectionResetError):  # nobody is there any more
+                raise
             except StoppedError:
                 pass
-            mapping.cancel_tasks()
+            except ray.exceptions.RayError as problem:
+                send(connection, ERROR, packed_error(_lost_work_error(problem)))
+            except Exception as problem:  # whatever else it is, the first process reports it
+                send(connection, ERROR, packed_error(problem))
 
 
 class StoppedError(Exception):
@@ -383,6 +384,13 @@ class _Map:
         self._processors = Processors(options)
 
     def run(self) -> None:
+        """Work on all shards; an error, or the first process, may end it earlier."""
+        try:
+            self._run()
+        finally:
+            self._cancel_tasks()
+
+    def _run(self) -> None:
         while True:
             self._submit_tasks()
             unfinished = set(self._unfinished)
@@ -430,10 +438,11 @@ class _Map:
             send(self._connection, kind, data)
         return answers[-1][0] != ERROR
 
-    def cancel_tasks(self) -> None:
-        """Cancel the tasks that are not done."""
+    def _cancel_tasks(self) -> None:
+        """Cancel the tasks that are not done. One that cannot be cancelled costs time, and nothing else."""
         for reference in self._unfinished:
-            self._ray.cancel(reference)
+            with suppress(Exception):
+                self._ray.cancel(reference)
 
 
 TaskOutcome = tuple[float, list[tuple[bytes, bytes]]]  # the seconds that a task took, and its answers
