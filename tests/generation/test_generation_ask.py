@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.limits import EndpointLimits
 from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.run import given_up_error
 from goldgate.generation.secret import Secret
@@ -146,7 +146,7 @@ def test_a_wrong_key_ends_the_run_at_once_and_shows_no_key(data: Data, serve: Se
     outcome, said = data.generate(server.url, Secret(KEY), limits=EndpointLimits(concurrency=4))
     assert outcome.ending.reason == "stopped"
     assert server.seen.requests <= 8
-    error = str(given_up_error(outcome.ending, OpenAIAnswerer((EndpointOptions(server.url, secret=Secret(KEY)),))))
+    error = str(given_up_error(outcome.ending, OpenAIAnswerer(EndpointOptions(server.url, secret=Secret(KEY)))))
     assert "OPENAI_API_KEY" in error
     stored = b"".join(file.read_bytes() for file in data.out.iterdir()).decode() + error + "".join(said)
     assert all(KEY[at : at + 8] not in stored for at in range(len(KEY) - 7))
@@ -169,7 +169,7 @@ def test_a_dead_endpoint_ends_the_run_early(make_data: Callable[[int], Data], se
     assert time.monotonic() - began < 15
     assert "unreachable" in outcome.ending.message
     assert "server running" in str(
-        given_up_error(outcome.ending, OpenAIAnswerer((EndpointOptions(url, secret=Secret(None)),)))
+        given_up_error(outcome.ending, OpenAIAnswerer(EndpointOptions(url, secret=Secret(None))))
     )
     assert len(data.journal("failure")) < 30
 

@@ -11,7 +11,7 @@ from email.utils import format_datetime
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.generation.fleet import BUSY_SECONDS, CircuitBreaker, RateLimit, backoff
+from goldgate.generation.limits import BUSY_SECONDS, CircuitBreaker, RateLimit, backoff
 from goldgate.generation.reply import LONGEST_RETRY_AFTER, retry_after_header
 from goldgate.generation.request import NoAnswer, RequestBudget, Usage, compute_cost, find_price
 from goldgate.protocol import GenerationSettings, Price

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.limits import EndpointLimits
 from goldgate.generation.reply import LONGEST_RETRY_AFTER, read_reply, retry_after_text
 from goldgate.generation.request import ModelAnswer, NoAnswer
 from goldgate.generation.secret import Secret

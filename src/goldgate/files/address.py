@@ -236,7 +236,7 @@ def redact_arguments(arguments: Sequence[str]) -> list[str]:
             option = name
         if name == "--base-url" and equals:
             word = name + equals + _redact_url(value)
-        elif option == "--base-url":  # several may follow it, also texts that are not an address
+        elif option == "--base-url":  # also a text that is not an address
             word = _redact_url(word)
         elif is_url(word):
             word = public_url(word)

@@ -50,7 +50,6 @@ FIELD_TYPES: dict[str, Any] = {
     "attempts": int | None,
     "seed": int | None,
     **dict.fromkeys(("finish_reason", "model", "reasoning", "detail"), str | None),
-    "endpoint": str | None,  # where several are asked: the plan names none
 }
 _FIELD_TESTS = {name: type_test(kind) for name, kind in FIELD_TYPES.items()}
 REQUIRED_FIELDS = {
@@ -99,11 +98,6 @@ class JournalContents:
         """The response format that a plan has stepped down to, or its first."""
         reached = [step["to"] for step in self.step_downs if step["base"] == base and step["to"] in ANSWER_FORMATS]
         return max([first, *reached], key=ANSWER_FORMATS.index)
-
-    def endpoint_of(self, identity: str) -> str | None:
-        """The endpoint that a plan names, if it names one."""
-        name = self.plans[identity]["settings"].get("endpoint") if identity in self.plans else None
-        return name if isinstance(name, str) else None
 
     def note(self, record: dict[str, Any], length: int) -> None:
         """Add a line, `length` bytes long, which is (or is about to be) at the end of the file."""
@@ -345,8 +339,7 @@ class Journal:
             raise _unusable_error(self.path, system_reason(problem), "the journal cannot be stored") from None
 
     def _append_about(self, kind: str, request: ModelRequest, fields: dict[str, Any]) -> None:
-        where = {} if request.endpoint is None else {"endpoint": request.endpoint}
-        self._append(kind, {"key": request.key, "id": request.id, "plan": request.plan, **fields, **where})
+        self._append(kind, {"key": request.key, "id": request.id, "plan": request.plan, **fields})
 
     def _append(self, kind: str, fields: dict[str, Any]) -> None:
         record = {"kind": kind, **fields, "at": datetime.now(UTC).isoformat(timespec="seconds")}

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -186,7 +186,6 @@ class ModelRequest:
     estimate: int  # of its tokens
     plan: str = ""  # the identity of its builder
     form: AnswerFormat = "text"
-    endpoint: str | None = None  # the address it is sent to, where the plan names none
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +198,6 @@ class RequestPlan:
     parameters: Mapping[str, Any]
     seeds: tuple[int | None, ...]
     formats: Formats  # every format that it may be asked in, the first one first
-    equivalent_sources: tuple[Mapping[str, str], ...] = ()  # other sources whose answers count too
 
     @property
     def output_limit(self) -> int:
@@ -216,10 +214,6 @@ class RequestPlan:
             **self.task.settings,
             "parameters": dict(self.parameters),
         }
-
-    def equivalent_plans(self) -> list[RequestPlan]:
-        """This plan once for each equivalent source."""
-        return [replace(self, source=source, equivalent_sources=()) for source in self.equivalent_sources]
 
     def base(self) -> str:
         """A hash of the plan without its response format."""
@@ -296,7 +290,7 @@ REFUSALS_NEEDED = 3  # questions refused in a format without a reason and answer
 class StoredQuestion(NamedTuple):
     """What a journal has of one question."""
 
-    keys: list[str]  # keys of the question in every format and from every source
+    keys: list[str]  # keys of the question in every format
     form: AnswerFormat | None = None  # the format of the answer that counts; None if there is no answer
     key: str = ""  # of that answer
     place: LineRef | None = None
@@ -319,7 +313,6 @@ class FormatLadder:
         self.plan = plan
         self._steps = {form: RequestBuilder(plan, form) for form in plan.formats}
         self.form = _current_format(plan, contents)
-        self._others = [other for source in plan.equivalent_plans() for other in _stored_requests(source, contents)]
         self._answered_in = {form for form, step in self._steps.items() if contents.answered.get(step.identity)}
         self._evidence: dict[AnswerFormat, int] = {}
 
@@ -329,11 +322,6 @@ class FormatLadder:
     @property
     def current(self) -> RequestBuilder:
         return self._steps[self.form]
-
-    @property
-    def bases(self) -> set[str]:
-        """The base of the plan, and those of other sources whose answers count too."""
-        return {self.plan.base(), *(step.plan.base() for step, _ in self._others)}
 
     def find_all(
         self, contents: JournalContents, positions: Iterable[QuestionPosition]
@@ -346,14 +334,11 @@ class FormatLadder:
     def find(self, contents: JournalContents, question: Question, seed: int | None) -> StoredQuestion:
         """The answer to a question: in the present format, in one above it, or in one that it was lowered to."""
         encoded = encode_chat(question.messages)
-        own = [
-            (self.current, self.form),
-            *((step, self.form) for form, step in self._steps.items() if form != self.form),
-        ]
-        keys = [(step.key(question.id, seed, encoded), step.form, reached) for step, reached in (*own, *self._others)]
-        all_keys = [key for key, _, _ in keys]
-        for key, form, reached in keys:
-            is_below = ANSWER_FORMATS.index(form) > ANSWER_FORMATS.index(reached)
+        steps = (self.current, *(step for form, step in self._steps.items() if form != self.form))
+        keys = [(step.key(question.id, seed, encoded), step.form) for step in steps]
+        all_keys = [key for key, _ in keys]
+        for key, form in keys:
+            is_below = ANSWER_FORMATS.index(form) > ANSWER_FORMATS.index(self.form)
             if key in contents.answers and (not is_below or key in contents.lowered):
                 return StoredQuestion(all_keys, form, key, contents.answers[key])
         return StoredQuestion(all_keys)
@@ -388,9 +373,3 @@ class FormatLadder:
 def _current_format(plan: RequestPlan, contents: JournalContents) -> AnswerFormat:
     first = plan.formats[0]
     return contents.format_for(plan.base(), first) if len(plan.formats) > 1 else first
-
-
-def _stored_requests(plan: RequestPlan, contents: JournalContents) -> list[tuple[RequestBuilder, AnswerFormat]]:
-    """What was asked of another source, in each format, and the format that it had stepped down to."""
-    steps = (RequestBuilder(plan, form) for form in plan.formats)
-    return [(step, _current_format(plan, contents)) for step in steps if step.identity in contents.plans]

@@ -95,7 +95,6 @@ class SeedSummary:
     finish_reasons: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
     attempts: int = 0
-    endpoints: dict[str, Counter[str]] = field(default_factory=dict)  # models of the answers by address
 
     @property
     def coverage(self) -> Rate:
@@ -112,7 +111,6 @@ class SeedSummary:
 
     def as_json(self) -> dict[str, Any]:
         lost = sum(self.without_answer, Usage())
-        endpoints = {address: dict(sorted(models.items())) for address, models in sorted(self.endpoints.items())}
         return {
             "seed": self.seed,
             "coverage": self.coverage.as_json(),
@@ -133,7 +131,6 @@ class SeedSummary:
             "finish_reasons": dict(sorted(self.finish_reasons.items())),
             "models": dict(sorted(self.models.items())),
             "attempts": self.attempts,
-            **({"endpoints": endpoints} if endpoints else {}),
         }
 
 
@@ -164,30 +161,24 @@ def write_predictions(
     for record in read_lines(contents.path, answers):
         prediction = ladder.plan.task.prediction(record["id"], record["response"])
         out.write(orjson.dumps(prediction, option=orjson.OPT_APPEND_NEWLINE))
-        _count_answer(summary, record, contents)
+        _count_answer(summary, record)
     summary.without_answer += map(line_usage, read_lines(contents.path, unused))
     for record in read_lines(contents.path, failures):
         summary.missing[str(record["cause"])] += 1
         summary.details.setdefault(str(record["cause"]), str(record.get("detail") or ""))
         summary.attempts += int(record.get("attempts") or 1)
-    if summary.endpoints.keys() <= {ladder.plan.source.get("endpoint")}:
-        summary.endpoints.clear()  # there is nothing to tell apart
     summary.missing = +summary.missing
     summary.usage += replace(sum(summary.without_answer, Usage()), reasoning=0)
     return summary
 
 
-def _count_answer(summary: SeedSummary, record: dict[str, Any], contents: JournalContents) -> None:
+def _count_answer(summary: SeedSummary, record: dict[str, Any]) -> None:
     usage = line_usage(record)
     summary.answered += 1
     summary.usage += usage
     summary.usage_estimated += usage.estimated
     summary.finish_reasons[str(record.get("finish_reason") or "not said")] += 1
-    model = str(record.get("model") or "not said")
-    summary.models[model] += 1
-    address = record.get("endpoint") or contents.endpoint_of(record["plan"])
-    if address is not None:
-        summary.endpoints.setdefault(address, Counter())[model] += 1
+    summary.models[str(record.get("model") or "not said")] += 1
     summary.attempts += int(record.get("attempts") or 1)
 
 
@@ -196,7 +187,7 @@ def summary_json(
 ) -> dict[str, Any]:
     """generation.json: what was asked, what came back, what is missing and why."""
     plan, price = ladder.plan, prepared.price
-    others = sum(1 for record in contents.plans.values() if record["base"] not in ladder.bases)
+    others = sum(1 for record in contents.plans.values() if record["base"] != plan.base())
     used = sum((summary.formats for summary in seeds), Counter[AnswerFormat]())
     everything = sum((summary.usage for summary in seeds), Usage())
     report = {
