@@ -53,7 +53,7 @@ class Fickle(threading.Thread):
 def test_killed_runs_lose_nothing(tmp_path: Path) -> None:
     for turn, chance in enumerate(rounds("asking")):
         data = Asked(_made(tmp_path / str(turn)), DOCUMENTS)
-        with Running(data.behaviour(latency=0.02)) as server:
+        with Running(data.behaviour(latency=0.02, refuse_formats=("json_schema",))) as server:
             out = data.folder / "out"
             fickle = Fickle(server, chance)
             fickle.start()

@@ -319,7 +319,8 @@ def test_a_run_goes_on_when_nobody_reads_what_it_says(data: Data, serve: Serve) 
 
 def test_a_second_ctrl_c_stops_at_once(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour(latency=30.0))
-    process = subprocess.Popen(command(data, server.url), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    known = command(data, server.url, "--response-format", "json_schema")  # all are asked at once
+    process = subprocess.Popen(known, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
     _wait_for(lambda: server.seen.requests == 12)
     process.send_signal(signal.SIGINT)
     _until(process, "stopping: waiting for 12 requests")

@@ -72,6 +72,12 @@ def test_a_dead_endpoint_ends_the_run_early() -> None:
     assert "nobody there" in str(breaker.no_answer(DEAD, 3.0))
 
 
+def test_an_endpoint_that_is_silent_for_very_long_is_tried_twice() -> None:
+    breaker = CircuitBreaker(concurrency=64, started=0.0)
+    assert breaker.no_answer(DEAD, BUSY_SECONDS) is None
+    assert breaker.no_answer(DEAD, 2 * BUSY_SECONDS)
+
+
 def test_an_endpoint_that_answered_before_gets_more_patience() -> None:
     breaker = CircuitBreaker(concurrency=4, started=0.0)
     breaker.answer(10.0)

@@ -8,7 +8,7 @@ answer      the answer to it
 unanswered  it came back without an answer (the cause, and the tokens if it may have been charged)
 failure     a question was given up
 plan        what is asked from here on
-step_down   a response format was refused: for the whole plan, or (with a key) for one question
+step_down   a response format was refused, and the first question was answered in a lower one
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import IO, Annotated, Any, NamedTuple
 
 import orjson
 
-from goldgate.core.task import ANSWER_FORMATS, AnswerFormat
+from goldgate.core.task import AnswerFormat
 from goldgate.errors import ConfigError, InputError, Place, describe_value, system_reason
 from goldgate.files.writing import flush_to_disk, map_texts, replace_surrogates
 from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelRequest, NoAnswer, RequestBuilder, Usage
@@ -88,16 +88,15 @@ class JournalContents:
     in_flight: dict[str, InFlightRequest] = field(default_factory=dict)
     unanswered: dict[str, list[Usage]] = field(default_factory=dict)  # usage of requests that may have been charged
     plans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by the plan's identity
-    answered: dict[str, int] = field(default_factory=dict)  # answers by the plan's identity
-    step_downs: list[dict[str, Any]] = field(default_factory=list)  # step-downs of whole plans
-    lowered: set[str] = field(default_factory=set)  # keys in a lower format than the plan's, refused in the higher one
+    answered_plans: set[str] = field(default_factory=set)  # identities of the plans of the answers
+    step_downs: list[dict[str, Any]] = field(default_factory=list)
     torn: int = 0  # bytes of a torn last line
     size: int = 0  # of everything before it
 
-    def format_for(self, base: str, first: AnswerFormat) -> AnswerFormat:
-        """The response format that a plan has stepped down to, or its first."""
-        reached = [step["to"] for step in self.step_downs if step["base"] == base and step["to"] in ANSWER_FORMATS]
-        return max([first, *reached], key=ANSWER_FORMATS.index)
+    def format_for(self, base: str, formats: Sequence[AnswerFormat]) -> AnswerFormat:
+        """The one of these response formats, highest first, that a plan has stepped down to; or else the first."""
+        reached = [step["to"] for step in self.step_downs if step["base"] == base and step["to"] in formats]
+        return max([formats[0], *reached], key=formats.index)
 
     def note(self, record: dict[str, Any], length: int) -> None:
         """Add a line, `length` bytes long, which is (or is about to be) at the end of the file."""
@@ -106,8 +105,6 @@ class JournalContents:
         match record["kind"]:
             case "plan":
                 self.plans[record["plan"]] = record
-            case "step_down" if "key" in record:
-                self.lowered.add(record["key"])
             case "step_down":
                 self.step_downs.append(record)
             case "asked":
@@ -133,7 +130,7 @@ class JournalContents:
             self.unanswered.setdefault(key, []).append(line_usage(record))
         else:
             self.answers[key] = place
-            self.answered[record["plan"]] = self.answered.get(record["plan"], 0) + 1
+            self.answered_plans.add(record["plan"])
 
 
 def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
@@ -317,12 +314,9 @@ class Journal:
         fields = {"seed": request.seed, "cause": failure.cause, "detail": failure.detail, "attempts": attempts}
         self._append_about("failure", request, fields)
 
-    def step_down(
-        self, base: str, refused: AnswerFormat, to: AnswerFormat, detail: str, key: str | None = None
-    ) -> None:
-        """Write that a format was refused: for the whole plan, or for one question, by its key in the lower format."""
-        one = {} if key is None else {"key": key}
-        self._append("step_down", {"base": base, "from": refused, "to": to, "detail": detail, **one})
+    def step_down(self, base: str, refused: AnswerFormat, to: AnswerFormat, detail: str) -> None:
+        """Write that a format was refused, and what is asked for instead."""
+        self._append("step_down", {"base": base, "from": refused, "to": to, "detail": detail})
 
     def close(self) -> None:
         if self._file >= 0:

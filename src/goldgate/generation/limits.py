@@ -142,7 +142,7 @@ class CircuitBreaker:
         few, long = (LATER_FAILURES, LATER_SECONDS) if self.answered else (FIRST_FAILURES, FIRST_SECONDS)
         if self.answered:
             few = max(few, 2 * self.concurrency)
-        if self.failures >= few and silent >= long:
+        if (self.failures >= few and silent >= long) or (self.failures > 1 and silent >= max(long, BUSY_SECONDS)):
             return f"{self.failures} requests in a row failed, over {int(silent)} seconds; last: {last}"
         return None
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from goldgate.core.process import handle_signals
-from goldgate.core.task import AnswerFormat, Question
+from goldgate.core.task import AnswerFormat
 from goldgate.errors import require_extra
 from goldgate.generation.answerer import Assignment, Ending, EndReason, RunCallbacks
 from goldgate.generation.journal import CUT_OFF
@@ -72,8 +72,8 @@ class _PendingQuestion:
     attempts: int = 0
     busy: int = 0
     last: NoAnswer | None = None
-    form: AnswerFormat | None = None  # a lower format than the others are asked in
-    refused: tuple[AnswerFormat, NoAnswer] | None = None  # why
+    form: AnswerFormat | None = None  # the lower format that is tried with it
+    refused: NoAnswer | None = None  # why
     request_id: str | None = None  # kept as long as it is unknown what became of the request
 
     @property
@@ -94,7 +94,6 @@ class Dispatcher:
         self._unasked = deque(assignment.pending)
         self._delayed: list[tuple[float, int, _PendingQuestion]] = []
         self._number = 0
-        self._stepped_down = False  # to a lower format, for the whole run
         self._interrupted = False
         self._ended: EndReason | None = None
         self._message = ""
@@ -104,8 +103,7 @@ class Dispatcher:
 
     async def run(self) -> Ending:
         """Ask until everything is answered or given up, or until something stops it; never leaves a task behind."""
-        answered = self.ladder.has_answer_in(self.ladder.form)
-        self._breaker = CircuitBreaker(self.limits.concurrency, _now(), answered, _now())
+        self._breaker = CircuitBreaker(self.limits.concurrency, _now(), self.ladder.answered, _now())
         an_answer = self.ladder.plan.output_limit * BYTES_PER_TOKEN + 4096
         self.journal.reserve(min(MAX_RESERVED_BYTES, (self.limits.concurrency + 1) * an_answer))
         self.journal.begin(self.ladder.current)
@@ -133,11 +131,13 @@ class Dispatcher:
 
     async def _hand_out(self) -> None:
         while (work := await self._next()) is not None:
-            question = self.assignment.question(work.position, work.seed)
-            if self._stepped_down and self.ladder.find(self.journal.contents, question, work.seed).place is not None:
-                self.counts.before += 1  # answered in an earlier run, in the format that we stepped down to
+            if work.form is not None and self.ladder.answered:  # another question has decided the format
+                work.form = work.request_id = None
+            request = self._request(work)
+            if request.key in self.journal.contents.answers:  # of a run that was told to ask in this lower format
+                self._decide_format(work, request.form)
+                self.counts.before += 1
                 continue
-            request = self._request(work, question)
             expected = self.budget.expected(request.estimate, self.ladder.plan.output_limit)
             if not await self._admitted(expected):
                 self._delay(work, 0.0)  # it was not asked, and is given up with the others that wait
@@ -148,7 +148,8 @@ class Dispatcher:
             task.add_done_callback(self._tasks.discard)
             await asyncio.sleep(0)  # it is on its way before the next prompt is put together
 
-    def _request(self, work: _PendingQuestion, question: Question) -> ModelRequest:
+    def _request(self, work: _PendingQuestion) -> ModelRequest:
+        question = self.assignment.question(work.position, work.seed)
         return self.ladder[work.form or self.ladder.form].make(question, work.seed)
 
     async def _next(self) -> _PendingQuestion | None:
@@ -159,7 +160,7 @@ class Dispatcher:
             limit: str | None = None
             again = bool(self._delayed) and self._delayed[0][0] <= now
             if again or self._unasked:
-                if self.counts.in_flight < self.limits.concurrency:
+                if self.counts.in_flight < (self.limits.concurrency if self.ladder.is_decided else 1):
                     until, limit = self._rates.next_send_time(now)
                     if until <= now:
                         return heapq.heappop(self._delayed)[2] if again else _PendingQuestion(*self._unasked.popleft())
@@ -209,10 +210,11 @@ class Dispatcher:
                 output = estimate_tokens(outcome.response.encode())
                 spent = outcome.usage or Usage(request.estimate, output, estimated=True)
                 answer = replace(outcome, usage=spent)
-                if work.refused is not None and self.ladder.is_higher(request.form):
-                    self._record_step_down(*work.refused, request.form, request.key)
+                self._decide_format(work, request.form)
                 self.journal.answer(request, answer, work.asked + 1, _now() - began)
-                self._answered(work, request.form)
+                self._breaker.answer(_now())
+                self._rates.end_pause()
+                self.counts.answered += 1
             else:
                 guess = Usage(expected.input, 0, estimated=True) if outcome.billed else None
                 spent = outcome.usage or guess
@@ -241,28 +243,28 @@ class Dispatcher:
         self.journal.record_request(request, work.request_id)
         return work.request_id
 
-    def _record_step_down(
-        self, refused: AnswerFormat, why: NoAnswer, lower: AnswerFormat, key: str | None = None
-    ) -> None:
-        """Write down that a format was refused, for the question with this key (before its answer) or for all."""
-        self.journal.step_down(self.ladder.plan.base(), refused, lower, f"{why.cause}: {why.detail}", key)
-
-    def _answered(self, work: _PendingQuestion, form: AnswerFormat) -> None:
-        self._breaker.answer(_now())
-        self._rates.end_pause()
-        self.counts.answered += 1
-        self.ladder.record_answer(form)
-        if work.refused is not None and self.ladder.is_higher(form) and self.ladder.record_lower_answer(form):
-            self._step_down(self.ladder.form, form, work.refused[1])
+    def _decide_format(self, work: _PendingQuestion, form: AnswerFormat) -> None:
+        """All questions are asked in the format of the first answer, which is about to be stored."""
+        if work.refused is not None and form != self.ladder.form:
+            refused, why = self.ladder.form, work.refused
+            self.journal.step_down(self.ladder.plan.base(), refused, form, f"{why.cause}: {why.detail}")
+            self.ladder.form = form
+            self.journal.begin(self.ladder.current)
+            self.assignment.callbacks.on_message(
+                f"the endpoint refuses {refused} ({why.cause}); from now on it is asked for {form}"
+            )
+        self.ladder.answered = True
 
     def _unanswered(self, work: _PendingQuestion, request: ModelRequest, why: NoAnswer) -> None:
         if not why.undecided:
             work.request_id = None
-        if why.means == "format" or (why.means == "unclear" and not self.ladder.has_answer_in(request.form)):
-            lower = self.ladder.next_lower_format(request.form)
-            if lower is not None:
-                self._ask_lower(work, lower, why, request.form)
+        if why.means in ("format", "unclear") and not self.ladder.answered:
+            if (lower := self.ladder.next_lower_format(request.form)) is not None:
+                work.form, work.refused = lower, work.refused or why
+                self._retry(work, 0.0)
                 return
+        elif why.means == "format":  # it may have come to another server behind the same address
+            why = replace(why, means="again")
         work.last = why
         stop_reason = self._breaker.no_answer(why, _now())
         if why.means == "busy" and work.busy < MAX_BUSY_REPLIES:
@@ -275,14 +277,6 @@ class Dispatcher:
             self._fail(request, why, work.asked + 1)
         if stop_reason is not None:
             self._stop("stopped", stop_reason)
-
-    def _ask_lower(self, work: _PendingQuestion, lower: AnswerFormat, why: NoAnswer, refused: AnswerFormat) -> None:
-        """Ask this one question in a lower format; all of them, if the endpoint says that it knows no other."""
-        if why.means == "format" and refused == self.ladder.form and not self.ladder.has_answer_in(refused):
-            self._step_down(refused, lower, why)
-        work.form, work.refused = lower, (refused, why)
-        self.counts.retries += 1
-        self._delay(work, 0.0)
 
     def _retry(self, work: _PendingQuestion, wait: float) -> None:
         self.counts.retries += 1
@@ -297,14 +291,6 @@ class Dispatcher:
     def _fail(self, request: ModelRequest, why: NoAnswer, attempts: int) -> None:
         self.counts.failed += 1
         self.journal.failure(request, why, attempts)
-
-    def _step_down(self, refused: AnswerFormat, lower: AnswerFormat, why: NoAnswer) -> None:
-        self._record_step_down(refused, why, lower)
-        self.ladder.form, self._stepped_down = lower, True
-        self.journal.begin(self.ladder.current)
-        self.assignment.callbacks.on_message(
-            f"the endpoint refuses {refused} ({why.cause}); from now on it is asked for {lower}"
-        )
 
     def _stop(self, reason: EndReason, message: str = "") -> None:
         if self._ended is None:
@@ -326,8 +312,7 @@ class Dispatcher:
             # Given up: each with the last reason why it has no answer.
             for _, _, work in self._delayed:
                 if work.last is not None:
-                    question = self.assignment.question(work.position, work.seed)
-                    self._fail(self._request(work, question), work.last, work.asked)
+                    self._fail(self._request(work), work.last, work.asked)
 
 
 def _now() -> float:
