@@ -34,8 +34,7 @@ from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelReq
 from goldgate.shape import AtLeast
 from goldgate.shape.validation import expected_text, type_test
 
-JOURNAL_VERSION = 2  # 1 had no lines `asked` and `unanswered`
-READABLE_VERSIONS = (1, 2)
+JOURNAL_VERSION = 3
 CUT_OFF = "cut_off"  # the cause of a request that a kill cut off
 MAX_ATTEMPTS = 1_000_000
 
@@ -53,7 +52,7 @@ FIELD_TYPES: dict[str, Any] = {
 }
 _FIELD_TESTS = {name: type_test(kind) for name, kind in FIELD_TYPES.items()}
 REQUIRED_FIELDS = {
-    "plan": ("plan", "base", "format", "settings"),
+    "plan": ("format_version", "plan", "base", "format", "settings"),
     "asked": ("key", "plan", "request_id", "estimate"),
     "answer": ("key", "plan", "id", "response"),
     "unanswered": ("key", "plan", "cause"),
@@ -153,8 +152,8 @@ def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
     kind = record.get("kind")
     if not isinstance(kind, str) or not record.keys() >= {*REQUIRED_FIELDS.get(kind, (None,))}:
         raise _foreign_line_error(place, describe_value(kind))
-    if record.get("format_version", JOURNAL_VERSION) not in READABLE_VERSIONS:
-        raise InputError("journal.other_version", "a newer goldgate wrote this journal", place=place)
+    if record.get("format_version", JOURNAL_VERSION) != JOURNAL_VERSION:
+        raise _foreign_line_error(place, f"format_version {describe_value(record['format_version'])}")
     for name, value in record.items():
         test = _FIELD_TESTS.get(name)
         if test is None:
