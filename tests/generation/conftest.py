@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from goldgate.generation import fleet
+from goldgate.generation import limits
 from goldgate.generation.answerer import RunCallbacks
-from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.limits import EndpointLimits
 from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.run import GenerationOptions, GenerationResult, PreparedRun, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
@@ -35,13 +35,13 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A 25th of the pauses between attempts; those that a server asks for stay as they are."""
-    monkeypatch.setattr(fleet, "FIRST_PAUSE", fleet.FIRST_PAUSE / 25)
+    monkeypatch.setattr(limits, "FIRST_PAUSE", limits.FIRST_PAUSE / 25)
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """An endpoint that never answers is given up after a 25th of the time."""
-    monkeypatch.setattr(fleet, "FIRST_SECONDS", fleet.FIRST_SECONDS / 25)
+    monkeypatch.setattr(limits, "FIRST_SECONDS", limits.FIRST_SECONDS / 25)
 
 
 class Data:
@@ -64,7 +64,7 @@ class Data:
         of_task = {name: changes.pop(name) for name in ("prompt", "train", "few_shot") if name in changes}
         limits = changes.pop("limits", EndpointLimits(concurrency=8, attempts=4))
         endpoint = EndpointOptions(url, limits, changes.pop("timeout", 5.0), secret=secret or Secret(None))
-        answerer = OpenAIAnswerer((endpoint,))
+        answerer = OpenAIAnswerer(endpoint)
         options = GenerationOptions(self.out, **{"model": "m", **changes})
         task = TaskOptions([str(self.gold)], str(self.schema), **of_task)
         response, asked_for = protocol.section("metrics", ExtractionSettings).response, options.response_format

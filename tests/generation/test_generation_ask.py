@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.limits import EndpointLimits
 from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.run import given_up_error
 from goldgate.generation.secret import Secret
@@ -146,7 +146,7 @@ def test_a_wrong_key_ends_the_run_at_once_and_shows_no_key(data: Data, serve: Se
     outcome, said = data.generate(server.url, Secret(KEY), limits=EndpointLimits(concurrency=4))
     assert outcome.ending.reason == "stopped"
     assert server.seen.requests <= 8
-    error = str(given_up_error(outcome.ending, OpenAIAnswerer((EndpointOptions(server.url, secret=Secret(KEY)),))))
+    error = str(given_up_error(outcome.ending, OpenAIAnswerer(EndpointOptions(server.url, secret=Secret(KEY)))))
     assert "OPENAI_API_KEY" in error
     stored = b"".join(file.read_bytes() for file in data.out.iterdir()).decode() + error + "".join(said)
     assert all(KEY[at : at + 8] not in stored for at in range(len(KEY) - 7))
@@ -169,7 +169,7 @@ def test_a_dead_endpoint_ends_the_run_early(make_data: Callable[[int], Data], se
     assert time.monotonic() - began < 15
     assert "unreachable" in outcome.ending.message
     assert "server running" in str(
-        given_up_error(outcome.ending, OpenAIAnswerer((EndpointOptions(url, secret=Secret(None)),)))
+        given_up_error(outcome.ending, OpenAIAnswerer(EndpointOptions(url, secret=Secret(None))))
     )
     assert len(data.journal("failure")) < 30
 
@@ -192,17 +192,20 @@ def test_auto_steps_down_once_and_remembers(
 ) -> None:
     data = make_data(30)
     server = serve(data.behaviour(refuse_formats=refused, vague=vague, latency=0.01))
-    outcome, said = data.generate(server.url, limits=EndpointLimits(concurrency=8))
-    assert outcome.summaries[0].complete
+    outcome, said = data.generate(server.url, limits=EndpointLimits(concurrency=8), max_total_tokens=5_000)
+    assert outcome.ending.reason == "budget"
     assert outcome.ladder.form == reached
-    steps = [step for step in data.journal("step_down") if "key" not in step]
-    expected = list(zip(refused, [*refused[1:], reached], strict=True)) if not vague else [("json_schema", reached)]
-    assert [(step["from"], step["to"]) for step in steps] == expected
-    assert [step["to"] for step in outcome.summary["step_downs"]] == [step["to"] for step in steps]
-    assert len([line for line in said if "refuses" in line]) == len(expected)
-    asked = server.seen.requests
-    data.generate(server.url)
-    assert server.seen.requests == asked  # the same format is reached without asking
+    asked = [body.get("response_format", {}).get("type", "text") for body in server.seen.bodies]
+    assert asked[: len(refused) + 1] == [*refused, reached]  # the first question alone, until it is answered
+    assert set(asked[len(refused) :]) == {reached}
+    assert [(step["from"], step["to"]) for step in data.journal("step_down")] == [("json_schema", reached)]
+    assert [step["to"] for step in outcome.summary["step_downs"]] == [reached]
+    assert len([line for line in said if "refuses" in line]) == 1
+    outcome, said = data.generate(server.url)
+    assert outcome.summaries[0].complete
+    assert outcome.summary["signature"].endswith(f"|format:{reached}")
+    assert server.seen.requests == 30 + len(refused)  # the same format is reached without asking
+    assert not [line for line in said if "refuses" in line]
 
 
 def test_auto_does_not_step_down_for_one_bad_document(make_data: Callable[[int], Data], serve: Serve) -> None:
@@ -211,6 +214,38 @@ def test_auto_does_not_step_down_for_one_bad_document(make_data: Callable[[int],
     outcome, _ = data.generate(server.url)
     assert outcome.ladder.form == "json_schema"
     assert dict(outcome.summaries[0].missing) == {"http_400": 1}
+    assert server.seen.formats == {"json_schema": 30, "json_object": 1, "text": 1}
+
+
+def test_a_run_that_is_killed_right_after_its_step_down_goes_on_below(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(refuse_formats=("json_schema",)))
+    data.generate(server.url)
+    journal = data.out / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    (end,) = (number for number, line in enumerate(lines) if b'"step_down"' in line)
+    journal.write_bytes(b"".join(lines[: end + 1]))
+    outcome, _ = data.generate(server.url)
+    assert outcome.summaries[0].complete
+    assert server.seen.formats == {"json_schema": 1, "json_object": 24}
+    assert len(data.journal("step_down")) == 1
+
+
+def test_auto_takes_answers_of_a_run_that_was_told_the_format(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(refuse_formats=("json_schema",)))
+    data.generate(server.url, response_format="json_object")
+    outcome, _ = data.generate(server.url)
+    assert outcome.summaries[0].complete
+    assert server.seen.formats == {"json_object": 12, "json_schema": 1}
+    assert outcome.ladder.form == "json_object"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_an_endpoint_that_never_answers_the_first_question_ends_the_run(data: Data, serve: Serve) -> None:
+    """It is asked one question at a time until its format is known, so that few of them say as much."""
+    server = serve(data.behaviour(slow_body=1.0))
+    outcome, _ = data.generate(server.url, timeout=0.1)
+    assert outcome.ending.reason == "stopped"
+    assert server.seen.requests < 12
 
 
 def test_a_chosen_format_does_not_step_down(data: Data, serve: Serve) -> None:

@@ -108,6 +108,17 @@ def test_a_key_in_the_wrong_place_is_neither_stored_nor_shown(data: Data, wrong:
     assert not any(key in text for text in [done.stdout, done.stderr, *stored_texts] for key in (wrong[1][-20:], KEY))
 
 
+@pytest.mark.parametrize(("variable", "sent"), [(None, KEY), ("OTHER", "another-key"), ("none", None)])
+def test_the_key_that_was_named_is_sent_and_no_other(
+    data: Data, serve: Serve, variable: str | None, sent: str | None
+) -> None:
+    server = serve(data.behaviour())
+    more = () if variable is None else ("--api-key-env", variable)
+    assert run(data, server.url, *more, environment={"OTHER": "another-key"}).returncode == 0
+    for head in server.seen.headers:
+        assert [key for key in (KEY, "another-key") if key.encode() in head] == ([] if sent is None else [sent])
+
+
 def test_a_key_in_the_wrong_place_is_not_stored_with_another_mistake_either(data: Data) -> None:
     data.gold.write_text("{\n")
     done = run(data, "http://127.0.0.1:9/v1", "--api-key-env", "sk-proj-this-is-the-key-itself")
@@ -308,7 +319,8 @@ def test_a_run_goes_on_when_nobody_reads_what_it_says(data: Data, serve: Serve) 
 
 def test_a_second_ctrl_c_stops_at_once(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour(latency=30.0))
-    process = subprocess.Popen(command(data, server.url), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    known = command(data, server.url, "--response-format", "json_schema")  # all are asked at once
+    process = subprocess.Popen(known, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
     _wait_for(lambda: server.seen.requests == 12)
     process.send_signal(signal.SIGINT)
     _until(process, "stopping: waiting for 12 requests")

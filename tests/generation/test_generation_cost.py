@@ -9,7 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from goldgate.generation.answerer import RunCallbacks
-from goldgate.generation.fleet import EndpointLimits, FleetMember
+from goldgate.generation.limits import EndpointLimits
 from goldgate.generation.openai import Dispatcher
 from goldgate.generation.request import ModelAnswer, Usage
 from goldgate.generation.run import assign, dry_run, open_journal
@@ -137,9 +137,8 @@ def test_what_is_reserved_for_a_request_that_is_not_sent_is_free_again(make_data
                 return ModelAnswer("[]", Usage(10, 1))
 
             assignment = assign(prepared, journal, RunCallbacks())
-            asking.append(
-                Dispatcher(assignment, [FleetMember(send, EndpointLimits(requests_per_minute=1))], 8)
-            )  # the second waits for a minute
+            limits = EndpointLimits(requests_per_minute=1)  # the second waits for a minute
+            asking.append(Dispatcher(assignment, send, limits))
             assert (await asking[0].run()).reason == "interrupted"
             return asking[0]
 

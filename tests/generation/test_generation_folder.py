@@ -81,9 +81,8 @@ def test_a_finished_report_stays_as_long_as_the_predictions_that_it_judged(data:
     assert run(data, server.url).returncode == 0
     report = (data.out / "report.json").read_bytes()
     server.behaviour.latency = 30.0
-    again = subprocess.Popen(
-        command(data, server.url, "--prompt", "zh"), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
-    )
+    changed = command(data, server.url, "--prompt", "zh", "--response-format", "json_schema")  # all are asked at once
+    again = subprocess.Popen(changed, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
     _wait_for(lambda: server.seen.requests == 24)
     assert (data.out / "report.json").read_bytes() == report
     again.send_signal(signal.SIGTERM)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.limits import EndpointLimits
 from goldgate.generation.transport import MAX_BODY
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, Reply, completion, http

@@ -11,7 +11,7 @@ from email.utils import format_datetime
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.generation.fleet import BUSY_SECONDS, CircuitBreaker, RateLimit, backoff
+from goldgate.generation.limits import BUSY_SECONDS, CircuitBreaker, RateLimit, backoff
 from goldgate.generation.reply import LONGEST_RETRY_AFTER, retry_after_header
 from goldgate.generation.request import NoAnswer, RequestBudget, Usage, compute_cost, find_price
 from goldgate.protocol import GenerationSettings, Price
@@ -70,6 +70,12 @@ def test_a_dead_endpoint_ends_the_run_early() -> None:
     breaker = CircuitBreaker(concurrency=64, started=0.0)
     assert [breaker.no_answer(DEAD, 0.1) for _ in range(64)] == [None] * 64  # all at once is one moment
     assert "nobody there" in str(breaker.no_answer(DEAD, 3.0))
+
+
+def test_an_endpoint_that_is_silent_for_very_long_is_tried_twice() -> None:
+    breaker = CircuitBreaker(concurrency=64, started=0.0)
+    assert breaker.no_answer(DEAD, BUSY_SECONDS) is None
+    assert breaker.no_answer(DEAD, 2 * BUSY_SECONDS)
 
 
 def test_an_endpoint_that_answered_before_gets_more_patience() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.limits import EndpointLimits
 from goldgate.generation.reply import LONGEST_RETRY_AFTER, read_reply, retry_after_text
 from goldgate.generation.request import ModelAnswer, NoAnswer
 from goldgate.generation.secret import Secret
@@ -125,7 +125,7 @@ def test_a_vague_refusal_of_some_changes_nothing_for_the_others(make_data: Calla
     server = serve(data.behaviour(refuse_text="Town 1", refusal="bad request", latency=0.02))
     outcome, _ = data.generate(server.url, limits=EndpointLimits(concurrency=16))
     assert outcome.ladder.form == "json_schema"
-    assert dict(outcome.summaries[0].formats) == {"json_schema": 29}
+    assert outcome.summaries[0].answered == 29
     assert set(server.seen.answered.values()) == {1}
 
 
@@ -161,15 +161,16 @@ def asked_about(body: bytes) -> str:
 
 
 @pytest.mark.parametrize("concurrency", [1, 16])
+@pytest.mark.parametrize(("refused", "form"), [(0, "json_object"), (1, "json_schema")])
 def test_nothing_is_paid_twice_where_some_backends_know_the_format_and_others_do_not(
-    make_data: Callable[[int], Data], concurrency: int
+    make_data: Callable[[int], Data], concurrency: int, refused: int, form: str
 ) -> None:
+    """The first request decides the format; another that comes to the wrong backend is sent again."""
     data = make_data(30)
     answered: Counter[str] = Counter()
 
     def reply(number: int, head: bytes, body: bytes) -> Reply:
-        form = json.loads(body)["response_format"]["type"]
-        if form == "json_schema" and int(asked_about(body)) % 3 == 0:
+        if json.loads(body)["response_format"]["type"] == "json_schema" and number % 3 == refused:
             return http(b'{"error": {"message": "response_format json_schema is not supported"}}', status="400 No")
         answered[asked_about(body)] += 1
         return http(completion())
@@ -182,13 +183,19 @@ def test_nothing_is_paid_twice_where_some_backends_know_the_format_and_others_do
     assert outcome.summaries[0].complete
     assert again.summaries[0].complete
     assert set(answered.values()) == {1}
-    formats = outcome.summary["seeds"][0]["formats"]
-    assert formats["json_object"] >= 10
-    assert sum(formats.values()) == 30
-    if formats.get("json_schema"):
-        assert "|format:json_schema+json_object" in outcome.summary["signature"]
+    assert outcome.summary["signature"].endswith(f"|format:{form}")
     # 30 answers, 5 + 2 tokens each, and nothing else
     assert outcome.summaries[0].usage.total == 30 * 7
+
+
+def test_a_format_that_an_endpoint_no_longer_knows_is_not_stepped_down_from(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour())
+    data.generate(server.url, limits=EndpointLimits(concurrency=1), max_total_tokens=3_500)
+    server.behaviour.refuse_formats = ("json_schema",)
+    outcome, _ = data.generate(server.url, limits=EndpointLimits(attempts=2))
+    assert outcome.ladder.form == "json_schema"
+    assert 0 < outcome.summaries[0].answered < 12
+    assert set(outcome.summaries[0].missing) == {"http_400"}
 
 
 def test_answers_in_a_chosen_format_are_no_answers_for_auto(data: Data, serve: Serve) -> None:

@@ -82,9 +82,6 @@ class FirstWord:
     def identify(self) -> Mapping[str, str]:
         return {"program": self.name}
 
-    def equivalent_sources(self) -> tuple[()]:
-        return ()
-
     def get_ready(self) -> None:
         pass
 
@@ -122,7 +119,7 @@ def test_another_suites_task_is_asked_through_an_endpoint(tmp_path: Path) -> Non
         return http(completion(json.dumps({"answer": town})))
 
     with Raw(reply) as server:
-        answerer = OpenAIAnswerer((EndpointOptions(server.url, secret=Secret(None)),))
+        answerer = OpenAIAnswerer(EndpointOptions(server.url, secret=Secret(None)))
         outcome, _, _ = ask(tmp_path, TownQuestions(TOWNS), answerer)
         again, _, said = ask(tmp_path, TownQuestions(TOWNS), answerer)
         assert len(server.bodies) == 2
@@ -145,7 +142,7 @@ def test_the_suite_judges_what_its_task_was_answered(tmp_path: Path) -> None:
         return http(completion(json.dumps({"answer": next(said for text, said in replies.items() if text in asked)})))
 
     with Raw(reply) as server:
-        ask(tmp_path, TownQuestions(TOWNS), OpenAIAnswerer((EndpointOptions(server.url, secret=Secret(None)),)))
+        ask(tmp_path, TownQuestions(TOWNS), OpenAIAnswerer(EndpointOptions(server.url, secret=Secret(None))))
     golds = [
         {"id": identity, "question": text, "answer": town, "sources": [identity]}
         for identity, (text, town) in TOWNS.items()
@@ -173,7 +170,7 @@ def test_a_task_without_a_json_schema_is_not_asked_for_one(tmp_path: Path) -> No
         ask(tmp_path, task, FirstWord(), response_format="json_schema")
     assert caught.value.code == "response_format.no_schema"
     with Raw(lambda *_: http(completion())) as server:
-        _, prepared, _ = ask(tmp_path, task, OpenAIAnswerer((EndpointOptions(server.url, secret=Secret(None)),)))
+        _, prepared, _ = ask(tmp_path, task, OpenAIAnswerer(EndpointOptions(server.url, secret=Secret(None))))
     assert prepared.plan.formats == ("json_object", "text")
     assert json.loads(server.bodies[0])["response_format"] == {"type": "json_object"}
 
@@ -181,7 +178,7 @@ def test_a_task_without_a_json_schema_is_not_asked_for_one(tmp_path: Path) -> No
 def test_ours_keep_the_contracts() -> None:
     """Checked by mypy: each of ours is what the contract says."""
     answerers: list[Answerer] = [
-        OpenAIAnswerer((EndpointOptions("http://a/v1"),)),
+        OpenAIAnswerer(EndpointOptions("http://a/v1")),
         CheckpointAnswerer("folder"),
         FirstWord(),
     ]

@@ -1,39 +1,24 @@
-"""URLs that fsspec knows and nobody tried here: what cannot be opened is an error, and it names what is missing."""
+"""URLs whose library wants more than they say, and those that look like a chain of URLs."""
 
 from __future__ import annotations
 
 import pytest
 from fsspec import AbstractFileSystem, register_implementation
+from fsspec.registry import _registry
 
 from goldgate.errors import ConfigError
 from goldgate.files.connection import connect
 
 
-@pytest.mark.parametrize(
-    ("url", "code", "found"),
-    [
-        ("sftp://host.invalid/gold.jsonl", "url.no_library", "paramiko"),
-        ("ftp://127.0.0.1:9/gold.jsonl", "url.unusable", "refused"),
-        ("github://owner/gold.jsonl", "url.unusable", "'org' and 'repo'"),
-        ("zip://gold.zip/gold.jsonl", "url.unusable", "directory"),
-        ("nonsense://host/gold.jsonl", "url.unknown_kind", "None"),
-    ],
-)
-def test_what_cannot_be_connected_to_is_an_error(url: str, code: str, found: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        connect(url)
-    assert caught.value.code == code
-    assert found in str(caught.value.found)
-
-
-def test_a_kind_that_wants_settings_is_not_called_unknown() -> None:
+def test_a_kind_that_wants_settings_is_not_called_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     class Picky(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no types
         def __init__(self, **options: object) -> None:
             raise ValueError("an account is missing")
 
-    register_implementation("picky", Picky, clobber=True)
+    monkeypatch.delitem(_registry, "gs", raising=False)
+    register_implementation("gs", Picky, clobber=True)
     with pytest.raises(ConfigError) as caught:
-        connect("picky://host/gold.jsonl")
+        connect("gs://host/gold.jsonl")
     assert (caught.value.code, caught.value.found) == ("url.unusable", "ValueError: an account is missing")
 
 

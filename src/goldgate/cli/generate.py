@@ -47,22 +47,11 @@ COMMON_OPTIONS = [
 ]
 ENDPOINT_OPTIONS = [
     option("--model", "Model name, as the endpoint knows it.", "NAME"),
-    option(
-        "--base-url",
-        "Address of an OpenAI-compatible endpoint, or of several with the same model.",
-        "URL...",
-        multiple=True,
-    ),
-    option(
-        "--api-key-env",
-        "Environment variable with the key: one for all endpoints, or one each (`none`: no key)."
-        "  [default: OPENAI_API_KEY]",
-        "NAME...",
-        multiple=True,
-    ),
-    option("--concurrency", "Concurrent requests per endpoint.", default=32, type=click.IntRange(1, 4096)),
-    option("--rpm", "Maximum requests per minute and endpoint.", type=FiniteFloat(min=0, min_open=True)),
-    option("--tpm", "Maximum tokens per minute and endpoint.", type=FiniteFloat(min=0, min_open=True)),
+    option("--base-url", "Address of an OpenAI-compatible endpoint.", "URL"),
+    option("--api-key-env", "Environment variable with the key (`none`: no key).  [default: OPENAI_API_KEY]", "NAME"),
+    option("--concurrency", "Concurrent requests.", default=32, type=click.IntRange(1, 4096)),
+    option("--rpm", "Maximum requests per minute.", type=FiniteFloat(min=0, min_open=True)),
+    option("--tpm", "Maximum tokens per minute.", type=FiniteFloat(min=0, min_open=True)),
     option("--timeout", "Seconds to wait for an answer.", default=600.0, type=FiniteFloat(min=0, min_open=True)),
     option("--attempts", "Maximum attempts per request.", default=8, type=click.IntRange(1, 1000)),
     option(

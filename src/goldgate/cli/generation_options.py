@@ -13,7 +13,7 @@ import orjson
 from goldgate.files.writing import is_utf8
 from goldgate.generation.answerer import Answerer
 from goldgate.generation.checkpoint import CheckpointAnswerer
-from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.limits import EndpointLimits
 from goldgate.generation.openai import OpenAIAnswerer
 from goldgate.generation.run import GenerationOptions
 from goldgate.generation.transport import EndpointOptions
@@ -46,31 +46,18 @@ def parse_generation_options(params: dict[str, Any]) -> tuple[GenerationOptions,
 
 def _choose_answerer(params: dict[str, Any]) -> tuple[Answerer, str]:
     """What answers, an endpoint or a checkpoint, and the model's name."""
-    checkpoint, addresses, model = params.get("checkpoint"), params.get("base_url", ()), params.get("model")
-    choices = (checkpoint is not None) + bool(addresses)
-    if choices != 1:
+    checkpoint, address, model = params.get("checkpoint"), params.get("base_url"), params.get("model")
+    if (checkpoint is None) == (address is None):
         names = "either --base-url and --model, or --checkpoint" if "checkpoint" in params else "--base-url and --model"
-        raise click.UsageError(f"Give {names}.{'' if addresses else USUAL_ADDRESSES}")
+        raise click.UsageError(f"Give {names}.{'' if address else USUAL_ADDRESSES}")
     if checkpoint is not None:
         name = check_text(model or Path(checkpoint).resolve().name, "--model")
         return CheckpointAnswerer(checkpoint, params["batch_size"], params["device"]), name
     if not model:
         raise click.UsageError("--base-url needs --model")
-    return _endpoints(params, addresses), check_text(model, "--model")
-
-
-def _endpoints(params: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
-    keys: tuple[str | None, ...] = params["api_key_env"] or (None,)
-    keys = keys * len(addresses) if len(keys) == 1 else keys
-    if len(keys) != len(addresses):
-        raise click.UsageError(
-            f"{len(keys)} --api-key-env for {len(addresses)} --base-url: give one key for all, or one for each"
-        )
     limits = EndpointLimits(params["concurrency"], params["rpm"], params["tpm"], params["attempts"])
-    endpoints = tuple(
-        EndpointOptions(address, limits, params["timeout"], key) for address, key in zip(addresses, keys, strict=True)
-    )
-    return OpenAIAnswerer(endpoints)
+    endpoint = EndpointOptions(params["base_url"], limits, params["timeout"], params["api_key_env"])
+    return OpenAIAnswerer(endpoint), check_text(model, "--model")
 
 
 def parse_seeds(text: str | None) -> tuple[int, ...]:

@@ -78,7 +78,7 @@ def suite_report_page(
     """
     protocol = report["protocol"]
     generation = _generation(report.get("generation"), headline)
-    remarks = report.get("stands_out", ())
+    remarks = report["stands_out"]
     gates = gate_lines(report)
     return Page(
         suite=report["suite"],
@@ -286,7 +286,7 @@ def _unit(finding: FindingValue) -> str:
 
 def gate_lines(report: SuiteReport) -> tuple[GateLine, ...]:
     """The gates of a report, with what keeps each from passing."""
-    causes = {entry["metric"]: entry for entry in report.get("causes", ())}
+    causes = {entry["metric"]: entry for entry in report["causes"]}
     return tuple(_gate(gate, causes.get(gate["metric"])) for gate in report["gates"])
 
 

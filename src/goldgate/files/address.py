@@ -22,9 +22,8 @@ WEB_SCHEMES = ("http", "https")  # servers of these can neither list a folder no
 # With a blank before it or one slash too few it is one too, and refused: as a path its query would be shown.
 # Patterns are compiled when an address is there: most commands name only paths.
 _URL = r"(?i)\s*(?:https?:/|(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]*://)"
-_CHAINED_URL = r"(?i)^[a-z0-9+.-]+::|::[a-z0-9+.-]+://"
-_LOCAL = ("file", "local")
-_OTHER_NAMES = {"s3a": "s3", "gcs": "gs"}
+_SCHEMES = ("https", "s3", "gs", "hf")
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")  # without TLS nobody else is asked
 _NO_PORT = r":[^\]]*[^0-9\]][^\]]*$"
 _AFTER_PATH = r"(?s)[?#].*"  # of an address: what may hold a key under any name
 _ADDRESS = r"(?i)\b[a-z][a-z0-9+.-]*://\S+"
@@ -42,11 +41,11 @@ def scheme_of(url: str) -> str:
 
 
 def normalize_url(path: str) -> str:
-    """A URL as all that name the same thing are spelled: `s3a://` is `s3://`; a path stays as it is."""
+    """A URL as all that name the same thing are spelled: `S3://` is `s3://`; a path stays as it is."""
     if not is_url(path):
         return path
     scheme = scheme_of(path)
-    return _OTHER_NAMES.get(scheme, scheme) + path.strip()[len(scheme) :].rstrip("/")
+    return scheme + path.strip()[len(scheme) :].rstrip("/")
 
 
 def resolved_path(path: str | Path) -> str:
@@ -169,26 +168,21 @@ def folder_of_reference(file: str | None, reference: str, place: Place) -> Path:
 
 
 def check_url(url: str) -> str:
-    """The URL, if it may be used: no password, no chain, no path of this machine."""
-    public = public_url(url)
-    if re.search(_CHAINED_URL, url):
-        raise ConfigError(
-            "url.chained",
-            "a URL that leads through another one is not read",
-            place=Place(public),
-            expected="one URL, such as s3://bucket/gold.jsonl",
-            advice="packed files (.gz) are unpacked without it",
-        )
-    if scheme_of(url) in _LOCAL:
-        raise ConfigError(
-            "url.local", "a file of this machine is named by its path", place=Place(public), advice="leave out file://"
-        )
+    """The URL, if it may be used: of a kind that is read, and without a password."""
+    public, scheme = public_url(url), scheme_of(url)
     try:
         place = urlsplit(url)
         usable = bool(place.netloc) and url.isprintable() and url == url.strip()
-        usable = usable and (scheme_of(url) not in WEB_SCHEMES or place.port != 0)  # ValueError for no number
+        usable = usable and (scheme not in WEB_SCHEMES or place.port != 0)  # ValueError for no number
     except ValueError:
         usable = False
+    if scheme not in _SCHEMES and not (usable and scheme == "http" and place.hostname in _LOOPBACK):
+        raise ConfigError(
+            "url.unknown_kind",
+            f"{scheme}:// URLs are not read",
+            place=Place(public),
+            expected=f"{', '.join(f'{each}://' for each in _SCHEMES)}, or a path on this machine",
+        )
     if not usable:
         raise ConfigError(
             "url.invalid", "this is not a URL that can be used", place=Place(public), expected="s3://bucket/gold.jsonl"
@@ -236,7 +230,7 @@ def redact_arguments(arguments: Sequence[str]) -> list[str]:
             option = name
         if name == "--base-url" and equals:
             word = name + equals + _redact_url(value)
-        elif option == "--base-url":  # several may follow it, also texts that are not an address
+        elif option == "--base-url":  # also a text that is not an address
             word = _redact_url(word)
         elif is_url(word):
             word = public_url(word)

@@ -20,7 +20,7 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, missing_extra
-from goldgate.files.address import HIDDEN, WEB_SCHEMES, check_url, hide_secrets, normalize_url, public_url, scheme_of
+from goldgate.files.address import HIDDEN, WEB_SCHEMES, check_url, hide_secrets, public_url, scheme_of
 from goldgate.files.reading import missing_file_message
 
 _MAX_MESSAGE = 200  # characters of a library's text
@@ -157,7 +157,6 @@ PAUSE_SECONDS = 0.5  # before the second try; twice as long before the next
 
 # The smallest extra for a kind of URL; `remote` has all of them.
 EXTRAS = {"http": "remote-https", "https": "remote-https", "s3": "remote-s3", "gs": "remote-gs", "hf": "remote-hf"}
-_RETRIED_BY_LIBRARY = ("s3", "gs", "hf")
 
 
 class Connection(NamedTuple):
@@ -177,39 +176,26 @@ class Connection(NamedTuple):
 
 
 def connect(url: str) -> Connection:
-    """The file system of a URL; an error says which extra is not installed, or that no library reads this kind."""
-    check_url(url)
-    scheme, public = scheme_of(normalize_url(url)), public_url(url)
-    extra = EXTRAS.get(scheme, "remote")
+    """The file system of a URL; an error says which extra is not installed, or why the URL cannot be opened."""
+    scheme, public = scheme_of(check_url(url)), public_url(url)
     try:
         from fsspec import get_filesystem_class
-    except ImportError:
-        raise missing_extra(extra, public) from None
-    kind: Any = None
-    try:
+
         kind = get_filesystem_class(scheme)
         # Not `url_to_fs`, which takes every :: for a chain: names of objects and addresses have them too.
-        url = scheme + url[len(scheme_of(url)) :]
+        url = scheme + url[len(scheme) :]
         filesystem, path = kind(**kind._get_kwargs_from_urls(url), **_options(scheme)), kind._strip_protocol(url)
+    except ImportError:
+        raise missing_extra(EXTRAS[scheme], public) from None
     except Exception as problem:  # some ask a server already, some want settings that no URL holds
-        if isinstance(problem, ImportError) and scheme in EXTRAS:
-            raise missing_extra(extra, public) from None
-        raise _connection_error(scheme, Place(public), problem, is_known=kind is not None) from None
+        raise ConfigError(
+            "url.unusable",
+            f"this {scheme}:// URL cannot be opened",
+            place=Place(public),
+            found=library_message(problem),
+            advice="copy the file to this machine, and name its path",
+        ) from None
     return Connection(filesystem, path, scheme)
-
-
-def _connection_error(scheme: str, place: Place, problem: Exception, *, is_known: bool) -> ConfigError:
-    """The error for a kind of URL whose library is not installed, for an unknown one, and for an unusable URL."""
-    reason = library_message(problem)
-    if isinstance(problem, ImportError):
-        message = f"the library that reads {scheme}:// URLs is not installed"
-        advice = "install it; no extra of goldgate includes it"
-        return ConfigError("url.no_library", message, place=place, found=reason, advice=advice)
-    if not is_known:
-        expected = ", ".join(f"{each}://" for each in EXTRAS)
-        return ConfigError("url.unknown_kind", f"{scheme}:// URLs are not supported", place=place, expected=expected)
-    message, advice = f"this {scheme}:// URL cannot be opened", "copy the file to this machine, and name its path"
-    return ConfigError("url.unusable", message, place=place, found=reason, advice=advice)
 
 
 def run_coroutine(place: Connection, work: Coroutine[Any, Any, T], seconds: float) -> T:
@@ -237,7 +223,7 @@ def call_method(place: Connection, method: str, seconds: float, *arguments: Any,
 
 def retry(place: Connection, work: Callable[[], T]) -> T:
     """The result of `work`, tried again a bounded number of times while the server is not reached."""
-    tries, pause = 1 if place.scheme in _RETRIED_BY_LIBRARY else TRIES, PAUSE_SECONDS
+    tries, pause = TRIES if place.is_web else 1, PAUSE_SECONDS
     while True:
         tries -= 1
         try:
@@ -276,10 +262,7 @@ def _options(scheme: str) -> dict[str, Any]:
 
 
 # What stores note of an object, under their own words. Any that changes means another object.
-_MARKS = (
-    "ETag etag generation VersionId version_id LastModified Last-Modified last_modified updated mtime created "
-    "Content-MD5 Digest blob_id"
-).split()
+_MARKS = ("ETag etag generation VersionId LastModified Last-Modified updated Content-MD5 Digest blob_id").split()
 
 
 class FileVersion(NamedTuple):

@@ -172,9 +172,6 @@ class Answerer(Protocol):
     def identify(self) -> Mapping[str, str]:
         """Check that it can be used at all; what is stored of it. Another value is another source of answers."""
 
-    def equivalent_sources(self) -> Sequence[Mapping[str, str]]:
-        """Other sources, as `identify` names them, whose stored answers to the same questions count as its own."""
-
     def get_ready(self) -> None:
         """Require what it needs, such as a key; a ConfigError otherwise. Called before anything is written."""
 

@@ -180,9 +180,6 @@ class CheckpointAnswerer:
     def identify(self) -> dict[str, str]:
         return {"checkpoint": checkpoint_hash(self.path)}
 
-    def equivalent_sources(self) -> tuple[()]:
-        return ()
-
     def get_ready(self) -> None:
         """Require the extra."""
         require_extra("local", _NEEDS_EXTRA, "torch", "transformers")

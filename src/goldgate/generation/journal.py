@@ -8,7 +8,7 @@ answer      the answer to it
 unanswered  it came back without an answer (the cause, and the tokens if it may have been charged)
 failure     a question was given up
 plan        what is asked from here on
-step_down   a response format was refused: for the whole plan, or (with a key) for one question
+step_down   a response format was refused, and the first question was answered in a lower one
 """
 
 from __future__ import annotations
@@ -27,15 +27,14 @@ from typing import IO, Annotated, Any, NamedTuple
 
 import orjson
 
-from goldgate.core.task import ANSWER_FORMATS, AnswerFormat
+from goldgate.core.task import AnswerFormat
 from goldgate.errors import ConfigError, InputError, Place, describe_value, system_reason
 from goldgate.files.writing import flush_to_disk, map_texts, replace_surrogates
 from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelRequest, NoAnswer, RequestBuilder, Usage
 from goldgate.shape import AtLeast
 from goldgate.shape.validation import expected_text, type_test
 
-JOURNAL_VERSION = 2  # 1 had no lines `asked` and `unanswered`
-READABLE_VERSIONS = (1, 2)
+JOURNAL_VERSION = 3
 CUT_OFF = "cut_off"  # the cause of a request that a kill cut off
 MAX_ATTEMPTS = 1_000_000
 
@@ -50,11 +49,10 @@ FIELD_TYPES: dict[str, Any] = {
     "attempts": int | None,
     "seed": int | None,
     **dict.fromkeys(("finish_reason", "model", "reasoning", "detail"), str | None),
-    "endpoint": str | None,  # where several are asked: the plan names none
 }
 _FIELD_TESTS = {name: type_test(kind) for name, kind in FIELD_TYPES.items()}
 REQUIRED_FIELDS = {
-    "plan": ("plan", "base", "format", "settings"),
+    "plan": ("format_version", "plan", "base", "format", "settings"),
     "asked": ("key", "plan", "request_id", "estimate"),
     "answer": ("key", "plan", "id", "response"),
     "unanswered": ("key", "plan", "cause"),
@@ -89,21 +87,15 @@ class JournalContents:
     in_flight: dict[str, InFlightRequest] = field(default_factory=dict)
     unanswered: dict[str, list[Usage]] = field(default_factory=dict)  # usage of requests that may have been charged
     plans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by the plan's identity
-    answered: dict[str, int] = field(default_factory=dict)  # answers by the plan's identity
-    step_downs: list[dict[str, Any]] = field(default_factory=list)  # step-downs of whole plans
-    lowered: set[str] = field(default_factory=set)  # keys in a lower format than the plan's, refused in the higher one
+    answered_plans: set[str] = field(default_factory=set)  # identities of the plans of the answers
+    step_downs: list[dict[str, Any]] = field(default_factory=list)
     torn: int = 0  # bytes of a torn last line
     size: int = 0  # of everything before it
 
-    def format_for(self, base: str, first: AnswerFormat) -> AnswerFormat:
-        """The response format that a plan has stepped down to, or its first."""
-        reached = [step["to"] for step in self.step_downs if step["base"] == base and step["to"] in ANSWER_FORMATS]
-        return max([first, *reached], key=ANSWER_FORMATS.index)
-
-    def endpoint_of(self, identity: str) -> str | None:
-        """The endpoint that a plan names, if it names one."""
-        name = self.plans[identity]["settings"].get("endpoint") if identity in self.plans else None
-        return name if isinstance(name, str) else None
+    def format_for(self, base: str, formats: Sequence[AnswerFormat]) -> AnswerFormat:
+        """The one of these response formats, highest first, that a plan has stepped down to; or else the first."""
+        reached = [step["to"] for step in self.step_downs if step["base"] == base and step["to"] in formats]
+        return max([formats[0], *reached], key=formats.index)
 
     def note(self, record: dict[str, Any], length: int) -> None:
         """Add a line, `length` bytes long, which is (or is about to be) at the end of the file."""
@@ -112,8 +104,6 @@ class JournalContents:
         match record["kind"]:
             case "plan":
                 self.plans[record["plan"]] = record
-            case "step_down" if "key" in record:
-                self.lowered.add(record["key"])
             case "step_down":
                 self.step_downs.append(record)
             case "asked":
@@ -139,7 +129,7 @@ class JournalContents:
             self.unanswered.setdefault(key, []).append(line_usage(record))
         else:
             self.answers[key] = place
-            self.answered[record["plan"]] = self.answered.get(record["plan"], 0) + 1
+            self.answered_plans.add(record["plan"])
 
 
 def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
@@ -162,8 +152,8 @@ def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
     kind = record.get("kind")
     if not isinstance(kind, str) or not record.keys() >= {*REQUIRED_FIELDS.get(kind, (None,))}:
         raise _foreign_line_error(place, describe_value(kind))
-    if record.get("format_version", JOURNAL_VERSION) not in READABLE_VERSIONS:
-        raise InputError("journal.other_version", "a newer goldgate wrote this journal", place=place)
+    if record.get("format_version", JOURNAL_VERSION) != JOURNAL_VERSION:
+        raise _foreign_line_error(place, f"format_version {describe_value(record['format_version'])}")
     for name, value in record.items():
         test = _FIELD_TESTS.get(name)
         if test is None:
@@ -323,12 +313,9 @@ class Journal:
         fields = {"seed": request.seed, "cause": failure.cause, "detail": failure.detail, "attempts": attempts}
         self._append_about("failure", request, fields)
 
-    def step_down(
-        self, base: str, refused: AnswerFormat, to: AnswerFormat, detail: str, key: str | None = None
-    ) -> None:
-        """Write that a format was refused: for the whole plan, or for one question, by its key in the lower format."""
-        one = {} if key is None else {"key": key}
-        self._append("step_down", {"base": base, "from": refused, "to": to, "detail": detail, **one})
+    def step_down(self, base: str, refused: AnswerFormat, to: AnswerFormat, detail: str) -> None:
+        """Write that a format was refused, and what is asked for instead."""
+        self._append("step_down", {"base": base, "from": refused, "to": to, "detail": detail})
 
     def close(self) -> None:
         if self._file >= 0:
@@ -345,8 +332,7 @@ class Journal:
             raise _unusable_error(self.path, system_reason(problem), "the journal cannot be stored") from None
 
     def _append_about(self, kind: str, request: ModelRequest, fields: dict[str, Any]) -> None:
-        where = {} if request.endpoint is None else {"endpoint": request.endpoint}
-        self._append(kind, {"key": request.key, "id": request.id, "plan": request.plan, **fields, **where})
+        self._append(kind, {"key": request.key, "id": request.id, "plan": request.plan, **fields})
 
     def _append(self, kind: str, fields: dict[str, Any]) -> None:
         record = {"kind": kind, **fields, "at": datetime.now(UTC).isoformat(timespec="seconds")}

@@ -4,8 +4,8 @@ A plan is everything that determines the requests of a run. Each request has a k
 and the seed, so answers to different questions can share one journal. The outcome of a request is a `ModelAnswer` or
 a `NoAnswer` with its reason. `RequestBudget` keeps tokens and money under a cap, including requests in flight.
 
-`FormatLadder` orders the response formats of a plan from the most to the least demanding. With `auto`, a run starts
-with the first and steps down when the endpoint does not support it. An answer counts in whichever format it came.
+`FormatLadder` orders the response formats of a plan from the most to the least demanding. With `auto`, the first
+question is asked in one after the other until it is answered; all others are then asked in that format.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -186,7 +186,6 @@ class ModelRequest:
     estimate: int  # of its tokens
     plan: str = ""  # the identity of its builder
     form: AnswerFormat = "text"
-    endpoint: str | None = None  # the address it is sent to, where the plan names none
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +198,6 @@ class RequestPlan:
     parameters: Mapping[str, Any]
     seeds: tuple[int | None, ...]
     formats: Formats  # every format that it may be asked in, the first one first
-    equivalent_sources: tuple[Mapping[str, str], ...] = ()  # other sources whose answers count too
 
     @property
     def output_limit(self) -> int:
@@ -216,10 +214,6 @@ class RequestPlan:
             **self.task.settings,
             "parameters": dict(self.parameters),
         }
-
-    def equivalent_plans(self) -> list[RequestPlan]:
-        """This plan once for each equivalent source."""
-        return [replace(self, source=source, equivalent_sources=()) for source in self.equivalent_sources]
 
     def base(self) -> str:
         """A hash of the plan without its response format."""
@@ -290,16 +284,13 @@ def _hash(*parts: bytes) -> str:
 
 
 QuestionPosition = tuple[int, int | None]  # position of a document in its task, and the seed of its question
-REFUSALS_NEEDED = 3  # questions refused in a format without a reason and answered in a lower one: it is the format
 
 
 class StoredQuestion(NamedTuple):
     """What a journal has of one question."""
 
-    keys: list[str]  # keys of the question in every format and from every source
-    form: AnswerFormat | None = None  # the format of the answer that counts; None if there is no answer
-    key: str = ""  # of that answer
-    place: LineRef | None = None
+    keys: list[str]  # keys of the question in every format, that of the run first
+    place: LineRef | None = None  # of its answer in that format; None if there is none
 
     def without_answer(self, contents: JournalContents) -> list[Usage]:
         """Usage of each request for this question that may have been charged and gave no answer."""
@@ -308,20 +299,21 @@ class StoredQuestion(NamedTuple):
         return usages + [Usage(estimate, estimated=True) for estimate in cut_off]
 
     def unused(self, contents: JournalContents) -> list[LineRef]:
-        """Further answers to this question, in other formats: paid for, and not counted as answers."""
-        return [contents.answers[key] for key in self.keys if key != self.key and key in contents.answers]
+        """Answers to this question in other formats: paid for, and not counted as answers."""
+        return [contents.answers[key] for key in self.keys[1:] if key in contents.answers]
 
 
 class FormatLadder:
-    """The requests of a plan in each of its formats, highest first; new questions are asked in the format `form`."""
+    """The requests of a plan in each of its formats, highest first; questions are asked in the format `form`.
+
+    The first answer decides it: until then `form` is the highest that no earlier run has stepped down from.
+    """
 
     def __init__(self, plan: RequestPlan, contents: JournalContents) -> None:
         self.plan = plan
+        self.form = contents.format_for(plan.base(), plan.formats)
         self._steps = {form: RequestBuilder(plan, form) for form in plan.formats}
-        self.form = _current_format(plan, contents)
-        self._others = [other for source in plan.equivalent_plans() for other in _stored_requests(source, contents)]
-        self._answered_in = {form for form, step in self._steps.items() if contents.answered.get(step.identity)}
-        self._evidence: dict[AnswerFormat, int] = {}
+        self.answered = self.current.identity in contents.answered_plans
 
     def __getitem__(self, form: AnswerFormat) -> RequestBuilder:
         return self._steps[form]
@@ -331,66 +323,21 @@ class FormatLadder:
         return self._steps[self.form]
 
     @property
-    def bases(self) -> set[str]:
-        """The base of the plan, and those of other sources whose answers count too."""
-        return {self.plan.base(), *(step.plan.base() for step, _ in self._others)}
+    def is_decided(self) -> bool:
+        return self.answered or len(self._steps) == 1
 
     def find_all(
         self, contents: JournalContents, positions: Iterable[QuestionPosition]
     ) -> Iterator[tuple[QuestionPosition, Question, StoredQuestion]]:
         """Each question with what the journal has of it."""
+        steps = (self.current, *(step for form, step in self._steps.items() if form != self.form))
         for position, seed in positions:
             question = self.plan.task.question(position, seed)
-            yield (position, seed), question, self.find(contents, question, seed)
-
-    def find(self, contents: JournalContents, question: Question, seed: int | None) -> StoredQuestion:
-        """The answer to a question: in the present format, in one above it, or in one that it was lowered to."""
-        encoded = encode_chat(question.messages)
-        own = [
-            (self.current, self.form),
-            *((step, self.form) for form, step in self._steps.items() if form != self.form),
-        ]
-        keys = [(step.key(question.id, seed, encoded), step.form, reached) for step, reached in (*own, *self._others)]
-        all_keys = [key for key, _, _ in keys]
-        for key, form, reached in keys:
-            is_below = ANSWER_FORMATS.index(form) > ANSWER_FORMATS.index(reached)
-            if key in contents.answers and (not is_below or key in contents.lowered):
-                return StoredQuestion(all_keys, form, key, contents.answers[key])
-        return StoredQuestion(all_keys)
+            encoded = encode_chat(question.messages)
+            keys = [step.key(question.id, seed, encoded) for step in steps]
+            yield (position, seed), question, StoredQuestion(keys, contents.answers.get(keys[0]))
 
     def next_lower_format(self, form: AnswerFormat) -> AnswerFormat | None:
-        """The format to try instead of one that was refused; None if there is none."""
+        """The format to try after one that was refused; None if there is none."""
         forms = list(self._steps)
-        place = max(forms.index(form) + 1, forms.index(self.form))
-        return forms[place] if place < len(forms) else None
-
-    def has_answer_in(self, form: AnswerFormat) -> bool:
-        """Whether the endpoint has answered in `form`; if so, a refusal concerns only the request that it refuses."""
-        return form in self._answered_in
-
-    def record_answer(self, form: AnswerFormat) -> None:
-        """Record that the endpoint has answered in `form`."""
-        self._answered_in.add(form)
-
-    def is_higher(self, form: AnswerFormat) -> bool:
-        """Whether new questions are asked in a format above this one."""
-        return ANSWER_FORMATS.index(self.form) < ANSWER_FORMATS.index(form)
-
-    def record_lower_answer(self, form: AnswerFormat) -> bool:
-        """Record an answer in `form` to a question that the current format was refused for.
-
-        True once there are enough of them to lower the current format.
-        """
-        self._evidence[form] = self._evidence.get(form, 0) + 1
-        return self._evidence[form] >= REFUSALS_NEEDED and not self.has_answer_in(self.form)
-
-
-def _current_format(plan: RequestPlan, contents: JournalContents) -> AnswerFormat:
-    first = plan.formats[0]
-    return contents.format_for(plan.base(), first) if len(plan.formats) > 1 else first
-
-
-def _stored_requests(plan: RequestPlan, contents: JournalContents) -> list[tuple[RequestBuilder, AnswerFormat]]:
-    """What was asked of another source, in each format, and the format that it had stepped down to."""
-    steps = (RequestBuilder(plan, form) for form in plan.formats)
-    return [(step, _current_format(plan, contents)) for step in steps if step.identity in contents.plans]
+        return next(iter(forms[forms.index(form) + 1 :]), None)

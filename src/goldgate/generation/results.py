@@ -26,7 +26,7 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.core.metric import Rate, mean
 from goldgate.core.page import Cell, Column, MeasuredValue, Name, Page, Section, Table, interval_ends
 from goldgate.core.suite import signature
-from goldgate.core.task import ANSWER_FORMATS, AnswerFormat, ScoredTask
+from goldgate.core.task import ScoredTask
 from goldgate.errors import InputError, Place
 from goldgate.files import writing
 from goldgate.generation.journal import JournalContents, LineRef, line_usage, read_lines
@@ -90,12 +90,10 @@ class SeedSummary:
     details: dict[str, str] = field(default_factory=dict)  # by cause: the server's message about the first document
     usage: Usage = field(default_factory=Usage)  # all requests, with or without an answer
     without_answer: list[Usage] = field(default_factory=list)  # one for each request without an answer that counts
-    formats: Counter[AnswerFormat] = field(default_factory=Counter)  # in which the answers came
     usage_estimated: int = 0  # answers whose tokens the endpoint did not count
     finish_reasons: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
     attempts: int = 0
-    endpoints: dict[str, Counter[str]] = field(default_factory=dict)  # models of the answers by address
 
     @property
     def coverage(self) -> Rate:
@@ -112,7 +110,6 @@ class SeedSummary:
 
     def as_json(self) -> dict[str, Any]:
         lost = sum(self.without_answer, Usage())
-        endpoints = {address: dict(sorted(models.items())) for address, models in sorted(self.endpoints.items())}
         return {
             "seed": self.seed,
             "coverage": self.coverage.as_json(),
@@ -129,11 +126,9 @@ class SeedSummary:
                 },
             },
             "cost": self.cost,
-            "formats": {form: self.formats[form] for form in ANSWER_FORMATS if self.formats[form]},
             "finish_reasons": dict(sorted(self.finish_reasons.items())),
             "models": dict(sorted(self.models.items())),
             "attempts": self.attempts,
-            **({"endpoints": endpoints} if endpoints else {}),
         }
 
 
@@ -153,9 +148,8 @@ def write_predictions(
     for (position, _), _, stored in ladder.find_all(contents, ((position, seed) for position in positions)):
         unused += stored.unused(contents)
         summary.without_answer += stored.without_answer(contents)
-        if stored.place is not None and stored.form is not None:
+        if stored.place is not None:
             answers.append(stored.place)
-            summary.formats[stored.form] += 1
         else:
             summary.unanswered.append(position)
             failed = [contents.failures[key] for key in stored.keys if key in contents.failures]
@@ -164,30 +158,24 @@ def write_predictions(
     for record in read_lines(contents.path, answers):
         prediction = ladder.plan.task.prediction(record["id"], record["response"])
         out.write(orjson.dumps(prediction, option=orjson.OPT_APPEND_NEWLINE))
-        _count_answer(summary, record, contents)
+        _count_answer(summary, record)
     summary.without_answer += map(line_usage, read_lines(contents.path, unused))
     for record in read_lines(contents.path, failures):
         summary.missing[str(record["cause"])] += 1
         summary.details.setdefault(str(record["cause"]), str(record.get("detail") or ""))
         summary.attempts += int(record.get("attempts") or 1)
-    if summary.endpoints.keys() <= {ladder.plan.source.get("endpoint")}:
-        summary.endpoints.clear()  # there is nothing to tell apart
     summary.missing = +summary.missing
     summary.usage += replace(sum(summary.without_answer, Usage()), reasoning=0)
     return summary
 
 
-def _count_answer(summary: SeedSummary, record: dict[str, Any], contents: JournalContents) -> None:
+def _count_answer(summary: SeedSummary, record: dict[str, Any]) -> None:
     usage = line_usage(record)
     summary.answered += 1
     summary.usage += usage
     summary.usage_estimated += usage.estimated
     summary.finish_reasons[str(record.get("finish_reason") or "not said")] += 1
-    model = str(record.get("model") or "not said")
-    summary.models[model] += 1
-    address = record.get("endpoint") or contents.endpoint_of(record["plan"])
-    if address is not None:
-        summary.endpoints.setdefault(address, Counter())[model] += 1
+    summary.models[str(record.get("model") or "not said")] += 1
     summary.attempts += int(record.get("attempts") or 1)
 
 
@@ -196,12 +184,11 @@ def summary_json(
 ) -> dict[str, Any]:
     """generation.json: what was asked, what came back, what is missing and why."""
     plan, price = ladder.plan, prepared.price
-    others = sum(1 for record in contents.plans.values() if record["base"] not in ladder.bases)
-    used = sum((summary.formats for summary in seeds), Counter[AnswerFormat]())
+    others = sum(1 for record in contents.plans.values() if record["base"] != plan.base())
     everything = sum((summary.usage for summary in seeds), Usage())
     report = {
         "format_version": SUMMARY_VERSION,
-        "signature": generation_signature(ladder, used),
+        "signature": generation_signature(ladder),
         "plan": ladder.current.identity,
         "settings": {**plan.settings(), "response_format": ladder.form},
         "step_downs": [
@@ -217,13 +204,13 @@ def summary_json(
     return report
 
 
-def generation_signature(ladder: FormatLadder, used: Counter[AnswerFormat], seed: int | None = None) -> str:
+def generation_signature(ladder: FormatLadder, seed: int | None = None) -> str:
     """What determined the answers, on one line, to stand behind the signature of a report."""
     plan = ladder.plan
     words: dict[str, object] = {
         "model": plan.model,
         **plan.task.signature,
-        "format": "+".join(form for form in ANSWER_FORMATS if used[form]) or ladder.form,
+        "format": ladder.form,
     }
     words |= {
         name: orjson.dumps(value).decode() for name, value in sorted(plan.parameters.items()) if value is not None
@@ -270,7 +257,7 @@ def score_answers(
     evaluation = evaluate([predictions], records)
     task = cast(ScoredTask, ladder.plan.task)
     bounds = None if summary.complete else _bounds(evaluate, predictions, task, summary, evaluation)
-    asked = generation_signature(ladder, summary.formats, summary.seed)
+    asked = generation_signature(ladder, summary.seed)
     generation: GenerationValue = {
         "signature": asked,
         "coverage": summary.coverage.as_json(),

@@ -112,22 +112,9 @@ def opening_notices(
 
 def differing_settings(ladder: FormatLadder, plans: Iterable[dict[str, Any]]) -> list[str]:
     """The names of the settings in which some other plans are different."""
-    others = [record["settings"] for record in plans if record["base"] not in ladder.bases]
+    others = [record["settings"] for record in plans if record["base"] != ladder.plan.base()]
     settings = ladder.plan.settings()
     return sorted(name for name, value in settings.items() if any(other.get(name) != value for other in others))
-
-
-def model_notices(summaries: Iterable[SeedSummary]) -> Iterator[str]:
-    """That endpoints, asked as one, say that they have different models."""
-    models_at: dict[str, set[str]] = {}
-    for summary in summaries:
-        for address, models in summary.endpoints.items():
-            models_at.setdefault(address, set()).update(models)
-    if len({frozenset(models) for models in models_at.values()}) > 1:
-        models_text = "; ".join(
-            f"{address}: {', '.join(sorted(models))}" for address, models in sorted(models_at.items())
-        )
-        yield f"warning: the endpoints do not name the same model ({models_text}); the score is that of a mixture"
 
 
 def closing_notices(counts: ProgressCounts, seconds: float) -> Iterator[str]:
@@ -209,8 +196,7 @@ def prepare(
     task = load_task()
     try:
         formats = answer_formats(task, options.response_format, takes_formats=answerer.takes_formats)
-        equivalent = tuple(answerer.equivalent_sources())
-        plan = RequestPlan(task, source, options.model, options.parameters, options.all_seeds, formats, equivalent)
+        plan = RequestPlan(task, source, options.model, options.parameters, options.all_seeds, formats)
     except BaseException:
         task.close()
         raise
@@ -278,10 +264,7 @@ def generate(prepared: PreparedRun, journal: Journal, callbacks: RunCallbacks) -
     if ending.reason == "full":
         raise disk_full_error(journal.path, ending.message)
     ladder = assignment.ladder
-    outcome = GenerationResult(ending, ladder, *write_artifacts(prepared, journal.contents, ladder))
-    for line in model_notices(outcome.summaries):
-        callbacks.on_message(line)
-    return outcome
+    return GenerationResult(ending, ladder, *write_artifacts(prepared, journal.contents, ladder))
 
 
 def write_summary(prepared: PreparedRun, summary: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import goldgate
 from goldgate.errors import ConfigError, Place, system_reason
-from goldgate.generation.fleet import EndpointLimits
+from goldgate.generation.limits import EndpointLimits
 from goldgate.generation.reply import read_reply, retry_after_header
 from goldgate.generation.request import ModelAnswer, NoAnswer
 from goldgate.generation.secret import Secret, read_secret, redact_address

@@ -308,7 +308,7 @@ def require_version(header: Item, file: str) -> None:
     if version != _VERSION or type(version) is not int:
         raise InputError(
             "draw.other_version",
-            "this draw does not say what its items showed" if version == 1 else "this is not a draw of this version",
+            "this is not a draw that this version of goldgate wrote",
             place=Place(file, 1, _HEADER_KEY),
             expected=str(_VERSION),
             found=describe_value(version),

@@ -303,7 +303,7 @@ def _require_complete(report: Any, name: str) -> SuiteReport:
     """The report, whose parts all have their types; whether they are true is another question."""
     from goldgate.core.contracts import MetricValue, SuiteReport  # scoring needs none of them, and they take 3 ms
 
-    require_type({"stands_out": [], **report}, SuiteReport, "report", name)  # an older report has none
+    require_type(report, SuiteReport, "report", name)
     require_type(metric_sections(report["metrics"]), dict[str, dict[str, MetricValue]], "report", name, "/metrics")
     for wrong in _unreadable_bounds(report["gates"]):
         raise _malformed(wrong, "report", name)

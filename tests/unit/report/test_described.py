@@ -77,7 +77,7 @@ def test_what_stands_out_is_right_under_the_gates(name: str, format: str) -> Non
     report["stands_out"] = [{"code": "x", "message": "this stands out", "counts": {}}]
     titles = re.findall(r"(?m)^(?:## )?([A-Z][a-z].*[^.\n])$", render(report, format))  # type: ignore[arg-type]
     assert titles[:2] == ["Gates", "What stands out"]
-    del report["stands_out"]  # an older report
+    report["stands_out"] = []
     assert "this stands out" not in render(report, format)  # type: ignore[arg-type]
 
 

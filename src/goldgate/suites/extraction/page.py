@@ -177,15 +177,14 @@ def _mistakes(report: ExtractionReport) -> Table:
 
 
 def _confusions(report: ExtractionReport) -> list[Section]:
-    """Event types that were taken for others, and roles within a type; older reports have none."""
-    confusions = cast("Mapping[str, ConfusedPairs]", report.get("confusions", {}))
+    """Event types that were taken for others, and roles within a type."""
+    confusions = cast("Mapping[str, ConfusedPairs]", report["confusions"])
     return [
         Section(title, confusion_blocks(confusions[kind], "event_type", group, CONFUSED, counted))
         for kind, title, group, counted in (
             ("event_types", "Confused event types", "", "sample"),
             ("roles", "Confused roles", "event type", "argument"),
         )
-        if kind in confusions
     ]
 
 
@@ -203,9 +202,9 @@ def _hints(report: ExtractionReport) -> Section:
     """Forms of answers that a setting would read, and the setting; an empty section if there are none."""
     hints = tuple(
         (f"{hint['answers']} of {hint['of']} answers have {hint['have']}: ", Name(hint["setting"] or RENAME))
-        for hint in report.get("hints", ())
+        for hint in report["hints"]
     )
-    if sum(hint["setting"] is not None for hint in report.get("hints", ())) > 1:
+    if sum(hint["setting"] is not None for hint in report["hints"]) > 1:
         hints = *hints, ("All of them as one setting: ", Name(report["hints_setting"] or ""))
     return Section("Hints", (Paragraph("They change no number."), Notes(hints)) if hints else ())
 
