@@ -260,7 +260,8 @@ def _answer_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
 
 
 def _comparator_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
-    """Paths where most wrong values would hit under another comparator."""
+    """Paths where most wrong values would hit under another comparator, and one setting for all of them."""
+    settings: list[str] = []
     for row in report["breakdown"]["paths"]:
         path, wrong = row["path"], row["errors"]["gold"].get("wrong", 0)
         if wrong < _ENOUGH_WRONG or not row["would_hit"]:
@@ -273,12 +274,20 @@ def _comparator_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
         ]
         name, hits = max(row["would_hit"].items(), key=lambda entry: (entry[0] in _WHY) * entry[1])
         if formats:
-            setting = f'fields: {{paths: {{{json.dumps(path)}: {{compare: date, formats: ["{formats[0]}"]}}}}}}'
-            message = f"all {wrong} wrong dates at {path} fit one format and would hit with {setting}"
+            settings.append(f'{json.dumps(path)}: {{compare: date, formats: ["{formats[0]}"]}}')
+            message = f"all {wrong} wrong dates at {path} fit one format and would hit with {_setting(settings[-1:])}"
             yield remark("date_format", message, hits=wrong, wrong=wrong)
         elif name in _WHY and Fraction(hits, wrong) > Fraction(1, 2):
+            settings.append(f"{json.dumps(path)}: {{compare: {name}}}")
             message = f"{hits} of {wrong} wrong at {path} {_WHY[name]}: compare: {name} would hit"
             yield remark("other_comparator", message, hits=hits, wrong=wrong)
+    if len(settings) > 1:
+        message = f"these comparators together: {_setting(settings[:_MAX_PATHS])}"
+        yield remark("other_comparators", message, paths=len(settings))
+
+
+def _setting(paths: list[str]) -> str:
+    return f"fields: {{paths: {{{', '.join(paths)}}}}}"
 
 
 _WHY = {
