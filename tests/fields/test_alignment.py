@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
@@ -201,6 +202,42 @@ def test_a_single_one_is_taken_as_a_list_of_one() -> None:
         assert path is None or {leaf.shape.name for leaf in facts.predicted.leaves} == {path}
         assert facts.compliant is False
         assert score(gold, gold, schema).alignment.shape_mended == 0
+
+
+A, B = {"sku": "A", "qty": 1}, {"sku": "B", "qty": 3}
+ONE, TWO = json.dumps(A), json.dumps(B)
+BESIDE = [  # a response, gold, (H, P, G), whether something was mended; the schema's root is a list
+    (ONE, [A], (2, 2, 2), 1),
+    (ONE, [A, B], (2, 2, 4), 1),
+    (f"[{ONE}]", [A, B], (2, 2, 4), 0),
+    (f"The only one:\n```json\n{ONE}\n```", [B, B, A], (2, 2, 6), 1),
+    (ONE, [], (0, 2, 0), 0),
+    (f"{ONE}\n{TWO}", [A, B], (4, 4, 4), 1),
+    (f"{ONE}\n{ONE}", [A, A], (4, 4, 4), 1),
+    (f"{ONE}, {ONE}", [A, A], (4, 4, 4), 1),
+    (f"{ONE} {TWO} {ONE}", [A, A, B], (6, 6, 6), 1),
+    (f"Row 1:\n```json\n{ONE}\n```\nRow 2:\n```json\n{ONE}\n```", [A, A], (4, 4, 4), 1),
+    (f"{ONE} {ONE} {ONE}", [A], (2, 6, 2), 1),
+    (f"{ONE}\nCorrected:\n{ONE}", [A, A], (2, 2, 4), 1),
+    (f"{TWO}\n{TWO}\nOn reflection:\n{ONE}\n{ONE}", [A, A], (4, 4, 4), 1),
+    (f"{ONE}\n{ONE}\n[{ONE}]", [A, A], (2, 2, 4), 0),  # a list is the whole answer
+    (f'{ONE}\n{ONE}\n{{"sku": "B", "qt', [A, A], (4, 4, 4), 1),
+    (f"{ONE}\n{ONE}<|im_end|>\n{ONE}", [A, A], (4, 4, 4), 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("response", "gold", "expected", "mended"), BESIDE)
+def test_objects_beside_each_other_are_items_where_the_root_is_a_list(
+    response: str, gold: Any, expected: tuple[int, int, int], mended: int
+) -> None:
+    facts = score(gold, response, array(obj(sku=TEXT, qty=NUMBER)))
+    assert (counts(facts), facts.alignment.shape_mended) == (expected, mended)
+    assert facts.compliant is response.endswith("]")
+
+
+def test_the_last_object_is_the_answer_where_the_root_is_an_object() -> None:
+    facts = score(B, f"{ONE}\n{ONE}\n{TWO}", obj(sku=TEXT, qty=NUMBER))
+    assert (counts(facts), facts.alignment.shape_mended, facts.compliant) == ((2, 2, 2), 0, True)
 
 
 def test_a_scalar_against_an_object_is_missing_and_spurious() -> None:

@@ -217,6 +217,25 @@ def test_the_format_that_all_wrong_dates_of_a_path_have_is_named(tmp_path: Path)
     assert fixed.report["metrics"]["main"]["field_f1"]["numerator"] == 8
 
 
+def test_hints_on_comparators_are_one_setting_to_paste(tmp_path: Path) -> None:
+    right = {"vendor": "Harbour Bank Holding", "due": "2024-03-05", "number": "INV-0001", "place": "Dock 4, Oslo"}
+    wrong = {"vendor": "Harbor Bank Holding", "due": "05/03/2024", "number": "INV-0002", "place": "Dock 4 Oslo"}
+    gold = [{"id": n, "value": right} for n in range(3)]
+    answers = [{"id": n, "value": wrong} for n in range(3)]
+    report = report_of(tmp_path, gold=gold, answers=answers)
+    (hint,) = (each["message"] for each in report["stands_out"] if each["code"] == "other_comparators")
+    setting = hint.removeprefix("these comparators together: ")
+    assert setting == (
+        'fields: {paths: {"due": {compare: date, formats: ["%d/%m/%Y"]}, '
+        '"place": {compare: contains}, "vendor": {compare: fuzzy}}}'
+    )
+    (tmp_path / "protocol.yaml").write_text(setting, encoding="utf-8")
+    again = goldgate.evaluate_fields(
+        tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", protocol=tmp_path / "protocol.yaml"
+    )
+    assert again.report["metrics"]["main"]["field_precision"]["numerator"] == 9  # all but the numbers
+
+
 def test_a_mistake_in_a_schema_names_the_file_and_the_place(tmp_path: Path) -> None:
     deep = array(obj(sku=TEXT, price={"type": "nummer"}))
     for part, field in (

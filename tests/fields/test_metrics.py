@@ -5,16 +5,18 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from goldgate.core.measure import count_unit, count_units
 from goldgate.core.metric import Rate
 from goldgate.core.sums import RatioSums
 from goldgate.stats.interval import metric_with_interval, share_interval
 from goldgate.suites.fields.alignment import other_comparators
 from goldgate.suites.fields.api import AnswerScorer
-from goldgate.suites.fields.measures import FieldRates, ReviewLevels, review_totals
+from goldgate.suites.fields.measures import FieldRates, ReviewLevels, fields_measures, review_totals
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, GoldDocument, ScoredLeaf
 
-from .helpers import NUMBER, TEXT, array, counts, fraction, metrics_of, obj, score, scorer_for, verdicts
+from .helpers import NUMBER, TEXT, array, counts, fraction, metrics_of, obj, score, scorer_for, settings_of, verdicts
 
 ITEM = obj(sku=TEXT, price=NUMBER, tags=array(TEXT))
 INVOICE = obj(
@@ -175,6 +177,60 @@ def test_another_comparator_that_would_hit_is_named() -> None:
     for gold, answer, names in texts:
         facts = score({"vendor": gold}, {"vendor": answer}, INVOICE)
         assert [*other_comparators(facts.gold.leaves[0])] == names, (gold, answer)
+
+
+NEAR: list[tuple[Any, str, str, list[str]]] = [  # schema, gold, answer, comparators that would hit
+    # Another date, number or id is never nearly the right one.
+    (TEXT, "2024-03-05", "2024-03-06", []),
+    (TEXT, "5 March 2024", "5 March 2025", []),
+    (TEXT, "March 5, 2024", "May 5, 2024", []),
+    (TEXT, "2024-03", "2024-03-05", []),
+    (TEXT, "1234567.50", "1234567.51", []),
+    (TEXT, "12345678", "12345679", []),
+    (TEXT, "INV-2024-0001", "INV-2024-0002", []),
+    (TEXT, "INV-2024-0001", "IMV-2024-0001", []),
+    (TEXT, "ABCDEFGHIJ", "ABCDEFGHIK", []),
+    (TEXT, "ann.miller@example.org", "ann.muller@example.org", []),
+    (TEXT, "1,234", "234", []),
+    ({**TEXT, "format": "date"}, "2024-03-05", "2024-03-06", []),
+    (NUMBER, "123456789", "123456788", []),
+    (TEXT, "12 Long Harbour Street", "13 Long Harbour Street", []),
+    (TEXT, "12 Long Harbour Street", "12 Long Harbor Street", ["fuzzy"]),
+    (TEXT, "Harbour Bank Holding", "Harbor Bank Holding", ["fuzzy"]),
+    (TEXT, "南京北方重型机械制造公司", "南京北方重型机器制造公司", ["fuzzy"]),
+    (TEXT, "ACME Corp, Inc", "ACME Corp", ["contains"]),
+    # A path of texts that are dates: which format reads them.
+    (TEXT, "2024-03-05", "05/03/2024", ["format %d/%m/%Y"]),
+    (TEXT, "05/31/2024", "31 May 2024", ["format %m/%d/%Y"]),
+]
+
+
+@pytest.mark.parametrize(("schema", "gold", "answer", "names"), NEAR)
+def test_near_misses_of_dates_numbers_and_ids_advise_nothing(
+    schema: Any, gold: str, answer: str, names: list[str]
+) -> None:
+    facts = score({"v": gold}, {"v": answer}, obj(v=schema))
+    assert [*other_comparators(facts.gold.leaves[0])] == names
+
+
+def test_keys_that_are_spelled_otherwise_than_the_schema_has_them_are_counted() -> None:
+    schema = obj(invoice_no=TEXT, Vendor=TEXT, items=array(obj(unitPrice=NUMBER)), ship=obj(city=TEXT))
+    gold = {"invoice_no": "x"}
+    answers: list[tuple[Any, dict[str, int]]] = [
+        ({"invoiceNo": "x"}, {"invoiceNo for invoice_no": 1}),
+        ({"INVOICE-NO": "x", "vendor": "y"}, {"INVOICE-NO for invoice_no": 1, "vendor for Vendor": 1}),
+        ({"items": [{"unit_price": 1}, {"unit_price": 2}]}, {"unit_price for unitPrice": 2}),
+        ({"Items": [{"unitPrice": 1}, {"unitPrice": 2}]}, {"Items for items": 2}),
+        ({"Ship": {"city": "a"}}, {"Ship for ship": 1}),
+        ({"invoice_no": "x", "invoiceNo": "x"}, {}),  # one more
+        ({"invoice_nr": "x"}, {}),
+        ({"other": {"vendor": "x"}}, {}),
+        ({"_": "x", "": "y"}, {}),
+    ]
+    for answer, expected in answers:
+        tally = count_units(fields_measures(settings_of({})), [score(gold, answer, schema)])
+        names = {name: count for name, count in tally.counts.items() if name.startswith("respelled.")}
+        assert names == {f"respelled.{name}": count for name, count in expected.items()}, answer
 
 
 def confident(level: float, right: bool) -> dict[str, Any]:

@@ -140,6 +140,7 @@ def test_mistakes_in_gold_are_found(tmp_path: Path) -> None:
         "gold.value_not_in_text": {"value": {"name": "Harbor"}, "text": "Dock"},
         "gold.no_leaves": {"value": {}, "text": "x"},
         "gold.no_text": {"value": {"name": "A"}},
+        "gold.null_word": {"value": {"name": "Null"}, "text": "Null"},
     }
     for code, record in cases.items():
         (tmp_path / "gold.jsonl").write_text(json.dumps({"id": "1", **record}), encoding="utf-8")
@@ -149,6 +150,8 @@ def test_mistakes_in_gold_are_found(tmp_path: Path) -> None:
             assert 'value.price not valid by the schema: "12" is not of type "number"' in " ".join(
                 run(tmp_path, "check", "gold.jsonl", "--suite", "fields", "--schema", "schema.json").output.split()
             )
+        if code == "gold.null_word":
+            assert 'or set fields: {null_words: ["Null"]} in the protocol' in done.stdout.replace('\\"', '"')
     assert run(tmp_path, "check", GOLD, "--suite", "fields", "--schema", SCHEMA).exit_code == 0
 
 

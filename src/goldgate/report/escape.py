@@ -90,11 +90,26 @@ def distinct_names(names: Iterable[str], columns: int | None = None, *, commands
     if columns is None:
         return forms
     short = {text: shorten_middle(form, columns) for text, form in forms.items()}
+    for _ in range(2):
+        alike: dict[str, list[str]] = {}
+        for text, cut in short.items():
+            alike.setdefault(cut, []).append(text)
+        for texts in (texts for texts in alike.values() if len(texts) > 1):
+            short |= _without_common_start({text: forms[text] for text in texts}, columns)
     counts = Counter(short.values())
     return {
         text: shorten_with_digest(form, columns) if counts[short[text]] > 1 else short[text]
         for text, form in forms.items()
     }
+
+
+def _without_common_start(forms: dict[str, str], columns: int) -> dict[str, str]:
+    """Names cut to `columns` from about where they differ: at the key of a path, or the word, that is not the same."""
+    first = next(iter(forms.values()))
+    same = next((n for n, letters in enumerate(zip(*forms.values(), strict=False)) if len({*letters}) > 1), 0)
+    start = max(first.rfind(mark, 0, same) for mark in "._ ") + 1
+    start = start if same - start <= columns // 4 else same
+    return {text: shorten_middle(f"…{form[start:]}", columns) for text, form in forms.items()}
 
 
 def escape_markdown(text: str) -> str:

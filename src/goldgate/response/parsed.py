@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     pass
@@ -238,6 +238,8 @@ class AnswerForm(Protocol):
         """Keys of a part by which one is recognized that lacks its opening bracket."""
         return ()
 
+    keeps_equal_parts: ClassVar[bool] = False  # equal parts that stand alone are as many parts
+
     def prefixed(self, response: str) -> str:
         """The response after the prefix, unless the model wrote that itself."""
         return response
@@ -273,9 +275,11 @@ class AnswerForm(Protocol):
 class JsonForm(AnswerForm):
     """Any JSON object or array is an answer, as the root of the expected value has it.
 
-    Where an array is expected, objects that stand alone are its items; where an object is expected, a list without an
-    object in it is prose, such as a footnote mark, unless there is nothing else.
+    Where an array is expected, objects that stand alone are its items, equal ones too; where an object is expected, a
+    list without an object in it is prose, such as a footnote mark, unless there is nothing else.
     """
+
+    keeps_equal_parts: ClassVar[bool] = True
 
     is_list: bool = False
     keys: frozenset[str] = frozenset()  # keys of the root object

@@ -5,9 +5,10 @@
 3. A block of a programming language counts only where nothing else reads as events.
 4. A mark that ends the turn of the chat, or begins another, ends the answer where a complete one stands before it.
 5. A list, or an object with a list of events, is a whole answer: the last one wins. Event objects on their own are
-   parts of one answer and are joined, equal ones once. Words that say so (`corrected`, `最终答案`) make the later
-   replace the earlier. Without such words, an object after a whole answer replaces nothing, what says nothing replaces
-   nothing that says something, and the first flat object that says something wins.
+   parts of one answer and are joined, equal ones once (where an answer is any JSON, each of them). Words that say so
+   (`corrected`, `最终答案`) make the later replace the earlier. Without such words, an object after a whole answer
+   replaces nothing, what says nothing replaces nothing that says something, and the first flat object that says
+   something wins.
 6. If nothing reads as events: the last complete value that decoded, fenced ones first; then one that breaks off. What
    says nothing, and code, come last.
 
@@ -266,13 +267,13 @@ def _continues_flat_object(text: str, before: Candidate, candidate: Candidate) -
 
 
 def _join_group(group: list[Candidate], form: AnswerForm) -> Candidate:
-    """The parts of an answer as one; equal ones once."""
+    """The parts of an answer as one; equal ones once, unless the form says that they are parts like any other."""
     if len(group) == 1:
         return group[0]
     once: dict[bytes, Candidate] = {}
     for part in group:
         once.setdefault(_identity(part.value), part)
-    distinct = [*once.values()]
+    distinct = group if form.keeps_equal_parts else [*once.values()]
     first = distinct[0]
     places = [place for part in distinct for place in part.places]
     if len(distinct) == 1:

@@ -6,6 +6,7 @@ hallucinated or spurious, gold leaves hit, wrong, misplaced or missing: the firs
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -34,7 +35,9 @@ from goldgate.suites.fields.list_pairing import (
     is_fuzzy,
 )
 from goldgate.suites.fields.spellings import (
+    DateReading,
     NumberReading,
+    date_readings,
     fitting_formats,
     magnitude,
     number_of,
@@ -360,13 +363,29 @@ def _other_comparators(blanks: Blanks) -> list[Comparator]:
 
 
 def other_comparators(gold: Leaf) -> Iterator[str]:
-    """The comparators under which a wrong value would be a hit."""
+    """The comparators under which a wrong value would be a hit, and the formats in which it would be gold's date."""
     predicted, own = gold.partner, gold.shape.comparator
     assert predicted is not None
+    texts, dates = (leaf_text(gold.value), leaf_text(predicted.value)), list[bool]()
     for comparator in _other_comparators(own.blanks):
         keys = comparator.key(gold.value), comparator.key(predicted.value)
-        if comparator.name != own.name and comparator.alike(gold.value, keys[0], predicted.value, keys[1]):
+        is_alike = comparator.alike(gold.value, keys[0], predicted.value, keys[1])
+        if comparator.name == "date":
+            dates = [isinstance(key, DateReading) for key in keys]
+            if own.name in ("date", "text") and any(dates) and not is_alike:
+                yield from {f"{FORMAT}{name}": None for one in (texts, texts[::-1]) for name in fitting_formats(*one)}
+        if comparator.name != own.name and is_alike and not _is_near_miss(comparator.name, *texts):
             yield comparator.name
-    if own.name == "date":
-        texts = leaf_text(gold.value), leaf_text(predicted.value)
-        yield from {f"{FORMAT}{name}": None for one in (texts, texts[::-1]) for name in fitting_formats(*one)}
+
+
+def _is_near_miss(name: str, gold: str, predicted: str) -> bool:
+    """Whether a comparator would take another number, date or id for the right one."""
+    if name not in ("contains", "fuzzy"):
+        return False
+    if all(number_readings(text) or date_readings(text) for text in (gold, predicted)):
+        return True
+    return name == "fuzzy" and (_digits(gold) != _digits(predicted) or any(map(_ID.fullmatch, (gold, predicted))))
+
+
+_ID = re.compile(r"(?=.*[0-9@_/:#]|[^a-z]*\Z)[!-~]+")  # a word with a digit or a mark, or in capitals
+_digits = re.compile("[0-9]+").findall

@@ -111,6 +111,7 @@ class FieldsReading(ParseCounts):
     shape_mended: int
     pair_share_cost: int
     equal_only_lists: dict[str, int]
+    respelled_keys: dict[str, int]  # `Vendor for vendor` → leaves under a key that the schema spells otherwise
 
 
 class PathCounts(TypedDict):

@@ -15,6 +15,7 @@ import orjson
 from goldgate.core.finding import limit_length
 from goldgate.core.page import count_text
 from goldgate.core.suite import CheckResult, Options
+from goldgate.core.value_text import normalize
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.files.address import file_beside, public_url
 from goldgate.files.parsing import parse_json
@@ -34,6 +35,10 @@ from goldgate.suites.fields.spellings import decimal_text, number_readings
 from goldgate.suites.fields.suite import WEIGHT_DECIMALS, FieldsSettings, is_json_schema
 
 _LONGEST = 80  # characters of a value in a message
+# Texts that often stand for null.
+_NULL_WORDS = frozenset(
+    map(normalize, ("null", "none", "n/a", "nil", "nan", "undefined", "not mentioned", "not specified", "无", "未提及"))
+)
 _NO_SCHEMA = "paths and types were not checked: no schema was given (--schema)"
 
 
@@ -75,6 +80,10 @@ class FieldsCheck(RecordCheck):
             yield GoldProblem("no_leaves", "the value has nothing in it: only absence is counted", name, "note")
         for leaf in leaves:
             yield from _two_readings(leaf, name)
+            if isinstance(leaf.value, str) and normalize(leaf.value) in _NULL_WORDS:
+                message = f'"{leaf.value}" is a text, and counts as a value: write null for what is absent, or set '
+                message += f'fields: {{null_words: ["{leaf.value}"]}} in the protocol'
+                yield GoldProblem("null_word", message, f"{name}.{location(leaf)}", "note")
         if document.text is None:
             yield GoldProblem("no_text", "no source text: hallucination cannot be checked", "text", "note")
             return

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from unicodedata import category
 
@@ -168,6 +169,27 @@ def path_name(leaf: Leaf) -> str:
     if leaf.shape.declared and not leaf.shape.is_free:
         return leaf.shape.name
     return _joined("[]" if isinstance(step, int) else step_text(step) for step in steps_to(leaf))
+
+
+def respelled_key(leaf: Leaf) -> tuple[str, str] | None:
+    """The undeclared key that a leaf is under, and that of the schema with another case or punctuation."""
+    node: Node = leaf
+    while node.parent is not None and not node.parent.shape.declared:
+        node = node.parent
+    above = node.parent
+    if type(above) is not ObjectNode or type(node.step) is not str:
+        return None
+    declared = _folded_keys(above.shape).get(_fold(node.step))
+    return None if declared is None or declared in above.children else (node.step, declared)
+
+
+@lru_cache(maxsize=1_024)
+def _folded_keys(shape: PathShape) -> dict[str, str]:
+    return {_fold(key): key for child in shape.listed_children() if (key := child.parts[-1]) not in ("*", "[]")}
+
+
+def _fold(key: str) -> str:
+    return re.sub(r"[\W_]+", "", key.casefold())
 
 
 def _joined(parts: Iterator[str]) -> str:

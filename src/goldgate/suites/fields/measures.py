@@ -12,6 +12,7 @@ from math import ceil, log
 
 from orjson import dumps
 
+from goldgate.core.finding import limit_length
 from goldgate.core.measure import (
     NO_TOTALS,
     UNITS_COLUMN,
@@ -28,9 +29,9 @@ from goldgate.core.sums import Counts, RatioSums
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.response.reading_report import ParseRates
 from goldgate.stats.interval import Interval, one_sided, share_interval
-from goldgate.suites.fields.alignment import confused_values, other_comparators
+from goldgate.suites.fields.alignment import CONFUSED_LENGTH, confused_values, other_comparators
 from goldgate.suites.fields.comparators import Comparator, leaf_text
-from goldgate.suites.fields.leaves import HIT, WRONG
+from goldgate.suites.fields.leaves import HIT, WRONG, respelled_key
 from goldgate.suites.fields.scorer import SCALE, FieldFacts, ScoredLeaf
 from goldgate.suites.fields.suite import WEIGHT_DECIMALS, FieldsSettings
 
@@ -380,6 +381,8 @@ class FieldErrorCounts(TotalsOnly[FieldFacts]):
             for leaf in [leaf for leaf in tree.leaves if leaf.state != HIT]:
                 names.append(f"error.{side}.{leaf.state}")
                 names.append(f"row_error.{side}.{leaf.state}.{leaf.shape.name}")
+                if side == "predicted" and not leaf.shape.declared and (keys := respelled_key(leaf)) is not None:
+                    names.append(f"respelled.{limit_length(keys[0], CONFUSED_LENGTH)} for {keys[1]}")
                 if leaf.state == WRONG and side == "gold":
                     names.append(f"wrong.{leaf.detail}")
                     names += [f"would_hit.{name}.{leaf.shape.name}" for name in other_comparators(leaf)]

@@ -62,7 +62,7 @@ _WRONG_MEANINGS = {
     "swapped": "two leaves of one object have each other's values",
     "format": "the same number, date or text in another spelling",
     "number": "another number",
-    "part": "one contains the other",
+    "part": "one contains the other, punctuation included",
     "other": "another value",
 }
 _RATE_COLUMNS = tuple(

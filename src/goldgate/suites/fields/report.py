@@ -166,6 +166,7 @@ def answer_section(tally: Tally) -> dict[str, Any]:
         "shape_mended": counts["shape_mended"],
         "pair_share_cost": counts["pair_share_cost"],
         "equal_only_lists": _named_counts(tally, "equal_only."),
+        "respelled_keys": _named_counts(tally, "respelled."),
     }
 
 
@@ -225,6 +226,12 @@ def _answer_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
         size = count_text(leaves, "predicted leaf", "predicted leaves")
         message = f"{size} at paths that the schema does not have, which makes them spurious"
         yield remark("undeclared_leaves", message, leaves=leaves)
+    if respelled := reading["respelled_keys"]:
+        leaves = sum(respelled.values())
+        size = count_text(leaves, "predicted leaf", "predicted leaves")
+        message = f"{size} under keys that differ from the schema's in case or punctuation only: {_few(respelled)}; "
+        message += "keys are compared as they are, so rename one of the two"
+        yield remark("respelled_keys", message, leaves=leaves)
     if equal_only := reading["equal_only_lists"]:
         leaves = sum(equal_only.values())
         message = (
@@ -253,29 +260,41 @@ def _answer_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
 
 
 def _comparator_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
-    """Paths where most wrong values would hit under another comparator."""
+    """Paths where most wrong values would hit under another comparator, and one setting for all of them."""
+    settings: list[str] = []
     for row in report["breakdown"]["paths"]:
         path, wrong = row["path"], row["errors"]["gold"].get("wrong", 0)
         if wrong < _ENOUGH_WRONG or not row["would_hit"]:
             continue
+        dates = row["would_hit"].get("date", 0)  # those that need no format
         formats = [
-            each.removeprefix(FORMAT) for each, hits in row["would_hit"].items() if each not in _WHY and hits == wrong
+            name.removeprefix(FORMAT)
+            for name, hits in row["would_hit"].items()
+            if name not in _WHY and hits + dates == wrong
         ]
         name, hits = max(row["would_hit"].items(), key=lambda entry: (entry[0] in _WHY) * entry[1])
         if formats:
-            setting = f'fields: {{paths: {{{json.dumps(path)}: {{compare: date, formats: ["{formats[0]}"]}}}}}}'
-            message = f"all {wrong} wrong dates at {path} fit one format and would hit with {setting}"
+            settings.append(f'{json.dumps(path)}: {{compare: date, formats: ["{formats[0]}"]}}')
+            message = f"all {wrong} wrong dates at {path} fit one format and would hit with {_setting(settings[-1:])}"
             yield remark("date_format", message, hits=wrong, wrong=wrong)
         elif name in _WHY and Fraction(hits, wrong) > Fraction(1, 2):
+            settings.append(f"{json.dumps(path)}: {{compare: {name}}}")
             message = f"{hits} of {wrong} wrong at {path} {_WHY[name]}: compare: {name} would hit"
             yield remark("other_comparator", message, hits=hits, wrong=wrong)
+    if len(settings) > 1:
+        message = f"these comparators together: {_setting(settings[:_MAX_PATHS])}"
+        yield remark("other_comparators", message, paths=len(settings))
+
+
+def _setting(paths: list[str]) -> str:
+    return f"fields: {{paths: {{{', '.join(paths)}}}}}"
 
 
 _WHY = {
     "text": "differ in spelling only",
     "number": "are the same number",
     "date": "are the same date",
-    "contains": "are parts",
+    "contains": "are the same or parts once punctuation is left out",
     "fuzzy": "are nearly the same",
 }
 

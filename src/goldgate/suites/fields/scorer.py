@@ -164,8 +164,11 @@ class FieldsScorer:
             facts.support = check_support(document.text, predicted.leaves, self.normalize)
         if not facts.is_whole:
             name_errors(gold, predicted, facts.unsupported)
+        # Objects that stand beside each other in no list.
+        is_joined = parsed is not None and Step.JOINED_OBJECTS in parsed.repairs
+        facts.alignment.shape_mended += is_joined
         if self.validator is not None:
-            facts.compliant = facts.is_read and not facts.has_too_many and self.validator.is_valid(value)
+            facts.compliant = facts.is_read and not (facts.has_too_many or is_joined) and self.validator.is_valid(value)
         if facts.is_read and answer is not None and parsed is not None:
             facts.repeated_keys = _has_repeated_key(answer, parsed)
             beside = answer.confidence if answer.response is None else None

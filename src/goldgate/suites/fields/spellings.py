@@ -229,17 +229,18 @@ _FOLDED: Final = CharacterMemo(
 _DIGIT = re.compile("[0-9]")
 _NUMBER_IN_TEXT = re.compile(
     r"(?P<digits>[0-9]{1,3}(?: [0-9]{3}){1,6}(?![0-9])(?:[.,][0-9]+)?|[.,]?[0-9](?:[0-9.,']*[0-9])?)"
-    r"(?=(?:e(?P<exponent>[-+]?[0-9]{1,3})(?![0-9])|\s?[x*×]\s?10\^?(?P<power>[-+]?[0-9]{1,3})(?![0-9])"
+    r"(?=(?:e(?P<exponent>[-+]?[0-9]{1,3})(?![0-9])|\s?[x*×]\s?10(?:\^|\*\*)?(?P<power>[-+]?[0-9]{1,3})(?![0-9])"
     r"|[\s-]?(?P<word>[a-z]{1,14}(?![a-z])|[%百千万萬亿億兆]))?)"
 )
 _PERCENT = frozenset({"%", "percent", "pct"})
+_LIST_START = 40  # characters before a number in which the bracket of its list is looked for
 _GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 
 
 def _in_list(digits: str, text: str, start: int) -> bool:
-    """Whether digits with commas begin a list: `(22,33)` does, `(1,240)` is one number."""
-    before = text[max(start - 2, 0) : start].rstrip("-+ ")[-1:]
-    return before in ("[", "{") or (before == "(" and not _GROUPED.fullmatch(digits))
+    """Whether digits with commas may be a list: `22,33` and `[22,333]` may, `1,240` is one number."""
+    before = text[max(start - _LIST_START, 0) : start].rstrip("0123456789.,;+- ")[-1:]
+    return not _GROUPED.fullmatch(digits) or before in ("[", "{", "(")
 
 
 @lru_cache(maxsize=1_024)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 from goldgate.core.value_text import normalize
 from goldgate.response import DEFAULT_THOUGHT_TAGS, Parsed, read_answer
@@ -46,6 +46,8 @@ _NO_NAMES = ("类型", "角色", "论元")
 @dataclass(frozen=True, slots=True)
 class Form:
     """How answers are laid out. It can be hashed, compared, and sent to another process."""
+
+    keeps_equal_parts: ClassVar[bool] = False  # equal events are one
 
     prefix: str = ""
     names: KeySettings = _OWN_KEYS  # for each of our keys, all that are read in its place, in order
