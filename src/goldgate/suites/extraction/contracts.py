@@ -87,16 +87,17 @@ class Reading(ParseCounts):
 
 
 class Hint(TypedDict):
-    """What some answers have, and the setting that would read it; null where a name must be spelled as in gold."""
+    """What some answers have, and the setting that would read it, or what else to do where no setting would."""
 
     answers: int
     of: int
     have: str
     setting: str | None
+    advice: str | None
 
 
 class HintSection(TypedDict):
-    """Hints, and one setting for all of them."""
+    """Hints, and one setting for all of them, with what the protocol sets already."""
 
     hints: list[Hint]
     hints_setting: str | None

@@ -202,7 +202,10 @@ def _reading(report: ExtractionReport) -> LabelList:
 def _hints(report: ExtractionReport) -> Section:
     """Forms of answers that a setting would read, and the setting; an empty section if there are none."""
     hints = tuple(
-        (f"{hint['answers']} of {hint['of']} answers have {hint['have']}: ", Name(hint["setting"] or RENAME))
+        (
+            f"{hint['answers']} of {hint['of']} answers have {hint['have']}: ",
+            Name(hint["setting"] or hint.get("advice") or RENAME),
+        )
         for hint in report.get("hints", ())
     )
     if sum(hint["setting"] is not None for hint in report.get("hints", ())) > 1:

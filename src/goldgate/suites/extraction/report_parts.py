@@ -21,7 +21,7 @@ from goldgate.suites.extraction.events import Violation
 from goldgate.suites.extraction.events.answer_form import GOLD_SHAPES, Form, form_of, form_signature
 from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note
 from goldgate.suites.extraction.events.match import Mistake
-from goldgate.suites.extraction.hints import RENAME, counted_hints, joint_setting
+from goldgate.suites.extraction.hints import CONVERT, RENAME, counted_hints, joint_setting
 from goldgate.suites.extraction.measures import (
     HALLUCINATION_VERSION,
     Hallucination,
@@ -31,7 +31,7 @@ from goldgate.suites.extraction.measures import (
     extraction_measures,
 )
 from goldgate.suites.extraction.records import Facts, text_counts
-from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings, RelaxedSettings
+from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings, RelaxedSettings, ResponseSettings
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import MetricValue, RateValue, RemarkValue, SuiteReport
@@ -134,11 +134,11 @@ def reading_section(tally: Tally) -> Reading:
     }
 
 
-def hint_section(tally: Tally, form: Form) -> HintSection:
-    """Forms of answers that a setting would read; where a score is 0, also those that few answers have."""
+def hint_section(tally: Tally, settings: ResponseSettings) -> HintSection:
+    """Forms of answers that are not read, and the setting for those that a setting would read."""
     rates = MatchRates().metrics(tally)["strict_f1"], TypeRates().metrics(tally)["type_f1"]
-    hints = counted_hints(tally, form, is_zero=any(rate.value == 0 for rate in rates))
-    return {"hints": [hint.as_json() for hint in hints], "hints_setting": joint_setting(hints)}
+    hints = counted_hints(tally, settings, is_zero=any(rate.value == 0 for rate in rates))
+    return {"hints": [hint.as_json() for hint in hints], "hints_setting": joint_setting(hints, settings)}
 
 
 def _paper_rates(
@@ -280,7 +280,8 @@ def _other_form(report: ExtractionReport) -> Iterator[RemarkValue]:
     advice = f"to read them, write in the protocol: {report['hints_setting']}"
     for code, among, rest in (
         ("other_form", [hint for hint in hints if hint["setting"]], advice),
-        ("other_spelling", [hint for hint in hints if not hint["setting"]][:_MAX_SPELLINGS], RENAME),
+        ("unread_form", [hint for hint in hints if hint["advice"] == CONVERT], CONVERT),
+        ("other_spelling", [hint for hint in hints if hint["advice"] == RENAME][:_MAX_SPELLINGS], RENAME),
     ):
         if among:
             by_count: dict[int, list[str]] = {}
@@ -440,7 +441,7 @@ class ExtractionOutcome(PairOutcome):
             "errors": error_section(tally),
             "confusions": confusions(tally),
             "reading": reading_section(tally),
-            **hint_section(tally, self._form),
+            **hint_section(tally, self._settings.response),
             "breakdown": breakdown_section(tally, self._settings),
         }
 
