@@ -38,6 +38,8 @@ _NULL_WORDS = {normalize(word): word for word in NULL_WORDS}
 BEGINNINGS = ('[{"event_type": "', '{"event_type": "', '{"events": [{"event_type": "', '[{"', "[{", '{"events": [')
 _MOST = 100  # events of an answer, and parts of an event or argument, that are looked at
 _LONGEST_NAME = 60  # characters of a key or name in a hint
+# Keys of triples and of mentions, which name no role of an event.
+_PART_KEYS = ("head", "tail", "subject", "object", "text", "span", "mention", "entity", "value")
 _MAX_PER_ANSWER = 5  # names in another spelling
 _ENDS = lazy_pattern(r"^[\W_]+|[\W_]+$")
 
@@ -69,8 +71,9 @@ def answer_hints(facts: Facts, form: Form) -> set[str]:
             for beginning, value in _missing_beginning(response):
                 view.hints.add(f"hint.prefix.{beginning}")
                 view.read(value)
-        if not predicted.units and predicted.violations and not view.hints:
-            view.read_text(response.replace(parsed.thought, " ") if parsed.thought else response)
+        if predicted.violations and not view.hints:
+            is_unread = not predicted.units and (parsed.status == Status.ERROR or not view.has_objects)
+            view.read_text(response.replace(parsed.thought or "\n", "\n") if is_unread else "")
         hints |= view.hints.union(sorted(view.spellings)[:_MAX_PER_ANSWER])
     return hints
 
@@ -100,6 +103,7 @@ class _AnswerView:
         self.hints: set[str] = set()
         self.spellings: set[str] = set()
         self.texts: list[str] = []  # strings where objects belong
+        self.has_objects = False
 
     def read(self, value: Any) -> None:
         key = None
@@ -113,6 +117,7 @@ class _AnswerView:
         items = value[:_MOST] if isinstance(value, list) else []
         for event in (*items, items):
             if isinstance(event, dict):
+                self.has_objects = True
                 self._read_event(event, is_only=key is None and len(value) == 1)
             elif isinstance(event, list) and self.names.is_tuple([part for part in event if isinstance(part, str)]):
                 self._add_unread("triples")
@@ -143,13 +148,16 @@ class _AnswerView:
                 self._read_arguments(event[key])
             elif any(map(self._is_role, roles)):
                 self._read_mapping("inline", roles, is_declared=self.form.inline)
-            elif any(self._is_value(value) for name, value in roles.items() if name != type_key):
+            elif any(map(self._is_value, map(roles.get, _PART_KEYS))):
                 self._add_unread("other_roles")
-        elif is_only and len(roles) == len(parts) and any(map(self._is_role, roles)):
-            self._read_mapping("flat", roles, is_declared=self.form.flat)
-        elif any(map(self._is_type, parts)):
+        elif is_only and all(map(is_plain_value, parts.values())) and any(map(self._is_role, parts)):
+            self._read_mapping("flat", parts, is_declared=self.form.flat)
+        elif any(
+            self._is_type(name) and (isinstance(part, list | dict) or self._is_value(part))
+            for name, part in parts.items()
+        ):
             self._add_unread("by_type")
-        elif any(map(self._is_value, roles.values())):
+        elif any(map(self._is_value, map(roles.get, _PART_KEYS))):
             self._add_unread("other_roles")
 
     def _read_arguments(self, arguments: Any) -> None:
@@ -273,7 +281,7 @@ class CountedHint(NamedTuple):
 
 
 def counted_hints(tally: Tally, settings: ResponseSettings, *, is_zero: bool = False) -> list[CountedHint]:
-    """The hints that enough answers speak for, in a fixed order; for a score of 0, all but slips in spelling.
+    """The hints that enough answers speak for, in a fixed order; for a score of 0 that none has a setting for, all.
 
     Of settings that exclude each other the hint of more answers has its setting; against a declared setting, that of
     most answers.
@@ -282,8 +290,8 @@ def counted_hints(tally: Tally, settings: ResponseSettings, *, is_zero: bool = F
     answers = counts["total_samples"] - counts["missing_predictions"]
     present = [name for name, count in counts.items() if name.startswith("hint.") and count]
     names = [name for name in present if counts[name] >= _enough(name, answers)]
-    if is_zero:
-        names = [name for name in present if name in names or not name.startswith("hint.spelling")] or present
+    if is_zero and not any(name.startswith(_SETTABLE) for name in names):
+        names = present
     words = [word for word in NULL_WORDS if counts[f"hint.null_words.{word}"]]
     hints = []
     for name in sorted(names, key=lambda name: (_rank(name), -counts[name], name)):
@@ -338,6 +346,7 @@ _FORMS = {
     "inline": ("roles as keys of the event", "inline", "flat", "true"),
     "mapping": ("arguments as an object", "mapping", "arguments", "mapping"),
 }
+_SETTABLE = tuple(f"hint.{kind}" for kind in (*_FORMS, "keys", "prefix"))
 _ORDER = (*_FORMS, *(f"keys.{name}" for name in KeySettings.__slots__), "prefix", "null_words", "spelling", "unread")
 
 

@@ -204,7 +204,7 @@ def _hints(report: ExtractionReport) -> Section:
     hints = tuple(
         (
             f"{hint['answers']} of {hint['of']} answers have {hint['have']}: ",
-            Name(hint["setting"] or hint.get("advice") or RENAME),
+            Name(hint["setting"]) if hint["setting"] else hint.get("advice") or RENAME,
         )
         for hint in report.get("hints", ())
     )

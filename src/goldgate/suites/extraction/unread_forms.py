@@ -21,7 +21,7 @@ UNREAD_FORMS = {  # in the words of a report
     "triples": 'triples or pairs, such as ["a", "relation", "b"]',
     "by_type": 'event types as keys, such as {"Type": {"role": "value"}}',
     "by_role": 'roles as keys inside the arguments, such as [{"role": "value"}]',
-    "other_roles": "values of gold under keys that are not roles of gold",
+    "other_roles": "values under keys such as head, tail or text, which are not roles of gold",
     "nested": "a list of events inside another object",
 }
 _MOST_TEXT = 20_000  # characters of an answer in which a form is looked for
@@ -36,7 +36,7 @@ _CALL = lazy_pattern(
     rf"\b([^\W\d][\w.]{{0,60}})\(\s*(?:([^\W\d]\w{{0,60}})\s*=(?:\s*\[?\s*{_QUOTED})?|\[?\s*{_QUOTED}|\))"
 )
 _LINE = lazy_pattern(
-    r"""(?m)^[ \t>#*•-]{0,8}(?:\d{1,3}[.)])?[ \t*_`]{0,4}([^\n:：=|<>{}\[\]"*_`][^\n:：=|<>{}\[\]"]{0,60}?)"""
+    r"""(?m)^[ \t>#*•-]{0,8}(?:\d{1,3}[.)])?[ \t*_`]{0,4}([^\n:：=|<>{}\[\]"'“*_`][^\n:：=|<>{}\[\]"]{0,60}?)"""
     r"""[ \t]*(?:[:：=→]|->)[ \t]*(.{0,200})$"""
 )
 _CLOSING_TAG = lazy_pattern(r"</([^\W\d][\w .:-]{0,60})>")
@@ -45,7 +45,7 @@ _MARKED = lazy_pattern(r"@@([^@#\n]{1,200})##")  # of GPT-NER
 # [Ann](Person), [Ann|Person], {Ann|Person}
 _LABELLED = lazy_pattern(r"[\[{]([^\[\]{}|()\n]{1,200})(?:\]\(|\|)([^\[\]{}|()\n]{1,60})[)\]}]")
 _GROUP = lazy_pattern(r"[(\[<]([^()\[\]<>\n]{3,400})[)\]>]")
-_SEPARATOR = lazy_pattern(r"[,;|，；、]")
+_SEPARATOR = lazy_pattern(r"[,;，；、]")
 
 
 class GoldNames:
