@@ -240,14 +240,17 @@ class _AnswerView:
 
 
 class HintCounts(TotalsOnly[Facts]):
-    """The report's `hints` and the shapes of the gold."""
+    """The report's `hints`, the shapes of the gold, and its arguments that repeat another."""
 
     def __init__(self, settings: ResponseSettings) -> None:
         self.form = form_of(settings)
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
-        names, shapes = answer_hints(facts, self.form), facts.sample.gold.shapes
-        return count_names([*names, *[f"gold_shape.{shape}" for shape in shapes]]) if names or shapes else NO_TOTALS
+        names, gold = answer_hints(facts, self.form), facts.sample.gold
+        merged = sum([len(columns[3]) for columns in gold.events.columns]) - sum(map(len, gold.events.units.values()))
+        if not (names or gold.shapes or merged):
+            return NO_TOTALS
+        return {**count_names([*names, *[f"gold_shape.{shape}" for shape in gold.shapes]]), "gold_merged": merged}
 
 
 RENAME = "rename one of the two"

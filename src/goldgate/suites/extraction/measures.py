@@ -281,7 +281,16 @@ class Hallucination(RatioMeasure[Facts]):
     def totals(self, facts: Facts) -> Mapping[str, int]:
         if facts.text is None:
             return NO_TOTALS
-        return {"hallucination_units": sum(map(len, facts.predicted.units.values())) + facts.predicted.beyond}
+        units = sum(map(len, facts.predicted.units.values())) + facts.predicted.beyond
+        gold = facts.sample.gold.events.units
+        totals = {"hallucination_units": units, "gold_values": sum(map(len, gold.values()))}
+        if facts.unsupported or facts.comparison.false_negatives:  # of all others it is known that the text has them
+            unsure = {value.unit[2] for value in facts.unsupported}.union(
+                [unit[2] for unit in facts.comparison.false_negatives]
+            )
+            unsure -= contained_values(unsure, facts.text.normalized)
+            totals["gold_not_in_text"] = sum(unit[1] in unsure for pairs in gold.values() for unit in pairs)
+        return totals
 
 
 class Support(NamedTuple):

@@ -30,7 +30,7 @@ from goldgate.suites.extraction.measures import (
     confusions,
     extraction_measures,
 )
-from goldgate.suites.extraction.records import Facts, text_counts
+from goldgate.suites.extraction.records import Facts, gold_not_in_text_message, text_counts
 from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings, RelaxedSettings, ResponseSettings
 
 if TYPE_CHECKING:
@@ -131,6 +131,11 @@ def reading_section(tally: Tally) -> Reading:
         "null_words": counts["hint.null_words"],
         "values": {"distinct": values.denominator, "units": counts["hallucination_units"]},
         "texts": text_counts(tally),
+        "gold": {
+            "values": counts["gold_values"],
+            "not_in_text": counts["gold_not_in_text"],
+            "merged": counts["gold_merged"],
+        },
     }
 
 
@@ -211,6 +216,7 @@ def extraction_remarks(
         _noncompliant_samples,
         _other_form,
         _null_words,
+        _gold_not_in_text,
         _copies,
         _excess_ratios,
         _unlike_papers,
@@ -301,13 +307,29 @@ def _null_words(report: ExtractionReport) -> Iterator[RemarkValue]:
 
 def _copies(report: ExtractionReport) -> Iterator[RemarkValue]:
     """Texts that stand in several samples, by which a gate with a confidence can be passed."""
-    distinct, units = report["reading"]["texts"]["distinct"], report["reading"]["texts"]["units"]
-    if units and Fraction(units - distinct, units) >= MIN_COPY_SHARE:
+    texts = report["reading"]["texts"]
+    units, repeated, copies = texts["units"], texts["repeated"], texts["repeated_units"]
+    if units and Fraction(units - texts["distinct"], units) >= MIN_COPY_SHARE:
+        without_text = _count(report, "hallucination_unchecked") == _count(report, "total_samples")
+        what = ("set" if without_text else "text") + ("s" if repeated > 1 else "")
+        what += " of gold arguments" if without_text else ""
+        rate = cast("RateValue", report["metrics"]["main"]["schema_compliance_rate"])
+        unit = "groups" if rate["interval"] is not None and rate["interval"]["unit"] == GROUP else "documents"
+        among = f"in a sample of {units} {unit}, " if texts["is_sample"] else ""
+        of = unit if among or unit == "groups" else f"of {_count(report, 'total_samples')} {unit}"
+        verb = "appears more than once and makes up" if repeated == 1 else "appear more than once and make up"
         message = (
-            f"{distinct} texts appear {units} times: copies make intervals too narrow; "
+            f"{among}{repeated} {what} {verb} {copies} {of}: copies make confidence intervals too narrow; "
             "give copies the same group in the gold"
         )
-        yield remark("repeated_texts", message, texts=distinct, units=units)
+        yield remark("repeated_texts", message, texts=repeated, units=copies, of=units)
+
+
+def _gold_not_in_text(report: ExtractionReport) -> Iterator[RemarkValue]:
+    gold = report["reading"]["gold"]
+    if message := gold_not_in_text_message(gold["not_in_text"], gold["values"]):
+        advice = "hallucination_rate then measures the gold; run goldgate check GOLD to see which"
+        yield remark("gold_not_in_text", f"{message}: {advice}", missing=gold["not_in_text"], values=gold["values"])
 
 
 def _unlike_papers(report: ExtractionReport) -> Iterator[RemarkValue]:
