@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,6 +45,7 @@ _MAX_PER_ANSWER = 5  # names in another spelling
 _ENDS = lazy_pattern(r"^[\W_]+|[\W_]+$")
 
 
+@lru_cache(maxsize=4096)  # the same few names come again and again
 def _fold(name: str) -> str:
     """A name without case, blanks and outer marks."""
     return _ENDS.sub("", normalize(name)) if len(name) <= _LONGEST_NAME else ""
@@ -73,7 +75,8 @@ def answer_hints(facts: Facts, form: Form) -> set[str]:
                 view.read(value)
         if predicted.violations and not view.hints:
             is_unread = not predicted.units and (parsed.status == Status.ERROR or not view.has_objects)
-            view.read_text(response.replace(parsed.thought or "\n", "\n") if is_unread else "")
+            view.texts += [response.replace(parsed.thought or "\n", "\n")] * is_unread
+            view.read_texts()
         hints |= view.hints.union(sorted(view.spellings)[:_MAX_PER_ANSWER])
     return hints
 
@@ -96,14 +99,18 @@ class _AnswerView:
 
     def __init__(self, form: Form, gold: Events) -> None:
         self.form = form
+        self._gold = gold
         self.types = {_fold(name): name for name in gold.units if _fold(name)}
         self.roles = {_fold(role): role for pairs in gold.units.values() for role, _ in pairs if _fold(role)}
         self.values = {argument.replace(" ", "") for pairs in gold.units.values() for _, argument in pairs}
-        self.names = GoldNames(gold)
         self.hints: set[str] = set()
         self.spellings: set[str] = set()
         self.texts: list[str] = []  # strings where objects belong
         self.has_objects = False
+
+    @cached_property
+    def names(self) -> GoldNames:
+        return GoldNames(self._gold)
 
     def read(self, value: Any) -> None:
         key = None
@@ -123,9 +130,9 @@ class _AnswerView:
                 self._add_unread("triples")
         self.texts += [item for item in items if isinstance(item, str)]
 
-    def read_text(self, response: str) -> None:
-        """Look for forms that are not JSON, in a response and in strings where objects belong."""
-        for form in text_forms("\n".join((response, *self.texts)), self.names):
+    def read_texts(self) -> None:
+        """Look for forms that are not JSON."""
+        for form in text_forms("\n".join(self.texts), self.names) if self.texts else ():
             self._add_unread(form)
 
     def compare_spelling(self, kind: str, name: str, names: Mapping[str, str]) -> None:
@@ -247,7 +254,11 @@ class HintCounts(TotalsOnly[Facts]):
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
         names, gold = answer_hints(facts, self.form), facts.sample.gold
-        merged = sum([len(columns[3]) for columns in gold.events.columns]) - sum(map(len, gold.events.units.values()))
+        merged = 0
+        for columns in gold.events.columns:
+            merged += len(columns[3])
+        for pairs in gold.events.units.values():
+            merged -= len(pairs)
         if not (names or gold.shapes or merged):
             return NO_TOTALS
         return {**count_names([*names, *[f"gold_shape.{shape}" for shape in gold.shapes]]), "gold_merged": merged}

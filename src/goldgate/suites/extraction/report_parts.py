@@ -132,7 +132,7 @@ def reading_section(tally: Tally) -> Reading:
         "values": {"distinct": values.denominator, "units": counts["hallucination_units"]},
         "texts": text_counts(tally),
         "gold": {
-            "values": counts["gold_values"],
+            "values": _rate(MatchRates().metrics(tally), "strict_recall").denominator - counts["gold_without_text"],
             "not_in_text": counts["gold_not_in_text"],
             "merged": counts["gold_merged"],
         },

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 
 from goldgate.core.value_text import normalize
@@ -72,6 +73,7 @@ class GoldNames:
         return 1 < len(cells) <= _LONGEST_ROW and self.is_row(cells)
 
 
+@lru_cache(maxsize=4096)
 def _letters(text: str) -> str:
     """A name without case, blanks and marks: a type is a class in code, a role one word of it."""
     return _NO_LETTERS.sub("", normalize(text))
