@@ -25,9 +25,8 @@ from goldgate.readers.layouts.chat import read_chat
 from goldgate.suites.extraction.api import load_event_scorer
 from goldgate.suites.extraction.chain_of_thought import ThoughtRates
 from goldgate.suites.extraction.events import Violation
-from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import SchemaSource
-from goldgate.suites.extraction.hints import RENAME, answer_hints, counted_hints, joint_setting
+from goldgate.suites.extraction.hints import answer_hints, counted_hints, joint_setting
 from goldgate.suites.extraction.measures import Hallucination
 from goldgate.suites.extraction.records import Facts, Gold, Sample, parse_gold
 from goldgate.suites.extraction.scorer import Scorer
@@ -192,18 +191,17 @@ class EventReward(GoldReward[Gold, Facts]):
     def warn_of_form(self, facts: Facts) -> None:
         if self._warned_of_form:
             return
-        form = form_of(self.scorer.settings.response)
-        tally = Tally()
-        tally.add_totals({"total_samples": 1, **dict.fromkeys(answer_hints(facts, form), 1)})
-        for hint in counted_hints(tally, form):
+        settings, tally = self.scorer.settings.response, Tally()
+        tally.add_totals({"total_samples": 1, **dict.fromkeys(answer_hints(facts, self.scorer.form), 1)})
+        for hint in counted_hints(tally, settings):
             if hint.kind != "null_words":
-                setting = joint_setting([hint])
+                setting = joint_setting([hint], settings)
                 self._warned_of_form = True
                 _LOG.warning(
                     "%s: a completion has %s, and its reward is 0; %s",
                     self.__name__,
                     hint.have,
-                    f"to read such answers, set in the protocol: {setting}" if setting else RENAME,
+                    f"to read such answers, set in the protocol: {setting}" if setting else hint.advice,
                 )
                 return
 

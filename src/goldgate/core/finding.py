@@ -196,10 +196,13 @@ def common_remarks(report: SuiteReport, headline: Iterable[str]) -> list[RemarkV
     ]
 
 
+_READING_REMARKS = ("other_form", "unread_form", "other_spelling")  # any of which can be why a score is 0
+
+
 def explain_zero(remarks: list[RemarkValue]) -> list[RemarkValue]:
     """The remarks, with the one on a form or spelling that is not read as the reason of a score of 0."""
     zero = next((each for each in remarks if each["code"] == "zero"), None)
-    cure = next((each for each in remarks if each["code"] in ("other_form", "other_spelling")), None)
+    cure = next((each for each in remarks if each["code"] in _READING_REMARKS), None)
     if zero is None or cure is None:
         return remarks
     explained = remark("zero", f"{zero['message']}: {cure['message']}", **zero["counts"], **cure["counts"])

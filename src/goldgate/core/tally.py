@@ -28,21 +28,24 @@ def answer_digest(identity: str, text: str | None, *more: object) -> int:
     return int.from_bytes(sha512(data).digest(), "big")
 
 
-MAX_KEPT = 512  # fingerprints of a sample
+MAX_KEPT = 8192  # fingerprints of a sample: some 600 kB, and twice that while more are added
 
 
 class FingerprintSample:
     """A sample of numbers, the smallest ones, each once: the same for any order and split. Up to MAX_KEPT, all."""
 
-    __slots__ = ("_numbers",)
+    __slots__ = ("_limit", "_numbers")
 
     def __init__(self) -> None:
         self._numbers: set[int] = set()  # with some that are cut off later
+        self._limit = float("inf")  # the largest of those that were left when some were cut off
 
     def add(self, number: int) -> None:
-        self._numbers.add(number)
+        if number < self._limit:
+            self._numbers.add(number)
         if len(self._numbers) > 2 * MAX_KEPT:
             self._numbers = self.kept
+            self._limit = max(self._numbers)
 
     @property
     def kept(self) -> set[int]:

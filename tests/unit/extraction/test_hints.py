@@ -122,8 +122,8 @@ def test_hints_add_up_over_any_split_and_change_no_number() -> None:
     scorer = goldgate.load_scorer(None, {"metrics": {"schema": {"mode": "syntax_only"}}})
     answers = [FLAT, MAPPING, OTHER, [SUE], [], "no idea"]
     tallies = [scorer.score(json.dumps(answer), gold(SUE)).tally for answer in answers]
-    whole = counted_hints(total(tallies), scorer.form)
-    assert whole == counted_hints(total([total(tallies[3:]), total(reversed(tallies[:3]))]), scorer.form)
+    whole = counted_hints(total(tallies), scorer.settings.response)
+    assert whole == counted_hints(total([total(tallies[3:]), total(reversed(tallies[:3]))]), scorer.settings.response)
     assert {hint.of for hint in whole} == {6}
     assert not any("hint" in name for name in scorer.metrics(total(tallies)))
 

@@ -70,11 +70,28 @@ class ViolationCount(TypedDict):
 
 
 class DistinctCounts(TypedDict):
-    """How many different values were checked for hallucination, and how many units they give; or how many different
-    texts there are, and how many samples or groups have them, each counted once for a text."""
+    """How many different values were checked for hallucination, and how many units they give."""
 
     distinct: int
     units: int
+
+
+class TextCounts(DistinctCounts):
+    """How many different texts there are, and how many samples or groups have them, each counted once for a text; how
+    many texts are in more than one, and in how many these are. Of very many texts these are the counts of a sample."""
+
+    repeated: int
+    repeated_units: int
+    is_sample: bool
+
+
+class GoldCounts(TypedDict):
+    """How many gold arguments are beside a source text, how many of them are not in it; and how many arguments of all
+    gold repeat another of their record, and count once."""
+
+    values: int
+    not_in_text: int
+    merged: int
 
 
 class Reading(ParseCounts):
@@ -83,20 +100,22 @@ class Reading(ParseCounts):
     violations: dict[str, ViolationCount]
     null_words: int
     values: DistinctCounts
-    texts: DistinctCounts
+    texts: TextCounts
+    gold: GoldCounts
 
 
 class Hint(TypedDict):
-    """What some answers have, and the setting that would read it; null where a name must be spelled as in gold."""
+    """What some answers have, and the setting that would read it, or what else to do where no setting would."""
 
     answers: int
     of: int
     have: str
     setting: str | None
+    advice: str | None
 
 
 class HintSection(TypedDict):
-    """Hints, and one setting for all of them."""
+    """Hints, and one setting for all of them, with what the protocol sets already."""
 
     hints: list[Hint]
     hints_setting: str | None

@@ -46,6 +46,7 @@ from goldgate.suites.extraction.records import (
     GoldEvents,
     events_key,
     gold_error,
+    gold_not_in_text_message,
     gold_problems,
     parse_gold,
     read_gold,
@@ -65,10 +66,14 @@ class EventCheck(RecordCheck):
         self._schema = schema
         self._spans = Counter[int]()
         self.without_events = 0
+        self.values = 0  # beside a text
 
     def record(self, record: dict[str, Any], data: bytes, form: str | None) -> Iterator[GoldProblem]:
         self.without_events += record.get(events_key(record), []) == []
-        yield from _check_record(record, data, self._schema)
+        read = read_gold(record, data, self._schema)
+        if source_text(record):
+            self.values += sum(len(columns[3]) for columns in read.events.columns)
+        yield from _check_record(record, read, self._schema)
         if form in _LINKED:
             self._spans.update(_span_lengths(record))
             yield from _check_links(record)
@@ -101,9 +106,8 @@ def _check_links(record: dict[str, Any]) -> Iterator[GoldProblem]:
         first.setdefault(place, path)
 
 
-def _check_record(record: dict[str, Any], data: bytes, schema: EventSchema | None) -> Iterator[GoldProblem]:
+def _check_record(record: dict[str, Any], read: GoldEvents, schema: EventSchema | None) -> Iterator[GoldProblem]:
     """Problems of one record, without those of its id: first of its form, then of its content."""
-    read = read_gold(record, data, schema)
     for what, path in gold_problems(record, read.events):
         error = gold_error(what, path, record, schema)
         words = "check reads gold; for answers: goldgate read FILE" if error.advice == SWAPPED_ADVICE else error.advice
@@ -251,11 +255,14 @@ def run_check(paths: Sequence[str], options: Options) -> CheckResult:
     schema = options.get("schema")
     check = EventCheck(None if schema is None else load_event_schema(schema))
     result = check_gold_files(paths, GoldOpener(options.get("dialect"), id_field=options.get("id_field")), check)
-    without = {"records_without_events": check.without_events}
-    report = result.as_json({"types_checked": schema is not None}, without)
-    return CheckResult(report, _summary(report), () if report["types_checked"] else (_NO_SCHEMA,))
+    counts = {"records_without_events": check.without_events, "values": check.values}
+    report = result.as_json({"types_checked": schema is not None}, counts)
+    not_in_text = gold_not_in_text_message(report["counts"].get("gold.argument_not_in_text", 0), check.values)
+    remarks = (None if schema is not None else _NO_SCHEMA, not_in_text and f"{not_in_text}; {_MEASURES_GOLD}")
+    return CheckResult(report, _summary(report), tuple(filter(None, remarks)))
 
 
+_MEASURES_GOLD = "a hallucination rate by this gold measures the gold"
 _NO_SCHEMA = "event types and roles were not checked: no event schema was given (--schema)"
 
 

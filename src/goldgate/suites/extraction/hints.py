@@ -1,13 +1,16 @@
-"""Hints: answers in another form or spelling than ours, and the setting that would read them. They change no number.
+"""Hints: answers in another form or spelling than ours, and what to do about them. They change no number.
 
-Another form than ours is recognized by the names of gold that it holds: of its event types, roles and values.
+Another form than ours is recognized by the names of gold that it holds: of its event types, roles and values. The hint
+names the setting that reads the form, or says that none does.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,21 +26,26 @@ from goldgate.suites.extraction.events import Events, event_list
 from goldgate.suites.extraction.events.answer_form import EVENTS_KEYS, Form, form_of, is_plain_value
 from goldgate.suites.extraction.records import Facts
 from goldgate.suites.extraction.settings import KeySettings, ResponseSettings
+from goldgate.suites.extraction.unread_forms import UNREAD_FORMS, GoldNames, text_forms
 
 if TYPE_CHECKING:
     from goldgate.suites.extraction.contracts import Hint
 
 HINT_SHARE = Fraction(1, 10)  # of the answers: what fewer have is a slip of the model, not a form
+LOST_SHARE, LOST_ANSWERS = Fraction(1, 100), 3  # or so many answers, where a form loses all that they say
 NULL_WORDS = ("null", "none", "n/a", "nil", "无", "not mentioned", "not specified", "未提及")
 _NULL_WORDS = {normalize(word): word for word in NULL_WORDS}
 # What a prompt may have held of an answer.
 BEGINNINGS = ('[{"event_type": "', '{"event_type": "', '{"events": [{"event_type": "', '[{"', "[{", '{"events": [')
 _MOST = 100  # events of an answer, and parts of an event or argument, that are looked at
 _LONGEST_NAME = 60  # characters of a key or name in a hint
+# Keys of triples and of mentions, which name no role of an event.
+_PART_KEYS = ("head", "tail", "subject", "object", "text", "span", "mention", "entity", "value")
 _MAX_PER_ANSWER = 5  # names in another spelling
 _ENDS = lazy_pattern(r"^[\W_]+|[\W_]+$")
 
 
+@lru_cache(maxsize=4096)  # the same few names come again and again
 def _fold(name: str) -> str:
     """A name without case, blanks and outer marks."""
     return _ENDS.sub("", normalize(name)) if len(name) <= _LONGEST_NAME else ""
@@ -60,21 +68,29 @@ def answer_hints(facts: Facts, form: Form) -> set[str]:
                 view.compare_spelling("role", role, view.roles)
         if predicted.violations and parsed.status != Status.ERROR:
             view.read(parsed.value)
+        response = facts.sample.response or ""
+        if not predicted.units and response and not form.prefix:
+            for beginning, value in _missing_beginning(response):
+                view.hints.add(f"hint.prefix.{beginning}")
+                view.read(value)
+        if predicted.violations and not view.hints:
+            is_unread = not predicted.units and (parsed.status == Status.ERROR or not view.has_objects)
+            view.texts += [response.replace(parsed.thought or "\n", "\n")] * is_unread
+            view.read_texts()
         hints |= view.hints.union(sorted(view.spellings)[:_MAX_PER_ANSWER])
-    if not predicted.units and facts.sample.response and not form.prefix:
-        hints.update(_missing_beginning(facts.sample.response))
     return hints
 
 
-def _missing_beginning(response: str) -> Iterator[str]:
-    """The first beginning with which a response is JSON with events."""
+def _missing_beginning(response: str) -> Iterator[tuple[str, Any]]:
+    """The first beginning with which a response is JSON with events, and that JSON."""
     for beginning in BEGINNINGS:
         try:
-            events = event_list(orjson.loads(beginning + response.strip()))
+            value = orjson.loads(beginning + response.strip())
         except orjson.JSONDecodeError:
             continue
+        events = event_list(value)
         if events is not None and any(isinstance(event, dict) and event.get("event_type") for event in events.items):
-            yield f"hint.prefix.{beginning}"
+            yield beginning, value
             return
 
 
@@ -83,11 +99,18 @@ class _AnswerView:
 
     def __init__(self, form: Form, gold: Events) -> None:
         self.form = form
+        self._gold = gold
         self.types = {_fold(name): name for name in gold.units if _fold(name)}
         self.roles = {_fold(role): role for pairs in gold.units.values() for role, _ in pairs if _fold(role)}
         self.values = {argument.replace(" ", "") for pairs in gold.units.values() for _, argument in pairs}
         self.hints: set[str] = set()
         self.spellings: set[str] = set()
+        self.texts: list[str] = []  # strings where objects belong
+        self.has_objects = False
+
+    @cached_property
+    def names(self) -> GoldNames:
+        return GoldNames(self._gold)
 
     def read(self, value: Any) -> None:
         key = None
@@ -95,10 +118,22 @@ class _AnswerView:
             others = (key for key in islice(value, _MOST) if self._holds(value[key], self._is_type))
             key = self.form.events_key(value) or next(others, None)
             self._add_key("events", key)
+            if key is None and any(map(self._holds_events, islice(value.values(), _MOST))):
+                self._add_unread("nested")
             value = [value] if key is None else value[key]
-        for event in value[:_MOST] if isinstance(value, list) else ():
+        items = value[:_MOST] if isinstance(value, list) else []
+        for event in (*items, items):
             if isinstance(event, dict):
+                self.has_objects = True
                 self._read_event(event, is_only=key is None and len(value) == 1)
+            elif isinstance(event, list) and self.names.is_tuple([part for part in event if isinstance(part, str)]):
+                self._add_unread("triples")
+        self.texts += [item for item in items if isinstance(item, str)]
+
+    def read_texts(self) -> None:
+        """Look for forms that are not JSON."""
+        for form in text_forms("\n".join(self.texts), self.names) if self.texts else ():
+            self._add_unread(form)
 
     def compare_spelling(self, kind: str, name: str, names: Mapping[str, str]) -> None:
         """Add a hint where gold has a name in another spelling."""
@@ -120,34 +155,58 @@ class _AnswerView:
                 self._read_arguments(event[key])
             elif any(map(self._is_role, roles)):
                 self._read_mapping("inline", roles, is_declared=self.form.inline)
-        elif is_only and len(roles) == len(parts) and any(map(self._is_role, roles)):
-            self._read_mapping("flat", roles, is_declared=self.form.flat)
+            elif any(map(self._is_value, map(roles.get, _PART_KEYS))):
+                self._add_unread("other_roles")
+        elif is_only and all(map(is_plain_value, parts.values())) and any(map(self._is_role, parts)):
+            self._read_mapping("flat", parts, is_declared=self.form.flat)
+        elif any(
+            self._is_type(name) and (isinstance(part, list | dict) or self._is_value(part))
+            for name, part in parts.items()
+        ):
+            self._add_unread("by_type")
+        elif any(map(self._is_value, map(roles.get, _PART_KEYS))):
+            self._add_unread("other_roles")
 
     def _read_arguments(self, arguments: Any) -> None:
         if isinstance(arguments, dict):
             if arguments and all(map(is_plain_value, arguments.values())):
                 self._read_mapping("mapping", arguments, is_declared=self.form.mapping)
+            elif any(map(self._is_role, islice(arguments, _MOST))):
+                self._add_unread("by_role")
             return
         for argument in arguments[:_MOST] if isinstance(arguments, list) and not self.form.mapping else ():
             if isinstance(argument, dict):
                 key = self._key_of(argument, "role", self._is_role)
                 if key is None:  # {"buyer": "Zeta"}: no key for the value would read it
+                    if any(map(self._is_role, islice(argument, _MOST))):
+                        self._add_unread("by_role")
                     continue
                 rest = {name: value for name, value in argument.items() if name != key}
+                value_key = self._key_of(rest, "argument", self._is_value, lambda v: isinstance(v, str))
                 self._add_key("role", key)
-                self._add_key("argument", self._key_of(rest, "argument", self._is_value, lambda v: isinstance(v, str)))
+                self._add_key("argument", value_key)
+                if value_key is not None:
+                    self._compare_null_words(rest[value_key])
                 if isinstance(argument[key], str):
                     self.compare_spelling("role", argument[key], self.roles)
+            elif isinstance(argument, str):
+                self.texts.append(argument)
 
     def _read_mapping(self, hint: str, values: Mapping[str, Any], *, is_declared: bool) -> None:
         """Keys that are roles, with their values."""
         self.hints.update(() if is_declared else (f"hint.{hint}",))
         for role, value in islice(values.items(), _MOST):
             self.compare_spelling("role", role, self.roles)
-            for part in value[:_MOST] if isinstance(value, list) else [value]:
-                folded = normalize(part) if isinstance(part, str) else ""
-                if folded in _NULL_WORDS and folded not in self.form.null_words:
-                    self.hints |= {"hint.null_words", f"hint.null_words.{_NULL_WORDS[folded]}"}
+            self._compare_null_words(value)
+
+    def _compare_null_words(self, value: Any) -> None:
+        for part in value[:_MOST] if isinstance(value, list) else [value]:
+            folded = normalize(part) if isinstance(part, str) else ""
+            if folded in _NULL_WORDS and folded not in self.form.null_words and folded not in self.values:
+                self.hints |= {"hint.null_words", f"hint.null_words.{_NULL_WORDS[folded]}"}
+
+    def _add_unread(self, form: str) -> None:
+        self.hints.add(f"hint.unread.{form}")
 
     def _add_key(self, name: str, key: str | None) -> None:
         if key is not None and len(key) <= _LONGEST_NAME and key not in getattr(self.form.names, name):
@@ -169,6 +228,12 @@ class _AnswerView:
         parts = value[:_MOST] if isinstance(value, list) else [value]
         return any(isinstance(part, (str, int, float)) and normalize(str(part)) in self.values for part in parts)
 
+    def _holds_events(self, value: Any) -> bool:
+        """Whether a value is an object with events of its own."""
+        if not isinstance(value, dict) or self.form.is_event(value):
+            return False
+        return self.form.events_key(value) is not None or any(self._holds(v, self._is_type) for v in value.values())
+
     def _names_role(self, value: Any) -> bool:
         """Whether a value is an object from roles to values, or a list of objects that name roles."""
         if isinstance(value, dict):
@@ -182,14 +247,25 @@ class _AnswerView:
 
 
 class HintCounts(TotalsOnly[Facts]):
-    """The report's `hints` and the shapes of the gold."""
+    """The report's `hints`, the shapes of the gold, and its arguments that repeat another."""
 
     def __init__(self, settings: ResponseSettings) -> None:
         self.form = form_of(settings)
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
-        names, shapes = answer_hints(facts, self.form), facts.sample.gold.shapes
-        return count_names([*names, *[f"gold_shape.{shape}" for shape in shapes]]) if names or shapes else NO_TOTALS
+        names, gold = answer_hints(facts, self.form), facts.sample.gold
+        merged = 0
+        for columns in gold.events.columns:
+            merged += len(columns[3])
+        for pairs in gold.events.units.values():
+            merged -= len(pairs)
+        if not (names or gold.shapes or merged):
+            return NO_TOTALS
+        return {**count_names([*names, *[f"gold_shape.{shape}" for shape in gold.shapes]]), "gold_merged": merged}
+
+
+RENAME = "rename one of the two"
+CONVERT = 'no setting reads it: write the answers as {"id": …, "events": […]}'
 
 
 class CountedHint(NamedTuple):
@@ -202,18 +278,33 @@ class CountedHint(NamedTuple):
     place: str = ""
     value: str | list[str] = ""
 
+    @property
+    def advice(self) -> str | None:
+        """What to do where no setting helps."""
+        return None if self.place else RENAME if self.kind == "spelling" else CONVERT
+
     def as_json(self) -> Hint:
         setting = as_yaml(f"metrics.response.{self.place}", _yaml(self.value)) if self.place else None
-        return {"answers": self.answers, "of": self.of, "have": self.have, "setting": setting}
+        return {
+            "answers": self.answers,
+            "of": self.of,
+            "have": self.have,
+            "setting": setting,
+            "advice": self.advice,
+        }
 
 
-def counted_hints(tally: Tally, form: Form, *, is_zero: bool = False) -> list[CountedHint]:
-    """The hints that enough answers speak for, in a fixed order; for a score of 0 that these do not explain, all."""
-    counts = tally.counts
+def counted_hints(tally: Tally, settings: ResponseSettings, *, is_zero: bool = False) -> list[CountedHint]:
+    """The hints that enough answers speak for, in a fixed order; for a score of 0 that none has a setting for, all.
+
+    Of settings that exclude each other the hint of more answers has its setting; against a declared setting, that of
+    most answers.
+    """
+    counts, form = tally.counts, form_of(settings)
     answers = counts["total_samples"] - counts["missing_predictions"]
     present = [name for name, count in counts.items() if name.startswith("hint.") and count]
-    names = [name for name in present if counts[name] >= HINT_SHARE * answers]
-    if is_zero and all(name.startswith("hint.null_words") for name in names):
+    names = [name for name in present if counts[name] >= _enough(name, answers)]
+    if is_zero and not any(name.startswith(_SETTABLE) for name in names):
         names = present
     words = [word for word in NULL_WORDS if counts[f"hint.null_words.{word}"]]
     hints = []
@@ -234,7 +325,34 @@ def counted_hints(tally: Tally, form: Form, *, is_zero: bool = False) -> list[Co
         elif kind == "spelling":
             part, own, gold = json.loads(rest[0])
             hints.append(CountedHint(counts[name], answers, f"the {part} “{own}” where gold has “{gold}”", kind))
-    return hints
+        elif kind == "unread":
+            hints.append(CountedHint(counts[name], answers, UNREAD_FORMS[rest[0]], kind))
+    return _without_excluded(hints, _declared(settings).keys())
+
+
+def _enough(name: str, answers: int) -> Fraction:
+    """How many answers must have a form for a hint."""
+    if name.startswith(("hint.unread", "hint.keys.events")):
+        return min(Fraction(LOST_ANSWERS), LOST_SHARE * answers)
+    return HINT_SHARE * answers
+
+
+def _without_excluded(hints: list[CountedHint], declared: Collection[str]) -> list[CountedHint]:
+    """The hints, without a setting where another hint's, or one that is declared, excludes it."""
+    chosen: set[str] = set()
+    excluded = set()
+    for hint in _settable(hints):
+        others = chosen if 2 * hint.answers > hint.of else chosen.union(declared)
+        if any(_exclude(hint.kind, kind) for kind in others):
+            excluded.add(hint.kind)
+        else:
+            chosen.add(hint.kind)
+    return [hint._replace(place="") if hint.kind in excluded else hint for hint in hints]
+
+
+def _settable(hints: Iterable[CountedHint]) -> list[CountedHint]:
+    """The hints that have a setting, those of most answers first."""
+    return sorted((hint for hint in hints if hint.place), key=lambda hint: -hint.answers)
 
 
 _FORMS = {
@@ -242,7 +360,8 @@ _FORMS = {
     "inline": ("roles as keys of the event", "inline", "flat", "true"),
     "mapping": ("arguments as an object", "mapping", "arguments", "mapping"),
 }
-_ORDER = (*_FORMS, *(f"keys.{name}" for name in KeySettings.__slots__), "prefix", "null_words", "spelling")
+_SETTABLE = tuple(f"hint.{kind}" for kind in (*_FORMS, "keys", "prefix"))
+_ORDER = (*_FORMS, *(f"keys.{name}" for name in KeySettings.__slots__), "prefix", "null_words", "spelling", "unread")
 
 
 def _rank(name: str) -> int:
@@ -257,25 +376,44 @@ _EXCLUDED = {  # by each setting
 }
 
 
-def joint_setting(hints: Iterable[CountedHint]) -> str | None:
-    """All hints as one setting; of two that exclude each other, that of more answers. None: no setting would help."""
+def _exclude(kind: str, other: str) -> bool:
+    return kind in _EXCLUDED.get(other, ()) or other in _EXCLUDED.get(kind, ())
+
+
+def _declared(settings: ResponseSettings) -> dict[str, str]:
+    """What a protocol sets, as YAML, by the kind of the hint that would say so."""
+    default = asdict(ResponseSettings())
+    declared: dict[str, str] = {}
+    for name, value in asdict(settings).items():
+        if name == "keys":
+            changed = {key: keys for key, keys in value.items() if keys != default[name][key]}
+            declared |= {f"keys.{key}": json.dumps(keys, ensure_ascii=False) for key, keys in changed.items()}
+        elif value != default[name]:
+            kind = {"arguments": "mapping", "flat": "inline" if value is True else "flat"}.get(name, name)
+            declared[kind] = json.dumps(value, ensure_ascii=False)
+    return declared
+
+
+def joint_setting(hints: Iterable[CountedHint], settings: ResponseSettings) -> str | None:
+    """The settings of all hints as one, with what is declared already; None: no setting would help."""
     chosen: dict[str, CountedHint] = {}
-    for hint in sorted((hint for hint in hints if hint.place), key=lambda hint: -hint.answers):
-        if any(kind in _EXCLUDED.get(hint.kind, ()) or hint.kind in _EXCLUDED.get(kind, ()) for kind in chosen):
-            continue
+    for hint in _settable(hints):
         if isinstance(hint.value, list) and hint.kind in chosen:  # another key for the same
             hint = hint._replace(value=[*dict.fromkeys((*chosen[hint.kind].value, *hint.value))])
         chosen[hint.kind] = hint
     if not chosen:
         return None
-    keys = [f"{kind.removeprefix('keys.')}: {_yaml(hint.value)}" for kind, hint in chosen.items() if "." in kind]
-    parts = [f"{hint.place}: {_yaml(hint.value)}" for kind, hint in chosen.items() if "." not in kind]
+    parts = {kind: _yaml(hint.value) for kind, hint in chosen.items()}
+    kept = {kind: text for kind, text in _declared(settings).items() if not any(_exclude(kind, new) for new in chosen)}
+    parts = kept | parts
+    keys = [f"{kind.removeprefix('keys.')}: {text}" for kind, text in parts.items() if kind.startswith("keys.")]
+    others = [f"{_PLACES.get(kind, kind)}: {text}" for kind, text in parts.items() if not kind.startswith("keys.")]
     if keys:
-        parts.insert(0, f"keys: {{{', '.join(keys)}}}")
-    return as_yaml("metrics.response", f"{{{', '.join(parts)}}}")
+        others.insert(0, f"keys: {{{', '.join(keys)}}}")
+    return as_yaml("metrics.response", f"{{{', '.join(others)}}}")
 
 
-RENAME = "rename one of the two"
+_PLACES = {"inline": "flat", "mapping": "arguments"}  # of settings, where the hint has another name
 
 
 def _yaml(value: str | list[str]) -> str:

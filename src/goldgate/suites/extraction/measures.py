@@ -279,9 +279,16 @@ class Hallucination(RatioMeasure[Facts]):
         return int(unsupported > 0), 1, unsupported, facts.checked, 0, 1
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
+        gold, missed = facts.sample.gold.events.units, facts.comparison.false_negatives
         if facts.text is None:
-            return NO_TOTALS
-        return {"hallucination_units": sum(map(len, facts.predicted.units.values())) + facts.predicted.beyond}
+            return {"gold_without_text": sum(map(len, gold.values()))} if gold else NO_TOTALS
+        totals = {"hallucination_units": sum(map(len, facts.predicted.units.values())) + facts.predicted.beyond}
+        if facts.unsupported or missed:  # of all other gold it is known that the text has it
+            unsure = {unit[2] for unit in (*missed, *(value.unit for value in facts.unsupported))}
+            unsure -= contained_values(unsure, facts.text.normalized)
+            if unsure:
+                totals["gold_not_in_text"] = sum(pair[1] in unsure for pairs in gold.values() for pair in pairs)
+        return totals
 
 
 class Support(NamedTuple):

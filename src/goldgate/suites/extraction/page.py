@@ -91,7 +91,7 @@ def extraction_page(report: ExtractionReport) -> Page:
     """Scores first, chain of thought last."""
     total = cast(int, report["metrics"]["main"]["total_samples"]["value"])
     sections = [
-        Section("Scores", (_scores(report),), in_brief=not report["gates"]),
+        Section("Scores", (_scores(report), *_merged(report)), in_brief=not report["gates"]),
         *_groups(report),
         _papers(report),
         Section("Errors by name", (_mistakes(report),)),
@@ -110,6 +110,14 @@ def extraction_page(report: ExtractionReport) -> Page:
 def _scores(report: ExtractionReport) -> Table:
     main = report["metrics"]["main"]
     return rate_table((family, {rate: main[f"{family}_{rate}"] for rate in RATES}) for family in FAMILIES)
+
+
+def _merged(report: ExtractionReport) -> tuple[Paragraph, ...]:
+    """How many gold arguments count once with another; older reports do not say."""
+    merged = report["reading"].get("gold", {}).get("merged", 0)
+    verb = "argument repeats" if merged == 1 else "arguments repeat"
+    note = f"{merged} gold {verb} the type, role and value of another in the same record: equal ones count once."
+    return (Paragraph(note),) if merged else ()
 
 
 def _macro(report: ExtractionReport) -> Table:
@@ -201,7 +209,10 @@ def _reading(report: ExtractionReport) -> LabelList:
 def _hints(report: ExtractionReport) -> Section:
     """Forms of answers that a setting would read, and the setting; an empty section if there are none."""
     hints = tuple(
-        (f"{hint['answers']} of {hint['of']} answers have {hint['have']}: ", Name(hint["setting"] or RENAME))
+        (
+            f"{hint['answers']} of {hint['of']} answers have {hint['have']}: ",
+            Name(hint["setting"]) if hint["setting"] else hint.get("advice") or RENAME,
+        )
         for hint in report["hints"]
     )
     if sum(hint["setting"] is not None for hint in report["hints"]) > 1:

@@ -8,12 +8,15 @@ make every interval narrower than it is.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from goldgate.core.tally import Tally
+from goldgate.core.finding import share_percent
+from goldgate.core.tally import MAX_KEPT, Tally
 from goldgate.core.value_text import ASCII_SIGNS, Haystack, normalize
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.readers.dialects import nearest_dialect_advice
@@ -37,7 +40,7 @@ from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.match import NamedMistake, UnitMatches
 
 if TYPE_CHECKING:
-    from goldgate.suites.extraction.contracts import CotRecord, DistinctCounts
+    from goldgate.suites.extraction.contracts import CotRecord, TextCounts
 
 
 @dataclass(slots=True)
@@ -124,10 +127,29 @@ def text_fingerprint(facts: Facts) -> int | None:
     return text << _UNIT_BITS | unit
 
 
-def text_counts(tally: Tally) -> DistinctCounts:
-    """Different texts among those looked at, and the units that have them."""
+GOLD_NOT_IN_TEXT = Fraction(1, 20)  # of gold's values: more is a warning
+
+
+def gold_not_in_text_message(missing: int, values: int) -> str | None:
+    """The warning where too many of gold's own values are not in its texts; None where few are missing."""
+    if missing <= GOLD_NOT_IN_TEXT * values:
+        return None
+    share = share_percent(missing, values)
+    return f"{missing} of {values} gold arguments ({share}) are not in the text of their record"
+
+
+def text_counts(tally: Tally) -> TextCounts:
+    """Different texts, the units that have them, and what of both is copies; of very many texts those of a sample."""
     pairs = tally.fingerprints.kept
-    return {"distinct": len({pair >> _UNIT_BITS for pair in pairs}), "units": len(pairs)}
+    by_text = Counter(pair >> _UNIT_BITS for pair in pairs)
+    copies = [units for units in by_text.values() if units > 1]
+    return {
+        "distinct": len(by_text),
+        "units": len(pairs),
+        "repeated": len(copies),
+        "repeated_units": sum(copies),
+        "is_sample": len(pairs) >= MAX_KEPT,
+    }
 
 
 def _gold_letters(facts: Facts) -> bytes:

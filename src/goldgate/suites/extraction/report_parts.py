@@ -21,7 +21,7 @@ from goldgate.suites.extraction.events import Violation
 from goldgate.suites.extraction.events.answer_form import GOLD_SHAPES, Form, form_of, form_signature
 from goldgate.suites.extraction.events.event_schema import EventSchema, derived_note
 from goldgate.suites.extraction.events.match import Mistake
-from goldgate.suites.extraction.hints import RENAME, counted_hints, joint_setting
+from goldgate.suites.extraction.hints import CONVERT, RENAME, counted_hints, joint_setting
 from goldgate.suites.extraction.measures import (
     HALLUCINATION_VERSION,
     Hallucination,
@@ -30,8 +30,8 @@ from goldgate.suites.extraction.measures import (
     confusions,
     extraction_measures,
 )
-from goldgate.suites.extraction.records import Facts, text_counts
-from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings, RelaxedSettings
+from goldgate.suites.extraction.records import Facts, gold_not_in_text_message, text_counts
+from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings, RelaxedSettings, ResponseSettings
 
 if TYPE_CHECKING:
     from goldgate.core.contracts import MetricValue, RateValue, RemarkValue, SuiteReport
@@ -131,14 +131,19 @@ def reading_section(tally: Tally) -> Reading:
         "null_words": counts["hint.null_words"],
         "values": {"distinct": values.denominator, "units": counts["hallucination_units"]},
         "texts": text_counts(tally),
+        "gold": {
+            "values": _rate(MatchRates().metrics(tally), "strict_recall").denominator - counts["gold_without_text"],
+            "not_in_text": counts["gold_not_in_text"],
+            "merged": counts["gold_merged"],
+        },
     }
 
 
-def hint_section(tally: Tally, form: Form) -> HintSection:
-    """Forms of answers that a setting would read; where a score is 0, also those that few answers have."""
+def hint_section(tally: Tally, settings: ResponseSettings) -> HintSection:
+    """Forms of answers that are not read, and the setting for those that a setting would read."""
     rates = MatchRates().metrics(tally)["strict_f1"], TypeRates().metrics(tally)["type_f1"]
-    hints = counted_hints(tally, form, is_zero=any(rate.value == 0 for rate in rates))
-    return {"hints": [hint.as_json() for hint in hints], "hints_setting": joint_setting(hints)}
+    hints = counted_hints(tally, settings, is_zero=any(rate.value == 0 for rate in rates))
+    return {"hints": [hint.as_json() for hint in hints], "hints_setting": joint_setting(hints, settings)}
 
 
 def _paper_rates(
@@ -211,6 +216,7 @@ def extraction_remarks(
         _noncompliant_samples,
         _other_form,
         _null_words,
+        _gold_not_in_text,
         _copies,
         _excess_ratios,
         _unlike_papers,
@@ -280,7 +286,8 @@ def _other_form(report: ExtractionReport) -> Iterator[RemarkValue]:
     advice = f"to read them, write in the protocol: {report['hints_setting']}"
     for code, among, rest in (
         ("other_form", [hint for hint in hints if hint["setting"]], advice),
-        ("other_spelling", [hint for hint in hints if not hint["setting"]][:_MAX_SPELLINGS], RENAME),
+        ("unread_form", [hint for hint in hints if hint["advice"] == CONVERT], CONVERT),
+        ("other_spelling", [hint for hint in hints if hint["advice"] == RENAME][:_MAX_SPELLINGS], RENAME),
     ):
         if among:
             by_count: dict[int, list[str]] = {}
@@ -300,13 +307,29 @@ def _null_words(report: ExtractionReport) -> Iterator[RemarkValue]:
 
 def _copies(report: ExtractionReport) -> Iterator[RemarkValue]:
     """Texts that stand in several samples, by which a gate with a confidence can be passed."""
-    distinct, units = report["reading"]["texts"]["distinct"], report["reading"]["texts"]["units"]
-    if units and Fraction(units - distinct, units) >= MIN_COPY_SHARE:
+    texts = report["reading"]["texts"]
+    units, repeated, copies = texts["units"], texts["repeated"], texts["repeated_units"]
+    if units and Fraction(units - texts["distinct"], units) >= MIN_COPY_SHARE:
+        without_text = _count(report, "hallucination_unchecked") == _count(report, "total_samples")
+        what = ("set" if without_text else "text") + ("s" if repeated > 1 else "")
+        what += " of gold arguments" if without_text else ""
+        rate = cast("RateValue", report["metrics"]["main"]["schema_compliance_rate"])
+        unit = "groups" if rate["interval"] is not None and rate["interval"]["unit"] == GROUP else "documents"
+        among = f"in a sample of {units} {unit}, " if texts["is_sample"] else ""
+        of = unit if among or unit == "groups" else f"of {_count(report, 'total_samples')} {unit}"
+        verb = "appears more than once and makes up" if repeated == 1 else "appear more than once and make up"
         message = (
-            f"{distinct} texts appear {units} times: copies make intervals too narrow; "
+            f"{among}{repeated} {what} {verb} {copies} {of}: copies make confidence intervals too narrow; "
             "give copies the same group in the gold"
         )
-        yield remark("repeated_texts", message, texts=distinct, units=units)
+        yield remark("repeated_texts", message, texts=repeated, units=copies, of=units)
+
+
+def _gold_not_in_text(report: ExtractionReport) -> Iterator[RemarkValue]:
+    gold = report["reading"]["gold"]
+    if message := gold_not_in_text_message(gold["not_in_text"], gold["values"]):
+        advice = "hallucination_rate then measures the gold; run goldgate check GOLD to see which"
+        yield remark("gold_not_in_text", f"{message}: {advice}", missing=gold["not_in_text"], values=gold["values"])
 
 
 def _unlike_papers(report: ExtractionReport) -> Iterator[RemarkValue]:
@@ -440,7 +463,7 @@ class ExtractionOutcome(PairOutcome):
             "errors": error_section(tally),
             "confusions": confusions(tally),
             "reading": reading_section(tally),
-            **hint_section(tally, self._form),
+            **hint_section(tally, self._settings.response),
             "breakdown": breakdown_section(tally, self._settings),
         }
 
