@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.core.value_text import NumberText, number_text
-from goldgate.response.parsed import Step, TolerantReading
+from goldgate.response.parsed import AnswerForm, JsonForm, Step, TolerantReading
+from goldgate.response.repeated_keys import Parts, join_pairs, join_repeated_keys
 from goldgate.response.strings import ITEM_AHEAD, KEY_AHEAD, QUOTES, NoValue, Slot, StepBudget, lazy_pattern
 from goldgate.response.structure import (
     FARTHEST_LANDMARK,
@@ -22,6 +23,7 @@ from goldgate.response.structure import (
     opens_answer,
 )
 
+_ANY_FORM: AnswerForm = JsonForm()
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
 _TUPLE = lazy_pattern(rf"\(\s*[{QUOTES}\[{{(]")
@@ -29,23 +31,26 @@ _OPENS_STRING = frozenset(QUOTES + "\\")
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 
 
-def repair_value(text: str, start: int, limit: int, budget: StepBudget, *, unopened: bool = False) -> TolerantReading:
+def repair_value(
+    text: str, start: int, limit: int, budget: StepBudget, form: AnswerForm = _ANY_FORM, *, unopened: bool = False
+) -> TolerantReading:
     """Read one value from the bracket at `start`, not looking at `limit` or beyond, as far as the budget goes.
 
     `unopened`: the object's opening bracket is missing, and its first key stands at `start`.
     """
-    reader = ValueReader(text, start, limit, budget)
+    reader = ValueReader(text, start, limit, budget, form)
     if unopened:
         reader.note(Step.OPENED_BRACKETS, start)
-        reader.stack.append(OpenContainer({}))
+        reader.stack.append(OpenContainer({}, 0))
     return reader.read()
 
 
 class ValueReader(Cursor):
     """Reads one value, mark by mark: the third layer of the tolerant reader."""
 
-    def __init__(self, text: str, start: int, limit: int, budget: StepBudget) -> None:
+    def __init__(self, text: str, start: int, limit: int, budget: StepBudget, form: AnswerForm) -> None:
         super().__init__(text, start, limit, budget)
+        self.form = form
         self.failures = 0  # containers that are not JSON as they stand
         self.result: TolerantReading | None = None  # once reading has ended
 
@@ -70,7 +75,7 @@ class ValueReader(Cursor):
             self.note(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION, self.pos)
         if self.after_value and self._has_ended(character, structure):
             self.note(Step.CLOSED_BRACKETS, self.pos)
-            self._finish(self.stack[0].value, complete=True)
+            self._finish(self.stack[0].whole_value(self.form), complete=True)
         elif structure is None:
             self._read_unstructured(character)
         elif structure in "}]":
@@ -141,7 +146,7 @@ class ValueReader(Cursor):
         elif self.stack and self._read_sound_part():
             self.after_value = True
         else:
-            self.stack.append(OpenContainer({} if bracket == "{" else []))
+            self.stack.append(OpenContainer({} if bracket == "{" else [], self.damages))
             self.pos += 1
 
     def _open_for_key(self, bracket: str) -> None:
@@ -157,12 +162,12 @@ class ValueReader(Cursor):
             self.pos += 1
         elif outermost and top.value:  # {"a": 1 {"a": 2}: two objects in a row, the first not closed
             self.note(Step.CLOSED_BRACKETS, self.pos)
-            self._finish(top.value, complete=True)
+            self._finish(top.whole_value(self.form), complete=True)
         elif not outermost and isinstance(self.stack[-2].value, list):  # [{"a": 1, {"a": 2}]
             self.note(Step.CLOSED_BRACKETS, self.pos)
             self.stack.pop()
-            if top.value:
-                self.stack[-1].put(top.value)
+            if whole := top.whole_value(self.form):
+                self.stack[-1].put(whole)
         else:
             self._find_landmark()
 
@@ -171,12 +176,14 @@ class ValueReader(Cursor):
 
         The number of failures and what each looks at are bounded, so that reading stays linear.
         """
-        part = scan_part(self.text, self.pos, self.limit) if self.failures < _MAX_FAILURES else None
+        part = scan_part(self.text, self.pos, self.limit, self.form) if self.failures < _MAX_FAILURES else None
         if part is None:
             self.failures += 1
             return False
-        value, self.pos = part
-        self.stack[-1].put(value)
+        if part[2]:
+            self.note(Step.REPEATED_KEYS, self.pos)
+        self.stack[-1].put(part[0])
+        self.pos = part[1]
         return True
 
     def _close(self, bracket: str) -> None:
@@ -211,10 +218,11 @@ class ValueReader(Cursor):
             if closed.key is not None:
                 self.note(Step.MISSING_VALUES, at)
                 closed.put(None)
+            value = closed.whole_value(self.form)
             if self.stack:
-                self.stack[-1].put(closed.value)
+                self.stack[-1].put(value)
             else:
-                self._finish(closed.value, complete=True)
+                self._finish(value, complete=True)
 
     def _break_off(self, step: Step | None) -> None:
         """End reading here: keep what is complete, drop what is not, close what holds something."""
@@ -226,7 +234,7 @@ class ValueReader(Cursor):
         self.note(Step.CLOSED_BRACKETS, end)
         value: list[Any] | dict[str, Any] | None = None
         while self.stack:
-            value = self.stack.pop().value
+            value = self.stack.pop().whole_value(self.form)
             if self.stack and value:
                 self.stack[-1].put(value)
         self._finish(value or None, complete=False)
@@ -272,7 +280,7 @@ class ValueReader(Cursor):
         self.note(Step.OPENED_BRACKETS, self.pos)
         top = self.stack[-1]
         top.key = top.last
-        self.stack.append(OpenContainer([top.last_value]))
+        self.stack.append(OpenContainer([top.last_value], self.damages))
 
     def _put_key_in_list(self, key: str) -> None:
         """A key where an item is due: the list was not closed, or the object not opened, or closed too early."""
@@ -282,14 +290,14 @@ class ValueReader(Cursor):
         repeats = isinstance(last, dict) and key in last
         if isinstance(last, dict) and not repeats and (not in_object or key in ("role", "argument")):
             self.note(Step.STRAY_BRACKETS, self.pos)  # [{"event_type": "A"}, "arguments": …
-            self.stack.append(OpenContainer(top.value.pop()))
+            self.stack.append(OpenContainer(top.value.pop(), self.damages))
         elif top.value and in_object and not repeats:
             self.note(Step.CLOSED_BRACKETS, self.pos)  # "arguments": [{…}, "trigger": …
             self.stack.pop()
             self.stack[-1].put(top.value)
         else:
             self.note(Step.OPENED_BRACKETS, self.pos)  # ["role": …
-            self.stack.append(OpenContainer({}))
+            self.stack.append(OpenContainer({}, self.damages))
 
     def _read_key(self, character: str) -> None:
         """Read `"key":` into the open object."""
@@ -313,12 +321,20 @@ class ValueReader(Cursor):
             top = self.stack[-1]
             if key in top.value:
                 self.note(Step.REPEATED_KEYS, at)
-                if key == next(iter(top.value)):
-                    top.value.clear()  # two objects run together: what follows must not mix with what came before
+                self._begin_again(top)
             top.key = str(key)
             self._read_next()  # its value, in the same step
         else:
             self._find_landmark()
+
+    def _begin_again(self, top: OpenContainer) -> None:
+        """A key comes again: what follows must not mix with what came before."""
+        if top.damages < self.damages and len(self.stack) > 1 and isinstance(self.stack[-2].value, list):
+            self.stack[-2].put(top.whole_value(self.form))  # the bracket between two items is lost
+            top.parts, top.value, top.damages = [], {}, self.damages
+        else:
+            top.parts.append(top.value)
+            top.value = {}
 
     def _read_colon(self, character: str) -> bool:
         """Move behind what stands for the colon after a key; False if neither that nor a value stands here."""
@@ -359,6 +375,7 @@ class DecodedValue(NamedTuple):
 
     value: Any
     source: str | None
+    steps: tuple[Step, ...] = ()
 
 
 def _not_json(constant: str) -> object:
@@ -374,13 +391,16 @@ _LONGEST_PART = 8_192  # characters; a larger part is read in smaller ones
 _SURROGATE = lazy_pattern(r"\\u[dD][89a-fA-F]")
 
 
-def decode_answer(text: str) -> DecodedValue | None:
-    """The value of a JSON text, or None if it is not JSON. Blanks may stand around it."""
+def decode_answer(text: str, form: AnswerForm) -> DecodedValue | None:
+    """The value of a JSON text, repeated keys joined, or None if it is not JSON. Blanks may stand around it."""
+    decoded: DecodedValue | None
     try:
-        return DecodedValue(orjson.loads(text), text)
+        decoded = DecodedValue(orjson.loads(text), text)
     except orjson.JSONDecodeError as error:
         # JSON that orjson does not read: `1e400` is a number, though no double holds it
-        return decode_exactly(text) if str(error).startswith("number is infinity") else None
+        decoded = decode_exactly(text) if str(error).startswith("number is infinity") else None
+    joined = None if decoded is None else join_repeated_keys(text, decoded.value, form)
+    return decoded if joined is None else DecodedValue(joined, None, (Step.REPEATED_KEYS,))
 
 
 def decode_exactly(text: str) -> DecodedValue | None:
@@ -410,13 +430,19 @@ def scan_json(text: str, start: int, limit: int) -> tuple[Any, int] | None:
     return None if end > limit or _has_lone_surrogate(text[start:end], value) else (value, end)
 
 
-def scan_part(text: str, start: int, limit: int) -> tuple[Any, int] | None:
-    """What `scan_json` gives for a container of at most 8,192 characters; a failure looks at no more than these."""
+def scan_part(text: str, start: int, limit: int, form: AnswerForm) -> tuple[Any, int, bool] | None:
+    """What `scan_json` gives for a container of at most 8,192 characters, and whether repeated keys were joined.
+
+    A failure looks at no more than these.
+    """
     end = min(limit, start + _LONGEST_PART)
     if _NOT_SOUND.match(text, start, end) is not None:
         return None
     part = scan_json(text[start:end], 0, end - start)
-    return None if part is None else (part[0], start + part[1])
+    if part is None:
+        return None
+    joined = join_repeated_keys(text[start : start + part[1]], part[0], form)
+    return (part[0] if joined is None else joined), start + part[1], joined is not None
 
 
 def _has_lone_surrogate(text: str, value: Any) -> bool:

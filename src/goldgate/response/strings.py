@@ -185,6 +185,14 @@ class NoValue(Enum):
     SKIPPED = "skipped"  # an ellipsis in place of a value
 
 
+_DAMAGES = frozenset(
+    {
+        *(Step.CLOSED_BRACKETS, Step.OPENED_BRACKETS, Step.STRAY_BRACKETS, Step.SKIPPED_TEXT, Step.ELLIPSIS),
+        *(Step.MISSING_QUOTES, Step.UNESCAPED_QUOTES, Step.MISSING_COMMAS, Step.MISSING_VALUES, Step.MISSING_COLONS),
+    }
+)
+
+
 class _StringEnd(NamedTuple):
     """Where the content of a string ends, and where reading goes on; `at` is -1 if it breaks off."""
 
@@ -201,11 +209,13 @@ class StringReader:
         self.limit = limit  # nothing at this place or behind it is looked at
         self.budget = budget
         self.places: list[tuple[Step, int]] = []
+        self.damages = 0  # repairs after which it is unknown what stood there
         self._noted: set[Step] = set()  # the repairs, once there are too many places
         self.mixed = False  # strings are opened with one kind of double mark and closed with another
 
     def note(self, step: Step, at: int) -> None:
         """Keep a repair and its place; beyond 1,000 places, only the first place of each further repair."""
+        self.damages += step in _DAMAGES
         if len(self.places) >= MAX_PLACES:
             self._noted = self._noted or {step for step, _ in self.places}
             if step in self._noted:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from goldgate.response.parsed import Step
+from goldgate.response.parsed import AnswerForm, Step
+from goldgate.response.repeated_keys import join_pairs, put_parts
 from goldgate.response.strings import DOUBLE_QUOTES, KEY_AHEAD, QUOTES, StepBudget, StringReader, lazy_pattern
 
 BRACKETS = "[{｛［【"
@@ -67,10 +68,12 @@ _LISTS_OF_OBJECTS = ("events", "event_list", "arguments")  # words in them are r
 class OpenContainer:
     """A container whose closing bracket has not come yet."""
 
-    __slots__ = ("key", "last", "quoted", "value")
+    __slots__ = ("damages", "key", "last", "parts", "quoted", "value")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, damages: int) -> None:
         self.value = value  # a list or a dict
+        self.damages = damages  # how many there were in the text before
+        self.parts: list[dict[str, Any]] = []  # for a dict: what stands before a key that came again
         self.key: str | None = None  # for a dict: the key whose value is being read
         self.last: str | None = None  # for a dict: the key whose value was read last
         self.quoted = False  # for a list: whether an item of it was in quotation marks
@@ -78,10 +81,16 @@ class OpenContainer:
     def put(self, item: Any) -> None:
         """Add an item, or the value of the key that is due one."""
         if isinstance(self.value, list):
-            self.value.append(item)
+            put_parts(self.value, item)
         elif self.key is not None:
             self.value[self.key] = item
             self.key, self.last = None, self.key
+
+    def whole_value(self, form: AnswerForm) -> Any:
+        """The value with its repeated keys joined."""
+        if not self.parts:
+            return self.value
+        return join_pairs([pair for part in (*self.parts, self.value) for pair in part.items()], form)
 
     @property
     def last_value(self) -> Any:
