@@ -84,7 +84,8 @@ def elided(text: str, rng: random.Random) -> str:
 
 def unmarked(text: str, rng: random.Random) -> str:
     """One to three marks of structure are lost, mostly quotation marks and brackets."""
-    for place in sorted(rng.sample([*marks(text)], rng.choice((1, 1, 1, 2, 3))), reverse=True):
+    places = [*marks(text)]
+    for place in sorted(rng.sample(places, min(len(places), rng.choice((1, 1, 1, 2, 3)))), reverse=True):
         text = text[:place] + text[place + 1 :]
     return text
 
@@ -107,7 +108,17 @@ def stuffed(text: str, rng: random.Random) -> str:
 
 
 def twice(text: str, rng: random.Random) -> str:
-    return rng.choice(DAMAGES[:-1])(rng.choice(DAMAGES[:-1])(text, rng) + " ", rng)
+    """Two damages, each of which shows."""
+    once = rng.choice(DAMAGES[:-1])(text, rng)
+    return once if is_json(once) else rng.choice((cut, unmarked, stuffed))(once + " ", rng)
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _replaced(text: str, rng: random.Random, parts: Any, other: str | None) -> str:

@@ -13,7 +13,7 @@ import orjson
 from goldgate.core.value_text import NumberText, number_text
 from goldgate.response.parsed import AnswerForm, JsonForm, Step, TolerantReading
 from goldgate.response.repeated_keys import Parts, join_pairs, join_repeated_keys
-from goldgate.response.strings import ITEM_AHEAD, KEY_AHEAD, QUOTES, NoValue, Slot, StepBudget, lazy_pattern
+from goldgate.response.strings import DAMAGE, DOTS, ITEM_AHEAD, KEY_AHEAD, QUOTES, NoValue, Slot, StepBudget, lazy_pattern
 from goldgate.response.structure import (
     FARTHEST_LANDMARK,
     STRUCTURE,
@@ -28,6 +28,8 @@ MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
 _TUPLE = lazy_pattern(rf"\(\s*[{QUOTES}\[{{(]")
 _OPENS_STRING = frozenset(QUOTES + "\\")
+_JUNK = lazy_pattern(rf"[^{QUOTES}\[\]{{}},:.…]{{1,60}}[\[{{]")
+_STRAY_MARK = lazy_pattern(r"""["'][ \t]*(?:[\]}]|[,，]\s*["'\[{\]}])""")
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 
 
@@ -102,6 +104,33 @@ class ValueReader(Cursor):
         else:
             self._read_key_or_value(character)
 
+    def _put(self, value: Any, closed: OpenContainer | None = None) -> None:
+        """Put a value, or the container that was `closed`, where it belongs; behind a gap only events are sure to."""
+        top = self.stack[-1]
+        belongs = not top.broken or (closed is not None and closed.broken)
+        top.put(value, belongs=belongs)
+        if belongs:
+            return
+        parts = next((each.value for each in reversed(self.stack) if not each.broken), None)
+        if isinstance(parts, list):
+            parts += [part for part in (value if isinstance(value, Parts) else [value]) if self.form.is_event(part)]
+
+    def _leave_gap(self) -> None:
+        """Note that dots stand here, perhaps for brackets: what follows in the same event may be another one's."""
+        stack, form = self.stack, self.form
+        first = 1
+        if isinstance(stack[0].value, dict):
+            if stack[0].key in form.list_keys:
+                first = 2
+            elif form.part_keys and not form.flat:
+                first = 0
+        if not form.part_keys:  # any item of a list is a part of its own
+            items = (at for at in range(len(stack) - 1, 0, -1) if isinstance(stack[at - 1].value, list))
+            first = max(1, next(items, 1))
+        for container in stack[first:]:
+            container.broken = True
+        stack[-1].sealed = len(stack[-1].value)
+
     def _finish(self, value: Any, *, complete: bool) -> None:
         self.result = TolerantReading(value, self.pos, self.places, complete)
 
@@ -122,7 +151,7 @@ class ValueReader(Cursor):
     def _read_comma(self) -> None:
         if self.is_value_due():
             self.note(Step.MISSING_VALUES, self.pos)
-            self.stack[-1].put(None)
+            self._put(None)
         elif not self.after_value:
             self.note(Step.EXTRA_COMMAS, self.pos)
         ended_value, self.after_value, self.comma = self.after_value, False, self.pos
@@ -167,7 +196,7 @@ class ValueReader(Cursor):
             self.note(Step.CLOSED_BRACKETS, self.pos)
             self.stack.pop()
             if whole := top.whole_value(self.form):
-                self.stack[-1].put(whole)
+                self._put(whole, top)
         else:
             self._find_landmark()
 
@@ -182,7 +211,7 @@ class ValueReader(Cursor):
             return False
         if part[2]:
             self.note(Step.REPEATED_KEYS, self.pos)
-        self.stack[-1].put(part[0])
+        self._put(part[0])
         self.pos = part[1]
         return True
 
@@ -195,7 +224,7 @@ class ValueReader(Cursor):
         self.pos += 1
         if bracket == "]" and self.is_value_due():  # "arguments": ]
             self.note(Step.OPENED_BRACKETS, at)
-            stack[-1].put([])
+            self._put([])
             return
         kind: type = dict if bracket == "}" else list
         depth = innermost = len(stack) - 1
@@ -217,10 +246,10 @@ class ValueReader(Cursor):
             closed = self.stack.pop()
             if closed.key is not None:
                 self.note(Step.MISSING_VALUES, at)
-                closed.put(None)
+                closed.put(None, belongs=not closed.broken)
             value = closed.whole_value(self.form)
             if self.stack:
-                self.stack[-1].put(value)
+                self._put(value, closed)
             else:
                 self._finish(value, complete=True)
 
@@ -234,13 +263,18 @@ class ValueReader(Cursor):
         self.note(Step.CLOSED_BRACKETS, end)
         value: list[Any] | dict[str, Any] | None = None
         while self.stack:
-            value = self.stack.pop().whole_value(self.form)
+            closed = self.stack.pop()
+            value = closed.whole_value(self.form, cut=True)
             if self.stack and value:
-                self.stack[-1].put(value)
+                self._put(value, closed)
         self._finish(value or None, complete=False)
 
     def _read_key_or_value(self, character: str) -> None:
         """Read a key, or a value that is not a container."""
+        if self.after_value and self.match(_STRAY_MARK, self.pos):
+            self.note(Step.SKIPPED_TEXT, self.pos)  # ["x" ", "y"]
+            self.pos += 1
+            return
         self._begin_value()
         opens_string = self.opens_string()
         if opens_string and isinstance(self.stack[-1].value, list):
@@ -254,10 +288,12 @@ class ValueReader(Cursor):
         slot = Slot.ITEM if top.key is None else Slot.VALUE
         if opens_string:
             top.quoted = True
-            value: object = self.read_string(slot)
+            value: object = self._read_value_string(slot)
         else:
             bare = Slot.WORD if slot is Slot.ITEM and self.is_list_of_words() else slot
             value = self.read_bare(bare, surely=self.is_json_without_doubt())
+        if value is NoValue.SKIPPED:
+            self._leave_gap()
         if value is NoValue.TRUNCATED:
             self._break_off(Step.DROPPED_TRUNCATED_VALUE)
         elif value is NoValue.UNREADABLE:
@@ -265,12 +301,25 @@ class ValueReader(Cursor):
             self._skip_unreadable()
         else:
             if value is not NoValue.SKIPPED:
-                top.put(value)
+                self._put(value)
             self.after_value = True
+
+    def _read_value_string(self, slot: Slot) -> str | NoValue:
+        """The string that begins here; skipped, where dots in it or next to it stand for text that was left out."""
+        damages, start = self.damages, self.pos
+        value = self.read_string(slot)
+        if isinstance(value, str) and DOTS.search(value):
+            behind = self.behind_blanks(self.pos)
+            is_closed = behind < self.limit and self.text[behind] in ",}]，｝］"
+            if self.damages > damages or not is_closed or "\n" in self.text[start : self.pos]:
+                self._leave_gap()
+        return value
 
     def _goes_on_as_list(self) -> bool:
         """Whether a string where a key is due is one more value of the last key: `"argument": "x", "y"]`."""
-        if not isinstance(self.stack[-1].last_value, str) or self.match(ITEM_AHEAD, self.pos) is None:
+        last = self.stack[-1].last_value
+        item = self.match(ITEM_AHEAD, self.pos) if isinstance(last, str) else None
+        if item is None or DOTS.search(last) or DOTS.search(item[0]):
             return False
         self._open_list_of_last()
         return True
@@ -285,7 +334,9 @@ class ValueReader(Cursor):
     def _put_key_in_list(self, key: str) -> None:
         """A key where an item is due: the list was not closed, or the object not opened, or closed too early."""
         top = self.stack[-1]
-        last = top.value[-1] if top.value else None
+        last = top.value[-1] if len(top.value) > top.sealed else None
+        if any(isinstance(item, str) and DOTS.search(item) for item in top.value):
+            self._leave_gap()  # its closing bracket, perhaps
         in_object = len(self.stack) > 1 and isinstance(self.stack[-2].value, dict)
         repeats = isinstance(last, dict) and key in last
         if isinstance(last, dict) and not repeats and (not in_object or key in ("role", "argument")):
@@ -294,7 +345,7 @@ class ValueReader(Cursor):
         elif top.value and in_object and not repeats:
             self.note(Step.CLOSED_BRACKETS, self.pos)  # "arguments": [{…}, "trigger": …
             self.stack.pop()
-            self.stack[-1].put(top.value)
+            self._put(top.value, top)
         else:
             self.note(Step.OPENED_BRACKETS, self.pos)  # ["role": …
             self.stack.append(OpenContainer({}, self.damages))
@@ -306,7 +357,9 @@ class ValueReader(Cursor):
         if self.opens_string():
             key = self.read_string(Slot.KEY)
         elif character in ".…":
-            if self.read_bare(Slot.KEY, surely=True) is not NoValue.SKIPPED:
+            if self.read_bare(Slot.KEY, surely=True) is NoValue.SKIPPED:
+                self._leave_gap()
+            else:
                 self._find_landmark()
             return
         else:
@@ -314,18 +367,37 @@ class ValueReader(Cursor):
         if key is None:
             self._find_landmark()
             return
+        if isinstance(key, str) and DAMAGE.search(key):
+            self._leave_gap()
+            if any(bracket in key for bracket in "{}[]"):
+                self.pos = at + 1  # "x...}]}, {": the brackets are structure
+                self._find_landmark()
+                return
+        if key is NoValue.TRUNCATED and self.pos < self.limit:  # it breaks off with its line
+            self._leave_gap()
+            self._find_landmark()
+            return
         colon = None if key is NoValue.TRUNCATED else self.next_character()
         if colon is None:
             self._break_off(Step.DROPPED_TRUNCATED_VALUE)
         elif self._read_colon(colon):
             top = self.stack[-1]
-            if key in top.value:
+            if key in top.value and not top.broken:
                 self.note(Step.REPEATED_KEYS, at)
                 self._begin_again(top)
             top.key = str(key)
+            if self.next_character() == character and self._key_comes_again(top.key):  # "role": "role": "x"
+                self.note(Step.MISSING_VALUES, self.pos)
+                top.key = None
+                return
             self._read_next()  # its value, in the same step
         else:
             self._find_landmark()
+
+    def _key_comes_again(self, key: str) -> bool:
+        """Whether a key of the form, or this one again, stands where its value is due."""
+        ahead = self.match(KEY_AHEAD, self.pos)
+        return ahead is not None and key_name(ahead[0]) in (key, *self.form.keys)
 
     def _begin_again(self, top: OpenContainer) -> None:
         """A key comes again: what follows must not mix with what came before."""
@@ -350,8 +422,11 @@ class ValueReader(Cursor):
 
     def _skip_unreadable(self) -> None:
         """Skip a few words, or all up to the next structure; reading ends here if there is none near."""
+        start = self.pos
         if not self.skip_words():
             self._find_landmark()
+        elif DOTS.search(self.text, start, self.pos):
+            self._leave_gap()
 
     def _find_landmark(self) -> None:
         """Go on at the next structure after something unreadable, or end reading here if there is none near."""
@@ -364,7 +439,12 @@ class ValueReader(Cursor):
             self._break_off(Step.CUT_AT_ERROR)
             return
         self.note(Step.SKIPPED_TEXT, self.pos)
-        self.stack[-1].key = None
+        if DOTS.search(self.text, self.pos, mark):
+            self._leave_gap()
+        top = self.stack[-1]
+        top.last = None
+        if not (self.text[mark] in "{[" and self.match(_JUNK, self.pos)):  # "key": oops [
+            top.key = None
         self.pos = mark
         self.after_value = STRUCTURE.get(self.text[mark]) in ("}", "]", ",")
         self.comma = -1
@@ -388,6 +468,8 @@ scan_exact = _exact.raw_decode  # one value at a position, and where it ends; nu
 # No JSON begins so: its first key stands in other marks, or no colon follows it.
 _NOT_SOUND = lazy_pattern(r"""(?:\[[ \t\r\n]*+)*+\{[ \t\r\n]*+(?:[^"} \t\r\n]|"[^"\\]*+"[ \t\r\n]*+[^: \t\r\n])""")
 _LONGEST_PART = 8_192  # characters; a larger part is read in smaller ones
+# Dots in a key: no key has them, and they may stand for brackets.
+_DOTTED_KEY = lazy_pattern(r'(?:\.\.\.|…)[^"\\]*+"\s*+:')
 _SURROGATE = lazy_pattern(r"\\u[dD][89a-fA-F]")
 
 
@@ -439,7 +521,7 @@ def scan_part(text: str, start: int, limit: int, form: AnswerForm) -> tuple[Any,
     if _NOT_SOUND.match(text, start, end) is not None:
         return None
     part = scan_json(text[start:end], 0, end - start)
-    if part is None:
+    if part is None or (DOTS.search(text, start, start + part[1]) and _DOTTED_KEY.search(text, start, start + part[1])):
         return None
     joined = join_repeated_keys(text[start : start + part[1]], part[0], form)
     return (part[0] if joined is None else joined), start + part[1], joined is not None

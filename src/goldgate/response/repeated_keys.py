@@ -66,13 +66,16 @@ def put_parts(items: list[Any], value: Any) -> None:
         items.append(value)
 
 
-def join_pairs(pairs: list[Pair], form: AnswerForm) -> Any:
-    """The object of these pairs, its repeated keys joined; `Parts`, where a key that begins a part comes again."""
+def join_pairs(pairs: list[Pair], form: AnswerForm, *, cut: bool = False) -> Any:
+    """The object of these pairs, its repeated keys joined; `Parts`, where a key that begins a part comes again.
+
+    `cut`: the object breaks off, and such a key might have come again.
+    """
     whole = dict(pairs)
     if len(whole) == len(pairs):
         return whole
     starts, counts = form.part_starts, Counter(key for key, _ in pairs)
-    splits = any(counts[key] > 1 for key in starts)
+    splits = any(counts[key] > (not cut) for key in starts)
     parts = Parts([{}])
     for key, value in pairs:
         # Where the key that begins a part is not its first one, any key that comes again shows that it has ended.
