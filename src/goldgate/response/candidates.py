@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from goldgate.response.parsed import AnswerForm, Method, Step, TolerantReading
-from goldgate.response.repair import decode_answer, decode_exactly, repair_value, scan_json, with_number_texts
+from goldgate.response.repair import decode_answer, repair_value, scan_json, with_number_texts
+from goldgate.response.repeated_keys import join_repeated_keys
 from goldgate.response.strings import KEY_AHEAD, QUOTES, StepBudget, lazy_pattern
 from goldgate.response.structure import KEY_AFTER_COMMA, first_opening, next_opening
 
@@ -30,15 +31,16 @@ class UnwrappedAnswer(NamedTuple):
     steps: AbstractSet[Step]
 
 
-def unwrap_string(text: str) -> UnwrappedAnswer | None:
+def unwrap_string(text: str, form: AnswerForm) -> UnwrappedAnswer | None:
     """An answer that was encoded twice: a JSON string that holds JSON."""
     content = text.strip()
     if content[:1] not in ("[", "{"):
         return None
-    decoded = decode_exactly(content)
+    decoded = decode_answer(content, form)
     if decoded is not None:
-        return UnwrappedAnswer(decoded.value, frozenset({Step.UNWRAPPED_STRING}))
-    reading = repair_value(content, 0, len(content), StepBudget(len(content)))
+        value = with_number_texts(decoded.value, decoded.source)
+        return UnwrappedAnswer(value, frozenset({Step.UNWRAPPED_STRING, *decoded.steps}))
+    reading = repair_value(content, 0, len(content), StepBudget(len(content)), form)
     return None if reading.value is None else UnwrappedAnswer(reading.value, reading.steps | {Step.UNWRAPPED_STRING})
 
 
@@ -46,7 +48,7 @@ def unwrap_tool_call(value: Any, source: str | None, form: AnswerForm) -> Unwrap
     """The answer that is the argument of a tool call, `{"name": …, "arguments": {…}}`, or encoded under its key."""
     if isinstance(value, dict):
         for key in form.list_keys:
-            inner = unwrap_string(value[key]) if isinstance(value.get(key), str) else None
+            inner = unwrap_string(value[key], form) if isinstance(value.get(key), str) else None
             if inner is not None and form.is_answer(inner.value):
                 return inner
     if not any(map(_is_call, value if isinstance(value, list) else [value])):
@@ -122,7 +124,7 @@ def _answer_of_calls(value: Any, form: AnswerForm, depth: int) -> UnwrappedAnswe
         if key in _CALLS:
             answer = _answer_of_calls(inner, form, depth - 1)
         elif isinstance(inner, str):
-            answer = unwrap_string(inner)
+            answer = unwrap_string(inner, form)
         if answer is not None and (form.is_answer(answer.value) or form.is_event(answer.value)):
             return UnwrappedAnswer(answer.value, answer.steps | {Step.UNWRAPPED_CALL})
     return None
@@ -202,7 +204,7 @@ def find_candidates(text: str, form: AnswerForm) -> list[Candidate]:
     budget = StepBudget(len(text), _MAX_FAILURES)
     candidates: list[Candidate] = []
     for segment in _segments(text):
-        candidates += _segment_candidates(text, segment, budget)
+        candidates += _segment_candidates(text, segment, budget, form)
         if budget.steps < 0:
             if not candidates or not candidates[-1].unread:
                 candidates.append(_unread_rest(text, segment.end, segment.method))
@@ -214,7 +216,7 @@ def find_candidates(text: str, form: AnswerForm) -> list[Candidate]:
 
 def whole_candidate(text: str, form: AnswerForm) -> Candidate | None:
     """All of the text as one JSON value, or None if it is not one as it stands."""
-    whole = decode_stretch(text, 0, len(text), Method.WHOLE)
+    whole = decode_stretch(text, 0, len(text), Method.WHOLE, form)
     if whole is not None:
         _unwrap_candidate(whole, form)
     return whole
@@ -239,7 +241,7 @@ def unopened_object(text: str, candidates: list[Candidate], form: AnswerForm, *,
         if inside < len(candidates) and candidates[inside].start <= start:
             mark = _UNOPENED.search(text, candidates[inside].end)
             continue
-        reading = repair_value(text, start, len(text), budget, unopened=True)
+        reading = repair_value(text, start, len(text), budget, form, unopened=True)
         value = reading.value
         reads = isinstance(value, dict) and (form.is_event(value) or form.is_answer(value))
         if reads or (any_object and value and reading.complete):
@@ -297,41 +299,44 @@ def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool, quote
     return before[-1] in "]}］｝"
 
 
-def _segment_candidates(text: str, segment: _Segment, budget: StepBudget) -> list[Candidate]:
+def _segment_candidates(text: str, segment: _Segment, budget: StepBudget, form: AnswerForm) -> list[Candidate]:
     if segment.method == Method.FENCED:
-        whole = decode_stretch(text, segment.start, segment.end, Method.FENCED, code=segment.code)
+        whole = decode_stretch(text, segment.start, segment.end, Method.FENCED, form, code=segment.code)
         if whole is not None:
             budget.steps -= _CANDIDATE_STEPS
             return [whole]
     opening = first_opening(text, segment.start, segment.end)
     if opening is None:
         return []
-    value = _value_to_last_bracket(text, segment, opening.start())
+    value = _value_to_last_bracket(text, segment, opening.start(), form)
     if value is None:
-        return _bracketed_values(text, segment, opening, budget)
+        return _bracketed_values(text, segment, opening, budget, form)
     return [] if value.value == [] and _is_argument_list(text, value.start) else [value]
 
 
-def decode_stretch(text: str, start: int, end: int, method: str, *, code: bool = False) -> Candidate | None:
+def decode_stretch(
+    text: str, start: int, end: int, method: str, form: AnswerForm, *, code: bool = False
+) -> Candidate | None:
     """The stretch as one JSON value, or None if it is not one as it stands."""
     content = text[start:end].strip()
     if content[:1] not in ("[", "{", '"'):
         return None
-    decoded = decode_answer(content)
+    decoded = decode_answer(content, form)
     if decoded is None:
         return None
     begin = text.index(content[0], start)
     stop = begin + len(content)
     if isinstance(decoded.value, str):
-        inner = unwrap_string(decoded.value)
+        inner = unwrap_string(decoded.value, form)
         if inner is None:
             return None
         places = [(step, begin) for step in sorted(inner.steps)]
         return Candidate(begin, stop, method, inner.value, True, None, places, code=code)
-    return Candidate(begin, stop, method, decoded.value, True, decoded.source, code=code)
+    places = [(step, begin) for step in decoded.steps]
+    return Candidate(begin, stop, method, decoded.value, True, decoded.source, places, code=code)
 
 
-def _value_to_last_bracket(text: str, segment: _Segment, start: int) -> Candidate | None:
+def _value_to_last_bracket(text: str, segment: _Segment, start: int, form: AnswerForm) -> Candidate | None:
     """The value from the first bracket to the last one: prose after an answer seldom has brackets.
 
     None if it is not JSON or more follows; without a try if the brackets are not a pair, or if this is all of a
@@ -344,14 +349,14 @@ def _value_to_last_bracket(text: str, segment: _Segment, start: int) -> Candidat
     was_tried = segment.method == Method.FENCED or (segment.start == 0 and limit == len(text))
     if was_tried and not text[segment.start : start].strip() and not text[last:limit].strip():
         return None
-    value = decode_stretch(text, start, last, segment.method, code=segment.code)
+    value = decode_stretch(text, start, last, segment.method, form, code=segment.code)
     if value is None or KEY_AFTER_COMMA.match(text, last, limit) or first_opening(text, last, limit) is not None:
         return None
     return value
 
 
 def _bracketed_values(
-    text: str, segment: _Segment, opening: re.Match[str] | None, budget: StepBudget
+    text: str, segment: _Segment, opening: re.Match[str] | None, budget: StepBudget, form: AnswerForm
 ) -> list[Candidate]:
     """The values from each outermost bracket of a segment that could open an answer, in order."""
     candidates: list[Candidate] = []
@@ -363,13 +368,13 @@ def _bracketed_values(
         if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
             opening = next_opening(text, start + 1, limit)
             continue
-        reading = _read_value(text, start, limit, budget)
+        reading = _read_value(text, start, limit, budget, form)
         if reading.value is None:
             unreadable = Candidate(
                 start, reading.end, segment.method, None, False, None, reading.places, False, segment.code
             )
         elif reading.value != [] or not (in_remains or _is_argument_list(text, start)):
-            candidates.append(_tolerant_candidate(text, start, reading, segment, continues=in_remains))
+            candidates.append(_tolerant_candidate(text, start, reading, segment, form, continues=in_remains))
         in_remains = in_remains or (not reading.complete and Step.CUT_AT_ERROR in reading.steps)
         position = max(reading.end, start + 1)
         if budget.steps < 0:
@@ -386,14 +391,17 @@ def _bracketed_values(
     return candidates
 
 
-def _read_value(text: str, start: int, limit: int, budget: StepBudget) -> TolerantReading:
+def _read_value(text: str, start: int, limit: int, budget: StepBudget, form: AnswerForm) -> TolerantReading:
     """The value from the bracket at `start`: as it stands, if it is JSON and what follows does not go on with it."""
     budget.steps -= _CANDIDATE_STEPS
     sound = scan_json(text, start, limit) if budget.failures > 0 else None
     if sound is not None and sound[0] and not _CONTINUATION.match(text, sound[1], limit):
-        return TolerantReading(*sound, [], complete=True)
+        joined = join_repeated_keys(text[start : sound[1]], sound[0], form)
+        if joined is None:
+            return TolerantReading(*sound, [], complete=True)
+        return TolerantReading(joined, sound[1], [(Step.REPEATED_KEYS, start)], complete=True)
     budget.failures -= 1
-    return repair_value(text, start, limit, budget)
+    return repair_value(text, start, limit, budget, form)
 
 
 def _unread_rest(text: str, start: int, method: str) -> Candidate:
@@ -402,14 +410,14 @@ def _unread_rest(text: str, start: int, method: str) -> Candidate:
 
 
 def _tolerant_candidate(
-    text: str, start: int, reading: TolerantReading, segment: _Segment, *, continues: bool
+    text: str, start: int, reading: TolerantReading, segment: _Segment, form: AnswerForm, *, continues: bool
 ) -> Candidate:
     """A candidate for what the tolerant reader read; it counts as sound only if it decodes as it stands."""
     value, source, places = reading.value, None, reading.places
     if not places:
-        sound = decode_answer(text[start : reading.end])
+        sound = decode_answer(text[start : reading.end], form)
         if sound is not None:
-            value, source = sound
+            value, source = sound.value, sound.source
         else:  # such as a space that JSON does not know
             places = [(Step.LENIENT_SYNTAX, start)]
     if reading.complete:

@@ -54,7 +54,10 @@ class Step(StrEnum):
     NON_FINITE_NUMBERS = "non_finite_numbers", "NaN, Infinity and the like become null"
     OPENED_BRACKETS = "opened_brackets", "a bracket that is missing before its first key or item is put in"
     PYTHON_LITERALS = "python_literals", "True, False, None, and other words for null (NULL, nil, N/A, undefined)"
-    REPEATED_KEYS = "repeated_keys", "a duplicate key: the last one counts"
+    REPEATED_KEYS = (
+        "repeated_keys",
+        "a key comes twice in an object: a new event or argument begins there, or the values are joined",
+    )
     SEMICOLONS = "semicolons", "; between values is read as a comma"
     SINGLE_QUOTES = "single_quotes", "strings in '…'"
     SKIPPED_TEXT = "skipped_text", "words between values, or something unreadable up to the next structure, are skipped"
@@ -239,6 +242,15 @@ class AnswerForm(Protocol):
         return ()
 
     keeps_equal_parts: ClassVar[bool] = False  # equal parts that stand alone are as many parts
+
+    @property
+    def part_starts(self) -> frozenset[str]:
+        """Keys that begin a new part where they come again in an object, with the keys that follow."""
+        return frozenset()
+
+    def joins_values(self, key: str) -> bool:
+        """Whether the single values of a key that comes twice are all kept, as a list; else the last one counts."""
+        return False
 
     def prefixed(self, response: str) -> str:
         """The response after the prefix, unless the model wrote that itself."""

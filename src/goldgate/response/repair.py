@@ -11,8 +11,19 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.core.value_text import NumberText, number_text
-from goldgate.response.parsed import Step, TolerantReading
-from goldgate.response.strings import ITEM_AHEAD, KEY_AHEAD, QUOTES, NoValue, Slot, StepBudget, lazy_pattern
+from goldgate.response.parsed import AnswerForm, JsonForm, Step, TolerantReading
+from goldgate.response.repeated_keys import Parts, join_pairs, join_repeated_keys
+from goldgate.response.strings import (
+    DAMAGE,
+    DOTS,
+    ITEM_AHEAD,
+    KEY_AHEAD,
+    QUOTES,
+    NoValue,
+    Slot,
+    StepBudget,
+    lazy_pattern,
+)
 from goldgate.response.structure import (
     FARTHEST_LANDMARK,
     STRUCTURE,
@@ -22,30 +33,36 @@ from goldgate.response.structure import (
     opens_answer,
 )
 
+_ANY_FORM: AnswerForm = JsonForm()
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
 _TUPLE = lazy_pattern(rf"\(\s*[{QUOTES}\[{{(]")
 _OPENS_STRING = frozenset(QUOTES + "\\")
+_JUNK = lazy_pattern(rf"[^{QUOTES}\[\]{{}},:.…]{{1,60}}[\[{{]")
+_STRAY_MARK = lazy_pattern(r"""["'][ \t]*(?:[\]}]|[,，]\s*["'\[{\]}])""")
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 
 
-def repair_value(text: str, start: int, limit: int, budget: StepBudget, *, unopened: bool = False) -> TolerantReading:
+def repair_value(
+    text: str, start: int, limit: int, budget: StepBudget, form: AnswerForm = _ANY_FORM, *, unopened: bool = False
+) -> TolerantReading:
     """Read one value from the bracket at `start`, not looking at `limit` or beyond, as far as the budget goes.
 
     `unopened`: the object's opening bracket is missing, and its first key stands at `start`.
     """
-    reader = ValueReader(text, start, limit, budget)
+    reader = ValueReader(text, start, limit, budget, form)
     if unopened:
         reader.note(Step.OPENED_BRACKETS, start)
-        reader.stack.append(OpenContainer({}))
+        reader.stack.append(OpenContainer({}, 0))
     return reader.read()
 
 
 class ValueReader(Cursor):
     """Reads one value, mark by mark: the third layer of the tolerant reader."""
 
-    def __init__(self, text: str, start: int, limit: int, budget: StepBudget) -> None:
+    def __init__(self, text: str, start: int, limit: int, budget: StepBudget, form: AnswerForm) -> None:
         super().__init__(text, start, limit, budget)
+        self.form = form
         self.failures = 0  # containers that are not JSON as they stand
         self.result: TolerantReading | None = None  # once reading has ended
 
@@ -70,7 +87,7 @@ class ValueReader(Cursor):
             self.note(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION, self.pos)
         if self.after_value and self._has_ended(character, structure):
             self.note(Step.CLOSED_BRACKETS, self.pos)
-            self._finish(self.stack[0].value, complete=True)
+            self._finish(self.stack[0].whole_value(self.form), complete=True)
         elif structure is None:
             self._read_unstructured(character)
         elif structure in "}]":
@@ -97,6 +114,33 @@ class ValueReader(Cursor):
         else:
             self._read_key_or_value(character)
 
+    def _put(self, value: Any, closed: OpenContainer | None = None) -> None:
+        """Put a value, or the container that was `closed`, where it belongs; behind a gap only events are sure to."""
+        top = self.stack[-1]
+        belongs = not top.broken or (closed is not None and closed.broken)
+        top.put(value, belongs=belongs)
+        if belongs:
+            return
+        parts = next((each.value for each in reversed(self.stack) if not each.broken), None)
+        if isinstance(parts, list):
+            parts += [part for part in (value if isinstance(value, Parts) else [value]) if self.form.is_event(part)]
+
+    def _leave_gap(self) -> None:
+        """Note that dots stand here, perhaps for brackets: what follows in the same event may be another one's."""
+        stack, form = self.stack, self.form
+        first = 1
+        if isinstance(stack[0].value, dict):
+            if stack[0].key in form.list_keys:
+                first = 2
+            elif form.part_keys and not form.flat:
+                first = 0
+        if not form.part_keys:  # any item of a list is a part of its own
+            items = (at for at in range(len(stack) - 1, 0, -1) if isinstance(stack[at - 1].value, list))
+            first = max(1, next(items, 1))
+        for container in stack[first:]:
+            container.broken = True
+        stack[-1].sealed = len(stack[-1].value)
+
     def _finish(self, value: Any, *, complete: bool) -> None:
         self.result = TolerantReading(value, self.pos, self.places, complete)
 
@@ -117,7 +161,7 @@ class ValueReader(Cursor):
     def _read_comma(self) -> None:
         if self.is_value_due():
             self.note(Step.MISSING_VALUES, self.pos)
-            self.stack[-1].put(None)
+            self._put(None)
         elif not self.after_value:
             self.note(Step.EXTRA_COMMAS, self.pos)
         ended_value, self.after_value, self.comma = self.after_value, False, self.pos
@@ -141,7 +185,7 @@ class ValueReader(Cursor):
         elif self.stack and self._read_sound_part():
             self.after_value = True
         else:
-            self.stack.append(OpenContainer({} if bracket == "{" else []))
+            self.stack.append(OpenContainer({} if bracket == "{" else [], self.damages))
             self.pos += 1
 
     def _open_for_key(self, bracket: str) -> None:
@@ -157,12 +201,12 @@ class ValueReader(Cursor):
             self.pos += 1
         elif outermost and top.value:  # {"a": 1 {"a": 2}: two objects in a row, the first not closed
             self.note(Step.CLOSED_BRACKETS, self.pos)
-            self._finish(top.value, complete=True)
+            self._finish(top.whole_value(self.form), complete=True)
         elif not outermost and isinstance(self.stack[-2].value, list):  # [{"a": 1, {"a": 2}]
             self.note(Step.CLOSED_BRACKETS, self.pos)
             self.stack.pop()
-            if top.value:
-                self.stack[-1].put(top.value)
+            if whole := top.whole_value(self.form):
+                self._put(whole, top)
         else:
             self._find_landmark()
 
@@ -171,12 +215,14 @@ class ValueReader(Cursor):
 
         The number of failures and what each looks at are bounded, so that reading stays linear.
         """
-        part = scan_part(self.text, self.pos, self.limit) if self.failures < _MAX_FAILURES else None
+        part = scan_part(self.text, self.pos, self.limit, self.form) if self.failures < _MAX_FAILURES else None
         if part is None:
             self.failures += 1
             return False
-        value, self.pos = part
-        self.stack[-1].put(value)
+        if part[2]:
+            self.note(Step.REPEATED_KEYS, self.pos)
+        self._put(part[0])
+        self.pos = part[1]
         return True
 
     def _close(self, bracket: str) -> None:
@@ -188,7 +234,7 @@ class ValueReader(Cursor):
         self.pos += 1
         if bracket == "]" and self.is_value_due():  # "arguments": ]
             self.note(Step.OPENED_BRACKETS, at)
-            stack[-1].put([])
+            self._put([])
             return
         kind: type = dict if bracket == "}" else list
         depth = innermost = len(stack) - 1
@@ -210,11 +256,12 @@ class ValueReader(Cursor):
             closed = self.stack.pop()
             if closed.key is not None:
                 self.note(Step.MISSING_VALUES, at)
-                closed.put(None)
+                closed.put(None, belongs=not closed.broken)
+            value = closed.whole_value(self.form)
             if self.stack:
-                self.stack[-1].put(closed.value)
+                self._put(value, closed)
             else:
-                self._finish(closed.value, complete=True)
+                self._finish(value, complete=True)
 
     def _break_off(self, step: Step | None) -> None:
         """End reading here: keep what is complete, drop what is not, close what holds something."""
@@ -226,13 +273,18 @@ class ValueReader(Cursor):
         self.note(Step.CLOSED_BRACKETS, end)
         value: list[Any] | dict[str, Any] | None = None
         while self.stack:
-            value = self.stack.pop().value
+            closed = self.stack.pop()
+            value = closed.whole_value(self.form, cut=True)
             if self.stack and value:
-                self.stack[-1].put(value)
+                self._put(value, closed)
         self._finish(value or None, complete=False)
 
     def _read_key_or_value(self, character: str) -> None:
         """Read a key, or a value that is not a container."""
+        if self.after_value and self.match(_STRAY_MARK, self.pos):
+            self.note(Step.SKIPPED_TEXT, self.pos)  # ["x" ", "y"]
+            self.pos += 1
+            return
         self._begin_value()
         opens_string = self.opens_string()
         if opens_string and isinstance(self.stack[-1].value, list):
@@ -246,10 +298,12 @@ class ValueReader(Cursor):
         slot = Slot.ITEM if top.key is None else Slot.VALUE
         if opens_string:
             top.quoted = True
-            value: object = self.read_string(slot)
+            value: object = self._read_value_string(slot)
         else:
             bare = Slot.WORD if slot is Slot.ITEM and self.is_list_of_words() else slot
             value = self.read_bare(bare, surely=self.is_json_without_doubt())
+        if value is NoValue.SKIPPED:
+            self._leave_gap()
         if value is NoValue.TRUNCATED:
             self._break_off(Step.DROPPED_TRUNCATED_VALUE)
         elif value is NoValue.UNREADABLE:
@@ -257,12 +311,25 @@ class ValueReader(Cursor):
             self._skip_unreadable()
         else:
             if value is not NoValue.SKIPPED:
-                top.put(value)
+                self._put(value)
             self.after_value = True
+
+    def _read_value_string(self, slot: Slot) -> str | NoValue:
+        """The string that begins here; skipped, where dots in it or next to it stand for text that was left out."""
+        damages, start = self.damages, self.pos
+        value = self.read_string(slot)
+        if isinstance(value, str) and DOTS.search(value):
+            behind = self.behind_blanks(self.pos)
+            is_closed = behind < self.limit and self.text[behind] in ",}]，｝］"
+            if self.damages > damages or not is_closed or "\n" in self.text[start : self.pos]:
+                self._leave_gap()
+        return value
 
     def _goes_on_as_list(self) -> bool:
         """Whether a string where a key is due is one more value of the last key: `"argument": "x", "y"]`."""
-        if not isinstance(self.stack[-1].last_value, str) or self.match(ITEM_AHEAD, self.pos) is None:
+        last = self.stack[-1].last_value
+        item = self.match(ITEM_AHEAD, self.pos) if isinstance(last, str) else None
+        if item is None or DOTS.search(last) or DOTS.search(item[0]):
             return False
         self._open_list_of_last()
         return True
@@ -272,24 +339,26 @@ class ValueReader(Cursor):
         self.note(Step.OPENED_BRACKETS, self.pos)
         top = self.stack[-1]
         top.key = top.last
-        self.stack.append(OpenContainer([top.last_value]))
+        self.stack.append(OpenContainer([top.last_value], self.damages))
 
     def _put_key_in_list(self, key: str) -> None:
         """A key where an item is due: the list was not closed, or the object not opened, or closed too early."""
         top = self.stack[-1]
-        last = top.value[-1] if top.value else None
+        last = top.value[-1] if len(top.value) > top.sealed else None
+        if any(isinstance(item, str) and DOTS.search(item) for item in top.value):
+            self._leave_gap()  # its closing bracket, perhaps
         in_object = len(self.stack) > 1 and isinstance(self.stack[-2].value, dict)
         repeats = isinstance(last, dict) and key in last
         if isinstance(last, dict) and not repeats and (not in_object or key in ("role", "argument")):
             self.note(Step.STRAY_BRACKETS, self.pos)  # [{"event_type": "A"}, "arguments": …
-            self.stack.append(OpenContainer(top.value.pop()))
+            self.stack.append(OpenContainer(top.value.pop(), self.damages))
         elif top.value and in_object and not repeats:
             self.note(Step.CLOSED_BRACKETS, self.pos)  # "arguments": [{…}, "trigger": …
             self.stack.pop()
-            self.stack[-1].put(top.value)
+            self._put(top.value, top)
         else:
             self.note(Step.OPENED_BRACKETS, self.pos)  # ["role": …
-            self.stack.append(OpenContainer({}))
+            self.stack.append(OpenContainer({}, self.damages))
 
     def _read_key(self, character: str) -> None:
         """Read `"key":` into the open object."""
@@ -298,7 +367,9 @@ class ValueReader(Cursor):
         if self.opens_string():
             key = self.read_string(Slot.KEY)
         elif character in ".…":
-            if self.read_bare(Slot.KEY, surely=True) is not NoValue.SKIPPED:
+            if self.read_bare(Slot.KEY, surely=True) is NoValue.SKIPPED:
+                self._leave_gap()
+            else:
                 self._find_landmark()
             return
         else:
@@ -306,19 +377,46 @@ class ValueReader(Cursor):
         if key is None:
             self._find_landmark()
             return
+        if isinstance(key, str) and DAMAGE.search(key):
+            self._leave_gap()
+            if any(bracket in key for bracket in "{}[]"):
+                self.pos = at + 1  # "x...}]}, {": the brackets are structure
+                self._find_landmark()
+                return
+        if key is NoValue.TRUNCATED and self.pos < self.limit:  # it breaks off with its line
+            self._leave_gap()
+            self._find_landmark()
+            return
         colon = None if key is NoValue.TRUNCATED else self.next_character()
         if colon is None:
             self._break_off(Step.DROPPED_TRUNCATED_VALUE)
         elif self._read_colon(colon):
             top = self.stack[-1]
-            if key in top.value:
+            if key in top.value and not top.broken:
                 self.note(Step.REPEATED_KEYS, at)
-                if key == next(iter(top.value)):
-                    top.value.clear()  # two objects run together: what follows must not mix with what came before
+                self._begin_again(top)
             top.key = str(key)
+            if self.next_character() == character and self._key_comes_again(top.key):  # "role": "role": "x"
+                self.note(Step.MISSING_VALUES, self.pos)
+                top.key = None
+                return
             self._read_next()  # its value, in the same step
         else:
             self._find_landmark()
+
+    def _key_comes_again(self, key: str) -> bool:
+        """Whether a key of the form, or this one again, stands where its value is due."""
+        ahead = self.match(KEY_AHEAD, self.pos)
+        return ahead is not None and key_name(ahead[0]) in (key, *self.form.keys)
+
+    def _begin_again(self, top: OpenContainer) -> None:
+        """A key comes again: what follows must not mix with what came before."""
+        if top.damages < self.damages and len(self.stack) > 1 and isinstance(self.stack[-2].value, list):
+            self.stack[-2].put(top.whole_value(self.form))  # the bracket between two items is lost
+            top.parts, top.value, top.damages = [], {}, self.damages
+        else:
+            top.parts.append(top.value)
+            top.value = {}
 
     def _read_colon(self, character: str) -> bool:
         """Move behind what stands for the colon after a key; False if neither that nor a value stands here."""
@@ -334,8 +432,11 @@ class ValueReader(Cursor):
 
     def _skip_unreadable(self) -> None:
         """Skip a few words, or all up to the next structure; reading ends here if there is none near."""
+        start = self.pos
         if not self.skip_words():
             self._find_landmark()
+        elif DOTS.search(self.text, start, self.pos):
+            self._leave_gap()
 
     def _find_landmark(self) -> None:
         """Go on at the next structure after something unreadable, or end reading here if there is none near."""
@@ -348,7 +449,12 @@ class ValueReader(Cursor):
             self._break_off(Step.CUT_AT_ERROR)
             return
         self.note(Step.SKIPPED_TEXT, self.pos)
-        self.stack[-1].key = None
+        if DOTS.search(self.text, self.pos, mark):
+            self._leave_gap()
+        top = self.stack[-1]
+        top.last = None
+        if not (self.text[mark] in "{[" and self.match(_JUNK, self.pos)):  # "key": oops [
+            top.key = None
         self.pos = mark
         self.after_value = STRUCTURE.get(self.text[mark]) in ("}", "]", ",")
         self.comma = -1
@@ -359,6 +465,7 @@ class DecodedValue(NamedTuple):
 
     value: Any
     source: str | None
+    steps: tuple[Step, ...] = ()
 
 
 def _not_json(constant: str) -> object:
@@ -371,16 +478,21 @@ scan_exact = _exact.raw_decode  # one value at a position, and where it ends; nu
 # No JSON begins so: its first key stands in other marks, or no colon follows it.
 _NOT_SOUND = lazy_pattern(r"""(?:\[[ \t\r\n]*+)*+\{[ \t\r\n]*+(?:[^"} \t\r\n]|"[^"\\]*+"[ \t\r\n]*+[^: \t\r\n])""")
 _LONGEST_PART = 8_192  # characters; a larger part is read in smaller ones
+# Dots in a key: no key has them, and they may stand for brackets.
+_DOTTED_KEY = lazy_pattern(r'(?:\.\.\.|…)[^"\\]*+"\s*+:')
 _SURROGATE = lazy_pattern(r"\\u[dD][89a-fA-F]")
 
 
-def decode_answer(text: str) -> DecodedValue | None:
-    """The value of a JSON text, or None if it is not JSON. Blanks may stand around it."""
+def decode_answer(text: str, form: AnswerForm) -> DecodedValue | None:
+    """The value of a JSON text, repeated keys joined, or None if it is not JSON. Blanks may stand around it."""
+    decoded: DecodedValue | None
     try:
-        return DecodedValue(orjson.loads(text), text)
+        decoded = DecodedValue(orjson.loads(text), text)
     except orjson.JSONDecodeError as error:
         # JSON that orjson does not read: `1e400` is a number, though no double holds it
-        return decode_exactly(text) if str(error).startswith("number is infinity") else None
+        decoded = decode_exactly(text) if str(error).startswith("number is infinity") else None
+    joined = None if decoded is None else join_repeated_keys(text, decoded.value, form)
+    return decoded if joined is None else DecodedValue(joined, None, (Step.REPEATED_KEYS,))
 
 
 def decode_exactly(text: str) -> DecodedValue | None:
@@ -410,13 +522,19 @@ def scan_json(text: str, start: int, limit: int) -> tuple[Any, int] | None:
     return None if end > limit or _has_lone_surrogate(text[start:end], value) else (value, end)
 
 
-def scan_part(text: str, start: int, limit: int) -> tuple[Any, int] | None:
-    """What `scan_json` gives for a container of at most 8,192 characters; a failure looks at no more than these."""
+def scan_part(text: str, start: int, limit: int, form: AnswerForm) -> tuple[Any, int, bool] | None:
+    """What `scan_json` gives for a container of at most 8,192 characters, and whether repeated keys were joined.
+
+    A failure looks at no more than these.
+    """
     end = min(limit, start + _LONGEST_PART)
     if _NOT_SOUND.match(text, start, end) is not None:
         return None
     part = scan_json(text[start:end], 0, end - start)
-    return None if part is None else (part[0], start + part[1])
+    if part is None or (DOTS.search(text, start, start + part[1]) and _DOTTED_KEY.search(text, start, start + part[1])):
+        return None
+    joined = join_repeated_keys(text[start : start + part[1]], part[0], form)
+    return (part[0] if joined is None else joined), start + part[1], joined is not None
 
 
 def _has_lone_surrogate(text: str, value: Any) -> bool:

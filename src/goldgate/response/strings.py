@@ -31,6 +31,9 @@ def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
 
 
+DOTS = lazy_pattern(r"\.\.\.|…")
+DAMAGE = lazy_pattern(r"\.\.\.|…|[\x00-\x1f]")  # no key has any of it
+_GAP_BEHIND = lazy_pattern(r"\s{0,8}(?:[,，:：}\]]|\.\.\.|…)")
 DOUBLE_QUOTES = '"“”„‟＂〝〞「」『』'
 SINGLE_QUOTES = "'‘’‚‛＇"
 QUOTES = DOUBLE_QUOTES + SINGLE_QUOTES + "`"
@@ -64,7 +67,7 @@ _AFTER_COMMA = lazy_pattern(
       [}}\]｝］】{{\[｛［] | // | /\* | \# | \.\.\. | … | \Z | \\"
     | [^\W\d][\w/-]{{0,40}}\s?[:：=]                         # an unquoted key
     | {_UNOPENED_NAME}[{QUOTES}]\s?[:：=]                      # a key without its first mark
-    | [{QUOTES}][\w/ :：'()-]{{1,60}}[:：](?:\s|[{QUOTES}\[{{\d-])   # a key without its second mark
+    | [{QUOTES}][\w/ :：'().…-]{{1,60}}[:：](?:\s|[{QUOTES}\[{{\d-])   # a key without its second mark
     | (?:"[^"\n]*|'[^'\n]*|[{QUOTES}][^{QUOTES}\n]*)\Z       # a key that breaks off
     | {_KEY}\s{{0,8}}(?:[:：]|=>?(?!=)|[{QUOTES}\[{{\d-]|null\b|true\b|false\b|\Z)  # a key, its colon there or not
     | {_ITEM}\s*(?:\]|,\s*{_ITEM}\s*[,\]])                  # an item of a list that was not opened
@@ -185,6 +188,14 @@ class NoValue(Enum):
     SKIPPED = "skipped"  # an ellipsis in place of a value
 
 
+_DAMAGES = frozenset(
+    {
+        *(Step.CLOSED_BRACKETS, Step.OPENED_BRACKETS, Step.STRAY_BRACKETS, Step.SKIPPED_TEXT, Step.ELLIPSIS),
+        *(Step.MISSING_QUOTES, Step.UNESCAPED_QUOTES, Step.MISSING_COMMAS, Step.MISSING_VALUES, Step.MISSING_COLONS),
+    }
+)
+
+
 class _StringEnd(NamedTuple):
     """Where the content of a string ends, and where reading goes on; `at` is -1 if it breaks off."""
 
@@ -201,11 +212,13 @@ class StringReader:
         self.limit = limit  # nothing at this place or behind it is looked at
         self.budget = budget
         self.places: list[tuple[Step, int]] = []
+        self.damages = 0  # repairs of structure, or of where a string ends
         self._noted: set[Step] = set()  # the repairs, once there are too many places
         self.mixed = False  # strings are opened with one kind of double mark and closed with another
 
     def note(self, step: Step, at: int) -> None:
         """Keep a repair and its place; beyond 1,000 places, only the first place of each further repair."""
+        self.damages += step in _DAMAGES
         if len(self.places) >= MAX_PLACES:
             self._noted = self._noted or {step for step, _ in self.places}
             if step in self._noted:
@@ -381,6 +394,8 @@ class StringReader:
             elif self._is_closing_mark(at + 1, slot):
                 if self.behind_blanks(at + 1) >= self.limit:
                     return _StringEnd(-1, self.limit)  # which of the marks closed it is unknown
+                if self._has_gap(begin, first, at):
+                    break
                 self.note(Step.UNESCAPED_QUOTES, first)
                 return _StringEnd(at, at + 1)
             elif self._unclosed_end(begin, at, slot) is not None:
@@ -395,6 +410,15 @@ class StringReader:
                 return _StringEnd(-1, self.limit)
         self.budget.steps -= 2 * passed
         return _StringEnd(first, first + 1)
+
+    def _has_gap(self, begin: int, first: int, at: int) -> bool:
+        """Whether a string cannot go on behind its first inner mark, as structure follows with dots or a break in it."""
+        if self.text[begin:first].rstrip().endswith(("...", "…")):
+            return True
+        if self.match(_GAP_BEHIND, first + 1) is None:
+            return False
+        inner = self.text[first:at]
+        return DAMAGE.search(inner) is not None or inner.count("[") != inner.count("]")
 
     def _end_at_first_mark(self, begin: int, at: int, slot: Slot) -> _StringEnd | None:
         """Where the string ends if its first inner mark closes it, or shows that its closing mark is missing."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from goldgate.response.parsed import Step
+from goldgate.response.parsed import AnswerForm, Step
+from goldgate.response.repeated_keys import join_pairs, put_parts
 from goldgate.response.strings import DOUBLE_QUOTES, KEY_AHEAD, QUOTES, StepBudget, StringReader, lazy_pattern
 
 BRACKETS = "[{｛［【"
@@ -67,21 +68,33 @@ _LISTS_OF_OBJECTS = ("events", "event_list", "arguments")  # words in them are r
 class OpenContainer:
     """A container whose closing bracket has not come yet."""
 
-    __slots__ = ("key", "last", "quoted", "value")
+    __slots__ = ("broken", "damages", "key", "last", "parts", "quoted", "sealed", "value")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, damages: int) -> None:
         self.value = value  # a list or a dict
+        self.damages = damages  # how many there were in the text before
+        self.broken = False  # text was left out in it: what follows may belong elsewhere, and is not taken
+        self.parts: list[dict[str, Any]] = []  # for a dict: what stands before a key that came again
         self.key: str | None = None  # for a dict: the key whose value is being read
         self.last: str | None = None  # for a dict: the key whose value was read last
+        self.sealed = 0  # for a list: how many items stand before text that was left out
         self.quoted = False  # for a list: whether an item of it was in quotation marks
 
-    def put(self, item: Any) -> None:
-        """Add an item, or the value of the key that is due one."""
+    def put(self, item: Any, *, belongs: bool = True) -> None:
+        """Add an item, or the value of the key that is due one, unless it may not belong here."""
         if isinstance(self.value, list):
-            self.value.append(item)
+            if belongs:
+                put_parts(self.value, item)
         elif self.key is not None:
-            self.value[self.key] = item
-            self.key, self.last = None, self.key
+            if belongs:
+                self.value[self.key], self.last = item, self.key
+            self.key = None
+
+    def whole_value(self, form: AnswerForm, *, cut: bool = False) -> Any:
+        """The value with its repeated keys joined; `cut`: it breaks off."""
+        if not self.parts:
+            return self.value
+        return join_pairs([pair for part in (*self.parts, self.value) for pair in part.items()], form, cut=cut)
 
     @property
     def last_value(self) -> Any:
@@ -150,6 +163,8 @@ class Cursor(StringReader):
         if len(self.stack) != 1:
             return len(self.stack) > 1
         outermost = self.stack[0]
+        if outermost.parts:
+            return True
         if isinstance(outermost.value, dict):
             return bool(outermost.value) or outermost.key is not None
         return bool(outermost.value) and isinstance(outermost.value[-1], (dict, list))

@@ -90,7 +90,7 @@ MENDED = [
     pytest.param(with_value('"甲公司" (sic)'), read("甲公司"), {"skipped_text"}, id="words-after-a-value"),
     pytest.param(
         '{"event_type": "x", "arguments": [1], "event_type": "质押", "arguments": [],}',
-        NOTHING,
+        [{"event_type": "x", "arguments": [1]}, NOTHING],
         {"repeated_keys", "trailing_comma"},
         id="keys-again",
     ),

@@ -77,6 +77,15 @@ class Form:
         """The keys under which an event may have its type."""
         return self.names.event_type
 
+    @property
+    def part_starts(self) -> frozenset[str]:
+        """The keys of an event's type and of an argument's role."""
+        return frozenset(self.names.event_type + self.names.role)
+
+    def joins_values(self, key: str) -> bool:
+        """Whether a key is a role, or the key of its value."""
+        return key not in self.keys or key in self.names.argument
+
     def flattens(self) -> bool:
         """A list of lists of events is one list of events."""
         return True
