@@ -37,6 +37,7 @@ SEEDS = ("s/seed-1", "s/seed-2", "s/seed-10")
         (("New=a", "b"), {"New": ("a",), "b": ("b",)}),
         (("odd=name", "b"), {"odd=name": ("odd=name",), "b": ("b",)}),
         (("x/run", "y/run"), {"x/run": ("x/run",), "y/run": ("y/run",)}),
+        (("a", "a"), {"a": ("a",), "a (2)": ("a",)}),
         (("a", "s"), {"a": ("a",), "s": SEEDS}),
         (("a", "B=s"), {"a": ("a",), "B": SEEDS}),
         (("a", "B=s/seed-1,s/seed-2"), {"a": ("a",), "B": ("s/seed-1", "s/seed-2")}),
@@ -55,7 +56,6 @@ def test_systems_as_they_are_written(root: Path, given: tuple[str, ...], systems
     [
         (("a",), "compare.one_system", "two systems"),
         (("X=a", "X=b"), "compare.names", "the same name"),
-        (("a", "a"), "compare.names", "the same name"),
         (("a", "=b"), "compare.bad_name", "needs a name"),
         (("a", "B=none-*"), "compare.no_match", "nothing fits"),
     ],

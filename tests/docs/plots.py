@@ -25,9 +25,9 @@ PLOTS = {
     "plot-types.svg": ("types", ("model-b",)),
     "plot-errors.svg": ("errors", ("model-b",)),
     "plot-confusions.svg": ("confused-event-types", ("model-b",)),
-    "plot-systems.svg": ("systems", ("model-a", "model-b", "mixed@*")),
-    "plot-differences.svg": ("differences", ("model-a", "model-b", "mixed@*")),
-    "plot-runs.svg": ("runs", ("mixed@*",)),
+    "plot-systems.svg": ("systems", ("model-a", "model-b", "mixed")),
+    "plot-differences.svg": ("differences", ("model-a", "model-b", "mixed")),
+    "plot-runs.svg": ("runs", ("mixed",)),
     "plot-agent.svg": ("gates", ("agent",)),
 }
 
@@ -44,7 +44,7 @@ def _all_plots() -> dict[str, str]:
         for model in ("model-a", "model-b"):
             _store(root / model, EXAMPLES / f"{model}.jsonl")
         for seed in SEEDS:
-            _store(root / f"mixed@{seed}", _mixed(root, seed))
+            _store(root / "mixed" / f"seed-{seed}", _mixed(root, seed))
         golden, outputs = ROOT / "eval" / "golden_queries.json", ROOT / "examples" / "research" / "failing"
         _write(root / "agent", evaluate_outputs(golden, outputs))
         drawn = {}
@@ -55,7 +55,7 @@ def _all_plots() -> dict[str, str]:
 
 
 def _store(folder: Path, predictions: Path) -> None:
-    folder.mkdir()
+    folder.mkdir(parents=True)
     with open(folder / "samples.jsonl", "wb") as records:
         _write(folder, evaluate_files(GOLD, predictions, SCHEMA, PROTOCOL, records=records))
 

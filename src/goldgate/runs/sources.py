@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -59,17 +60,10 @@ def find_systems(arguments: Sequence[str], *, alone: bool = False) -> list[Syste
             if len(arguments) == 1
             else "several runs of one system are compared with another: B=out/b-1,out/b-2",
         )
-    names = [_name_of_paths(paths) if name is None else name for name, paths in systems]
-    names = [  # those that occur twice get their parent folder before them
-        f"{_stem(os.path.dirname(os.path.abspath(paths[0])))}/{name}" if own is None and names.count(name) > 1 else name
-        for name, (own, paths) in zip(names, systems, strict=True)
+    return [
+        SystemSource(escape_surrogates(name), tuple(paths))
+        for name, (_, paths) in zip(_distinct_names(systems), systems, strict=True)
     ]
-    for name in names:
-        if names.count(name) > 1:
-            message, advice = "two systems have the same name", "give them different names: NAME=PATH"
-            raise ConfigError("compare.names", message, found=name, advice=advice)
-    sources = zip(names, systems, strict=True)
-    return [SystemSource(escape_surrogates(name), tuple(paths)) for name, (_, paths) in sources]
 
 
 def require_results(sources: Iterable[SystemSource]) -> None:
@@ -168,6 +162,25 @@ def _name_of_paths(paths: Sequence[str]) -> str:
     if len(paths) == 1:
         return _stem(paths[0])
     return _stem(os.path.dirname(os.path.normpath(paths[0])) or ".")
+
+
+def _distinct_names(systems: Sequence[tuple[str | None, list[str]]]) -> list[str]:
+    """Names that occur twice get their parent folder before them, or else a number behind them; given ones are kept."""
+    names = [own or _name_of_paths(paths) for own, paths in systems]
+    longer = [
+        f"{_stem(os.path.dirname(os.path.abspath(paths[0])))}/{name}" if own is None and names.count(name) > 1 else name
+        for name, (own, paths) in zip(names, systems, strict=True)
+    ]
+    if len({*longer}) == len(longer):
+        return longer
+    seen: Counter[str] = Counter()
+    for at, (name, (own, _)) in enumerate(zip(names, systems, strict=True)):
+        seen[name] += 1
+        if seen[name] > 1 and own is not None:
+            message, advice = "two systems have the same name", "give them different names"
+            raise ConfigError("compare.names", message, found=name, advice=advice)
+        names[at] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return names
 
 
 RUN_FILE = "run.json"

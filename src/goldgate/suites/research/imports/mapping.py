@@ -262,8 +262,8 @@ def last_answer_json(value: Any) -> Any:
     """The object or list that the last answer is, as JSON, fenced or not; None where it is other text."""
     answer = (last_answer(value) or "").strip()
     fenced = _FENCED.match(answer)
-    found = decode_nested(fenced[1] if fenced else answer)
-    return None if isinstance(found, str) else found
+    nested = decode_nested(fenced[1] if fenced else answer)
+    return None if isinstance(nested, str) else nested
 
 
 def _messages(value: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -325,9 +325,9 @@ def first_match(trace: Trace, rules: Sequence[Rule], fits: Callable[[Any], bool]
 def _rule_match(trace: Trace, rule: Rule, fits: Callable[[Any], bool]) -> RuleMatch | None:
     spans = [span for span in trace.spans if matches(span.fields, rule.where)]
     if rule.pick == "all":
-        found = [(value, span.id) for span in spans if (value := _rule_value(span, rule)) not in (None, [])]
-        items = [item for value, _ in found for item in (value if isinstance(value, list) else [value])]
-        return RuleMatch(items, found[0][1]) if found else None
+        lists = [(value, span.id) for span in spans if (value := _rule_value(span, rule)) not in (None, [])]
+        items = [item for value, _ in lists for item in (value if isinstance(value, list) else [value])]
+        return RuleMatch(items, lists[0][1]) if lists else None
     if rule.pick == "last":
         spans = spans[-1:]
     elif rule.pick == "outermost":
