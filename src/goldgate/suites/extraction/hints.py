@@ -26,7 +26,7 @@ from goldgate.suites.extraction.events import Events, event_list
 from goldgate.suites.extraction.events.answer_form import EVENTS_KEYS, Form, form_of, is_plain_value
 from goldgate.suites.extraction.records import Facts
 from goldgate.suites.extraction.settings import KeySettings, ResponseSettings
-from goldgate.suites.extraction.unread_forms import UNREAD_FORMS, GoldNames, text_forms
+from goldgate.suites.extraction.unread_forms import UNREAD_FORMS, GoldNames
 
 if TYPE_CHECKING:
     from goldgate.suites.extraction.contracts import Hint
@@ -76,7 +76,8 @@ def answer_hints(facts: Facts, form: Form) -> set[str]:
         if predicted.violations and not view.hints:
             is_unread = not predicted.units and (parsed.status == Status.ERROR or not view.has_objects)
             view.texts += [response.replace(parsed.thought or "\n", "\n")] * is_unread
-            view.read_texts()
+            for form_of_text in view.names.forms_of("\n".join(view.texts)) if view.texts else ():
+                view.add_unread(form_of_text)
         hints |= view.hints.union(sorted(view.spellings)[:_MAX_PER_ANSWER])
     return hints
 
@@ -119,7 +120,7 @@ class _AnswerView:
             key = self.form.events_key(value) or next(others, None)
             self._add_key("events", key)
             if key is None and any(map(self._holds_events, islice(value.values(), _MOST))):
-                self._add_unread("nested")
+                self.add_unread("nested")
             value = [value] if key is None else value[key]
         items = value[:_MOST] if isinstance(value, list) else []
         for event in (*items, items):
@@ -127,13 +128,8 @@ class _AnswerView:
                 self.has_objects = True
                 self._read_event(event, is_only=key is None and len(value) == 1)
             elif isinstance(event, list) and self.names.is_tuple([part for part in event if isinstance(part, str)]):
-                self._add_unread("triples")
+                self.add_unread("triples")
         self.texts += [item for item in items if isinstance(item, str)]
-
-    def read_texts(self) -> None:
-        """Look for forms that are not JSON."""
-        for form in text_forms("\n".join(self.texts), self.names) if self.texts else ():
-            self._add_unread(form)
 
     def compare_spelling(self, kind: str, name: str, names: Mapping[str, str]) -> None:
         """Add a hint where gold has a name in another spelling."""
@@ -156,30 +152,30 @@ class _AnswerView:
             elif any(map(self._is_role, roles)):
                 self._read_mapping("inline", roles, is_declared=self.form.inline)
             elif any(map(self._is_value, map(roles.get, _PART_KEYS))):
-                self._add_unread("other_roles")
+                self.add_unread("other_roles")
         elif is_only and all(map(is_plain_value, parts.values())) and any(map(self._is_role, parts)):
             self._read_mapping("flat", parts, is_declared=self.form.flat)
         elif any(
             self._is_type(name) and (isinstance(part, list | dict) or self._is_value(part))
             for name, part in parts.items()
         ):
-            self._add_unread("by_type")
+            self.add_unread("by_type")
         elif any(map(self._is_value, map(roles.get, _PART_KEYS))):
-            self._add_unread("other_roles")
+            self.add_unread("other_roles")
 
     def _read_arguments(self, arguments: Any) -> None:
         if isinstance(arguments, dict):
             if arguments and all(map(is_plain_value, arguments.values())):
                 self._read_mapping("mapping", arguments, is_declared=self.form.mapping)
             elif any(map(self._is_role, islice(arguments, _MOST))):
-                self._add_unread("by_role")
+                self.add_unread("by_role")
             return
         for argument in arguments[:_MOST] if isinstance(arguments, list) and not self.form.mapping else ():
             if isinstance(argument, dict):
                 key = self._key_of(argument, "role", self._is_role)
                 if key is None:  # {"buyer": "Zeta"}: no key for the value would read it
                     if any(map(self._is_role, islice(argument, _MOST))):
-                        self._add_unread("by_role")
+                        self.add_unread("by_role")
                     continue
                 rest = {name: value for name, value in argument.items() if name != key}
                 value_key = self._key_of(rest, "argument", self._is_value, lambda v: isinstance(v, str))
@@ -205,7 +201,7 @@ class _AnswerView:
             if folded in _NULL_WORDS and folded not in self.form.null_words and folded not in self.values:
                 self.hints |= {"hint.null_words", f"hint.null_words.{_NULL_WORDS[folded]}"}
 
-    def _add_unread(self, form: str) -> None:
+    def add_unread(self, form: str) -> None:
         self.hints.add(f"hint.unread.{form}")
 
     def _add_key(self, name: str, key: str | None) -> None:

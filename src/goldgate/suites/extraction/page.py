@@ -115,8 +115,9 @@ def _scores(report: ExtractionReport) -> Table:
 def _merged(report: ExtractionReport) -> tuple[Paragraph, ...]:
     """How many gold arguments count once with another; older reports do not say."""
     merged = report["reading"].get("gold", {}).get("merged", 0)
-    verb = "argument repeats" if merged == 1 else "arguments repeat"
-    note = f"{merged} gold {verb} the type, role and value of another in the same record: equal ones count once."
+    note = (
+        f"{count_text(merged, 'gold argument')} with the type, role and value of another in the record: counted once."
+    )
     return (Paragraph(note),) if merged else ()
 
 
