@@ -121,7 +121,8 @@ class _AnswerView:
             self._add_key("events", key)
             if key is None and any(map(self._holds_events, islice(value.values(), _MOST))):
                 self.add_unread("nested")
-            value = [value] if key is None else value[key]
+            rows = (part for part in value.values() if isinstance(part, list) and part and isinstance(part[0], list))
+            value = next(rows, [value]) if key is None else value[key]
         items = value[:_MOST] if isinstance(value, list) else []
         for event in (*items, items):
             if isinstance(event, dict):
