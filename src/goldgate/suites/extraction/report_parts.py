@@ -315,8 +315,8 @@ def _copies(report: ExtractionReport) -> Iterator[RemarkValue]:
         unit = "documents" if rate["interval"] is None else f"{rate['interval']['unit']}s".replace("sample", "document")
         of = f" of {units} {unit} that were sampled" if texts["is_sample"] else f" {unit}"
         message = (
-            f"{repeated} {what} appear more than once and make up {copies}{of}: copies make confidence intervals too "
-            "narrow; give copies the same group in the gold"
+            f"{what} that appear more than once: {repeated}, in {copies}{of}; copies make confidence intervals too "
+            "narrow: give them the same group in the gold"
         )
         yield remark("repeated_texts", message, texts=repeated, units=copies)
 
