@@ -163,9 +163,9 @@ def test_gold_arguments_that_repeat_another_are_counted_and_told() -> None:
     golds = [gold(TWICE), gold(event("T", ("r", ["a", "b", "a", "A"])), identity="2"), gold(GOOD, identity="3")]
     evaluation = judge(golds, [])
     assert evaluation.report["reading"]["gold"]["merged"] == 3  # "X ", and "a" twice more
-    note = "3 gold arguments with the type, role and value of another in the record: counted once."
+    note = "Not counted twice: 3 gold arguments with the same type, role and value as another in the record."
     assert note in " ".join(goldgate.render(evaluation).split())
-    assert "counted once" not in goldgate.render(judge(golds[2:], []))
+    assert "counted twice" not in goldgate.render(judge(golds[2:], []))
 
 
 @cases(

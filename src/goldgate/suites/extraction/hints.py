@@ -25,7 +25,7 @@ from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import Events, event_list
 from goldgate.suites.extraction.events.answer_form import EVENTS_KEYS, Form, form_of, is_plain_value
 from goldgate.suites.extraction.records import Facts
-from goldgate.suites.extraction.settings import KeySettings, ResponseSettings
+from goldgate.suites.extraction.settings import SIDE_BY_SIDE, KeySettings, ResponseSettings
 from goldgate.suites.extraction.unread_forms import UNREAD_FORMS, GoldNames
 
 if TYPE_CHECKING:
@@ -251,11 +251,8 @@ class HintCounts(TotalsOnly[Facts]):
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
         names, gold = answer_hints(facts, self.form), facts.sample.gold
-        merged = 0
-        for columns in gold.events.columns:
-            merged += len(columns[3])
-        for pairs in gold.events.units.values():
-            merged -= len(pairs)
+        merged = sum([len(columns[3]) for columns in gold.events.columns])
+        merged -= sum([len(pairs) for pairs in gold.events.units.values()])
         if not (names or gold.shapes or merged):
             return NO_TOTALS
         return {**count_names([*names, *[f"gold_shape.{shape}" for shape in gold.shapes]]), "gold_merged": merged}
@@ -282,13 +279,7 @@ class CountedHint(NamedTuple):
 
     def as_json(self) -> Hint:
         setting = as_yaml(f"metrics.response.{self.place}", _yaml(self.value)) if self.place else None
-        return {
-            "answers": self.answers,
-            "of": self.of,
-            "have": self.have,
-            "setting": setting,
-            "advice": self.advice,
-        }
+        return {"answers": self.answers, "of": self.of, "have": self.have, "setting": setting, "advice": self.advice}
 
 
 def counted_hints(tally: Tally, settings: ResponseSettings, *, is_zero: bool = False) -> list[CountedHint]:
@@ -324,7 +315,7 @@ def counted_hints(tally: Tally, settings: ResponseSettings, *, is_zero: bool = F
             hints.append(CountedHint(counts[name], answers, f"the {part} “{own}” where gold has “{gold}”", kind))
         elif kind == "unread":
             hints.append(CountedHint(counts[name], answers, UNREAD_FORMS[rest[0]], kind))
-    return _without_excluded(hints, _declared(settings).keys())
+    return _without_excluded(hints, _declared(settings).keys(), form)
 
 
 def _enough(name: str, answers: int) -> Fraction:
@@ -334,17 +325,21 @@ def _enough(name: str, answers: int) -> Fraction:
     return HINT_SHARE * answers
 
 
-def _without_excluded(hints: list[CountedHint], declared: Collection[str]) -> list[CountedHint]:
+def _without_excluded(hints: list[CountedHint], declared: Collection[str], form: Form) -> list[CountedHint]:
     """The hints, without a setting where another hint's, or one that is declared, excludes it."""
     chosen: set[str] = set()
-    excluded = set()
+    excluded: list[CountedHint] = []
+    keys = {f"keys.{name}": [*getattr(form.names, name)] for name in KeySettings.__slots__}
     for hint in _settable(hints):
         others = chosen if 2 * hint.answers > hint.of else chosen.union(declared)
-        if any(_exclude(hint.kind, kind) for kind in others):
-            excluded.add(hint.kind)
+        besides = next((names for names in SIDE_BY_SIDE if hint.kind.removeprefix("keys.") in names), ())
+        taken = {key for name in besides if f"keys.{name}" != hint.kind for key in keys[f"keys.{name}"]}
+        if any(_exclude(hint.kind, kind) for kind in others) or not taken.isdisjoint(hint.value):
+            excluded.append(hint)
         else:
             chosen.add(hint.kind)
-    return [hint._replace(place="") if hint.kind in excluded else hint for hint in hints]
+            keys.setdefault(hint.kind, []).extend(hint.value)
+    return [hint._replace(place="") if hint in excluded else hint for hint in hints]
 
 
 def _settable(hints: Iterable[CountedHint]) -> list[CountedHint]:
