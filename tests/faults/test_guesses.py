@@ -17,8 +17,10 @@ from goldgate.cli.main import goldgate
 from goldgate.cli.prepare import check_command
 from goldgate.cli.read import read_command
 from goldgate.cli.suite_command import suite_command
-from goldgate.errors import InputError
+from goldgate.errors import InputError, Place
 from goldgate.files import reading
+from goldgate.readers.guess import bad_id_error, no_answer_error
+from goldgate.readers.layouts.layout import id_at
 from goldgate.suites.extraction.api import evaluate
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -147,6 +149,70 @@ def test_response_under_another_name_is_named(files: Path) -> None:
         "predictions.no_answer",
         "is output what the model wrote? then --response-field output",
     )
+
+
+@pytest.mark.parametrize(
+    ("record", "path"),
+    [
+        ({"model_prediction": "[]"}, "model_prediction"),
+        ({"text": "Ann sued.", "model_prediction": "[]"}, "model_prediction"),
+        ({"text": "Ann sued.", "llmOutput": "none"}, "llmOutput"),
+        ({"prompt": "Ann sued.", "gpt-4o": "[]"}, "gpt-4o"),
+        ({"input": "Ann sued.", "output": "[]", "prediction": "[]"}, "prediction"),
+        ({"input": "Ann sued.", "output": "[]", "model_prediction": "[]"}, "model_prediction"),
+        ({"model": "m-1", "model_name": "m", "raw": "[]"}, "raw"),
+        ({"gold_answer": "[]", "generated": "[]"}, "generated"),
+        ({"sentence": "Ann sued.", "extracted": "```json\n[]\n```"}, "extracted"),
+        ({"text": "[]", "tokens_used": 3}, "text"),
+        ({"predicted_events": [{"event_type": "Sue", "arguments": []}]}, "predicted_events"),
+        ({"model_reply": {"content": "[]"}}, "model_reply.content"),
+        ({"sentence": "Ann sued.", "label": "[]", "gold": "[]"}, None),
+    ],
+)
+def test_the_option_for_answers_under_another_key_reads_them(files: Path, record: Any, path: str | None) -> None:
+    error = no_answer_error({"id": "a", **record})
+    if path is None:
+        assert error.advice is None
+        return
+    assert error.advice == f"is {path} what the model wrote? then --response-field {path}"
+    Path("other.jsonl").write_text(json.dumps({"id": "a", **record}) + "\n", encoding="utf-8")
+    refusal = " ".join(CliRunner().invoke(read_command, ["other.jsonl"]).output.split())
+    assert f"--response-field {path} code" in refusal  # and nothing about --as text
+    assert CliRunner().invoke(read_command, ["other.jsonl", "--response-field", path]).exit_code <= 1
+
+
+@pytest.mark.parametrize(
+    ("record", "advice"),
+    [
+        (
+            {"ids": ["a"], "text": "Ann sued.", "labels": [["Ann", "PER"]]},
+            "is ids.0 the id? then --id-field ids.0, or rename it (goldgate convert --id-field ids.0 writes it as id); "
+            "goldgate reads no labels: write what is in them as events (docs/files.md, Gold)",
+        ),
+        (
+            {"meta": {"doc_id": 7}, "text": "Ann sued.", "events": []},
+            "is meta.doc_id the id? then --id-field meta.doc_id, or rename it "
+            "(goldgate convert --id-field meta.doc_id writes it as id)",
+        ),
+        (
+            {"text": "Ann sued.", "relations": []},
+            "goldgate reads no relations: write what is in them as events (docs/files.md, Gold)",
+        ),
+        ({"ids": ["a", "b"], "text": "Ann sued."}, None),
+        ({"text": "Ann sued."}, None),
+    ],
+)
+def test_gold_without_an_id_says_where_it_may_be_and_what_its_labels_are(record: Any, advice: str | None) -> None:
+    error = bad_id_error(record, "gold", Place("gold.jsonl", 1, "id"))
+    assert error.advice == advice
+    if advice is not None and "--id-field" in advice:
+        path = advice.split("--id-field ")[1].split(",")[0]
+        assert id_at(record, path) in ("a", "7")
+    if "events" not in record:
+        assert (
+            error.expected
+            == "a string that is not empty, or an integer; or a published format (goldgate convert --help)"
+        )
 
 
 def test_chat_messages_without_an_answer_are_named(files: Path) -> None:

@@ -75,7 +75,7 @@ def read_command(
     if not isinstance(outcome, GoldgateError):
         context.exit(outcome)
     if many and kind is None and outcome.code in _NOT_RECORDS:
-        outcome.advice = "; ".join(filter(None, (outcome.advice, "if the file is one response, add --as text")))
+        outcome.advice = outcome.advice or "if the file is one response, add --as text"
     if not (many and format == "json"):
         context.exit(print_failure(Job("read", {}, format=format, annotate=False), outcome))
     show_error(outcome)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from goldgate.errors import InputError, Place, describe_value
-from goldgate.readers.dialects import all_dialects, nearest_dialect_advice
+from goldgate.readers.dialects import nearest_dialect_advice
 
 MAX_LISTED_KEYS = 8
 EXPECTED_ID = "a string that is not empty, or an integer"
@@ -89,8 +89,7 @@ def bad_id_error(record: object, kind: str, place: Place) -> InputError:
         )
     else:
         if kind == "gold" and not {"events", "value"} & record.keys():  # with them, our own form is meant
-            names = ", ".join(dialect.name for dialect in all_dialects())
-            error.expected = f"{EXPECTED_ID}; or a record of a published format: {names}"
+            error.expected = f"{EXPECTED_ID}; or a published format (goldgate convert --help)"
         error.found, error.advice = f"no id; {describe_keys(record)}", _missing_id_advice(record, kind)
     return error
 
@@ -106,11 +105,34 @@ def _missing_id_advice(record: Mapping[str, Any], kind: str) -> str | None:
         return advice
     if "event_type" in record:
         return 'these are events: write {"id": …, "events": […]} for each document'
+    key = _likely_id_path(record)
+    labels = next((name for name in _LABEL_NAMES if isinstance(record.get(name), list | dict)), None)
+    advice = None
+    if key is not None:
+        convert = f" (goldgate convert --id-field {key} writes it as id)" if kind == "gold" else ""
+        advice = f"is {key} the id? then --id-field {key}, or rename it{convert}"
+    if kind == "gold" and labels is not None and not {"events", "event_list"} & record.keys():
+        parts = (advice, f"goldgate reads no {labels}: write what is in them as events (docs/files.md, Gold)")
+        return "; ".join(filter(None, parts))
+    return advice or _map_advice(record, kind)
+
+
+# What people call the labels of a text that are not events in a form that is read.
+_LABEL_NAMES = "labels entities relations triples spans annotations ner tags ner_tags triple_list spo_list".split()
+
+
+def _likely_id_path(record: Mapping[str, Any]) -> str | None:
+    """The path of what seems to be a record's id: under a likely key, alone in a list there, or in an object."""
     key = likely_id_key(record)
-    if key is None:
-        return _map_advice(record, kind)
-    convert = f" (goldgate convert --id-field {key} writes it as id)" if kind == "gold" else ""
-    return f"is {key} the id? then --id-field {key}, or rename it{convert}"
+    if key is not None:
+        return key
+    for name, value in record.items():
+        if isinstance(value, list) and len(value) == 1 and likely_id_key({name.removesuffix("s"): 0}) is not None:
+            return f"{name}.0" if type(value[0]) in (str, int) else None
+        inner = likely_id_key(value) if isinstance(value, Mapping) else None
+        if inner is not None and type(value[inner]) in (str, int):
+            return f"{name}.{inner}"
+    return None
 
 
 # What a value becomes in jq, where the keys of an object are ids.
@@ -165,24 +187,36 @@ def no_answer_error(record: Mapping[str, Any], decoded: str = '"events" (a list)
     )
 
 
-# What other programs call the text that a model wrote; the likeliest first.
-RESPONSE_NAMES = (
-    "output completion prediction generated_text generation model_output model_response raw_response answer "
-    "pred predicted result text content message responses outputs completions predictions generations conversations "
-    "conversation turns chat body predict"
+# What other programs call the text that a model wrote; the likeliest first, and last what may be the source text.
+_SURE_NAMES = (
+    "prediction predict pred predicted completion generated_text generation model_output model_response raw_response"
 ).split()
+RESPONSE_NAMES = (
+    *_SURE_NAMES,
+    *"output answer result responses outputs completions predictions generations conversations conversation".split(),
+    *"turns chat body message content text".split(),
+)
+# Words in keys such as model_prediction, llmOutput or gpt-4o; and in keys of what the model was given, or should say.
+_RESPONSE_WORDS = {*RESPONSE_NAMES, *"generated response reply model llm gpt assistant raw results".split()}
+_OTHER_WORDS = set(
+    "gold golden target reference references expected truth label labels prompt input question instruction source id "
+    "ids time date name version tokens count score error type".split()
+)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _INNER = ("content", "value", "text", "message", "output", "response")
 
 
 def _response_field_advice(record: Mapping[str, Any]) -> str | None:
     """Advice that names the path of the text that a model seems to have written."""
-    name = next((name for name in RESPONSE_NAMES if record.get(name) is not None), None)
+    others = [str(key) for key, value in record.items() if _may_be_response(str(key), value)]
+    names = (*_SURE_NAMES, *others, *RESPONSE_NAMES)
+    name = next((name for name in names if record.get(name) is not None), None)
     if name is None:
         return None
     path, value = name, record[name]
     for _ in range(3):
         inner: Any = None
-        if isinstance(value, list) and value:
+        if isinstance(value, list) and value and not (isinstance(value[0], Mapping) and "event_type" in value[0]):
             inner = -1 if isinstance(value[-1], Mapping) and ({"role", "from"} & value[-1].keys()) else 0
         elif isinstance(value, Mapping):
             inner = next((key for key in _INNER if key in value), None)
@@ -190,6 +224,16 @@ def _response_field_advice(record: Mapping[str, Any]) -> str | None:
             break
         path, value = f"{path}.{inner}", value[inner]
     return f"is {path} what the model wrote? then --response-field {path}"
+
+
+def _may_be_response(key: str, value: Any) -> bool:
+    """Whether a key of another name seems to have what a model wrote: by its words, or by JSON in its text."""
+    if key in (*RESPONSE_NAMES, "model"):
+        return False
+    words = {word.lower() for word in _WORD.findall(key)}
+    if words & _OTHER_WORDS or not isinstance(value, str | list | dict):
+        return False
+    return bool(words & _RESPONSE_WORDS) or (isinstance(value, str) and value.lstrip()[:1] in ("[", "{", "`"))
 
 
 _ENDPOINT_ID = re.compile(r"(?:chatcmpl|cmpl|resp|gen|msg)[-_]\w+")

@@ -10,7 +10,8 @@ import yaml
 import goldgate
 from goldgate import Evaluation
 from goldgate.core.tally import total
-from goldgate.suites.extraction.hints import BEGINNINGS, HINT_SHARE, NULL_WORDS, counted_hints
+from goldgate.suites.extraction.hints import BEGINNINGS, CONVERT, HINT_SHARE, NULL_WORDS, counted_hints
+from goldgate.suites.extraction.unread_forms import UNREAD_FORMS
 from tests.cases import cases
 from tests.unit.helpers import event, gold
 
@@ -20,13 +21,17 @@ MAPPING = [{"event_type": "Sue", "arguments": {"plaintiff": "Ann", "date": "N/A"
 OTHER = [{"type": "Sue", "args": [{"name": "plaintiff", "text": "Ann"}]}]
 
 
+def as_response(answer: Any) -> str:
+    return answer if isinstance(answer, str) else json.dumps(answer)
+
+
 def evaluate(answers: list[Any], response: Any = None, record: Any = None) -> Evaluation:
     """One gold event, and these answers to it; a list under `events` is a structured prediction."""
     protocol = {"metrics": {"response": response or {}, "schema": {"mode": "syntax_only"}}}
     golds = [(record or gold(SUE)) | {"id": str(number)} for number in range(len(answers))]
     predictions = [
         {"id": str(number)}
-        | (answer if isinstance(answer, dict) and "events" in answer else {"response": json.dumps(answer)})
+        | (answer if isinstance(answer, dict) and "events" in answer else {"response": as_response(answer)})
         for number, answer in enumerate(answers)
     ]
     return goldgate.evaluate(golds, predictions, None, protocol)
@@ -45,7 +50,6 @@ def said(evaluation: Evaluation) -> list[str]:
         ([SUE], []),
         ([], []),
         ({"event_type": "Sue", "trigger": "sued"}, []),
-        ([{"event_type": "Sue", "arguments": [{"plaintiff": "Ann"}]}], []),  # no setting reads it
         (
             FLAT,
             [
@@ -120,7 +124,7 @@ def test_a_word_that_the_gold_has_too_is_a_value() -> None:
 
 def test_hints_add_up_over_any_split_and_change_no_number() -> None:
     scorer = goldgate.load_scorer(None, {"metrics": {"schema": {"mode": "syntax_only"}}})
-    answers = [FLAT, MAPPING, OTHER, [SUE], [], "no idea"]
+    answers = [FLAT, MAPPING, OTHER, [SUE], [["Ann", "Sue", "May"]], {"results": [SUE]}]
     tallies = [scorer.score(json.dumps(answer), gold(SUE)).tally for answer in answers]
     whole = counted_hints(total(tallies), scorer.settings.response)
     assert whole == counted_hints(total([total(tallies[3:]), total(reversed(tallies[:3]))]), scorer.settings.response)
@@ -250,3 +254,145 @@ def test_gold_in_another_form_given_as_predictions_gets_its_hint() -> None:
     schema = {"event_types": {"Sue": {"roles": ["plaintiff"]}}}
     report = goldgate.evaluate([flat], [flat], schema).report
     assert report["hints_setting"] == "metrics: {response: {flat: true}}"
+
+
+# --- forms that no setting reads
+
+UNREAD: dict[str, tuple[str, ...]] = {
+    "calls": (
+        'result = [Sue(plaintiff="Ann", date=["May", "June"])]',
+        "[sue(who='Bob')]",
+        'Lawsuit(span="Ann")',
+        "[\"Sue(plaintiff='Ann')\"]",
+        "<think>Which?</think>\nSue()",
+    ),
+    "lines": (
+        "Event type: Sue\nplaintiff: Ann\ndate: May",
+        "Here it is.\n\n1. **Plaintiff**: Bob",
+        "plaintiff：Ann",
+        "- event_type: Sue\n  arguments:\n    - role: plaintiff\n      argument: Ann",
+        '[{"event_type": "Sue", "arguments": ["plaintiff: Ann"]}]',
+    ),
+    "tags": (
+        "<plaintiff>Ann</plaintiff> sued in <date>May</date>.",
+        '<event id="1" type="Sue">…',
+        "@@Ann## sued.",
+        "[Ann](plaintiff) sued.",
+        "{Ann|plaintiff} sued.",
+    ),
+    "tables": (
+        "| event | plaintiff | when |\n|---|---|---|\n| Sue | Ann | May |",
+        "| plaintiff | date |\n|---|---|\n| Bob | July |",
+        "Sue\tplaintiff\tAnn",
+        "type,role,value\nSue,plaintiff,Ann",
+    ),
+    "triples": (
+        '[["Ann", "Sue", "May"]]',
+        '["Ann", "Sue", "May"]',
+        '{"triples": [["Ann", "Sue", "May"]]}',
+        "(Ann; plaintiff; Sue)",
+        "<Ann, sue, May>",
+    ),
+    "by_type": ('{"Sue": {"plaintiff": "Ann"}}', '[{"Sue": ["Ann"]}]', '{"sue": "Ann"}'),
+    "by_role": (
+        '[{"event_type": "Sue", "arguments": [{"plaintiff": "Ann"}]}]',
+        '[{"event_type": "Sue", "arguments": {"plaintiff": {"text": "Ann"}}}]',
+    ),
+    "other_roles": (
+        '[{"event_type": "Sue", "head": "Ann", "tail": "May"}]',
+        '[{"text": "Ann", "label": "PER"}]',
+        '{"subject": "Ann", "predicate": "accuses", "object": "Bob"}',
+    ),
+    "nested": ('{"result": {"events": []}}', '{"output": {"list": [{"event_type": "Sue"}]}}'),
+}
+
+
+@cases(("form", "answer"), [(form, answer) for form, answers in UNREAD.items() for answer in answers])
+def test_a_form_that_no_setting_reads_is_named_with_the_way_out(form: str, answer: str) -> None:
+    report = evaluate([answer], record=RECORD).report
+    expected = {"answers": 1, "of": 1, "have": UNREAD_FORMS[form], "setting": None, "advice": CONVERT}
+    assert (report["hints"], report["hints_setting"]) == ([expected], None)
+    zero = next(each["message"] for each in report["stands_out"] if each["code"] in ("zero", "unread_form"))
+    assert zero.endswith(f"{UNREAD_FORMS[form]}; {CONVERT}")
+    if answer[0] == "[" and "(" not in answer and "](" not in answer:
+        assert evaluate([{"events": json.loads(answer)}], record=RECORD).report["hints"] == [expected]
+
+
+def test_every_unread_form_is_tried() -> None:
+    assert UNREAD.keys() == UNREAD_FORMS.keys()
+
+
+@cases(
+    "answer",
+    [
+        "[]",
+        "result = []",
+        "<think>plaintiff: Ann</think>[]",
+        "There are no events.",
+        "def read(text):\n    return json.loads(text, strict=False)",
+        "See [1], (2003), {x|y} and <b>bold</b>: it is | not | there.",
+        '{"who": "Bob", "when": "noon"}',
+        '[["noon", "late", "Bob"]]',
+        '[{"event_type": "Steal", "arguments": []}]',
+    ],
+)
+def test_what_holds_no_name_of_gold_has_no_hint(answer: str) -> None:
+    assert said(evaluate([answer], record=RECORD)) == []
+
+
+@cases(
+    ("hits", "others", "is_named"),
+    [(3, 400, True), (2, 100, True), (2, 400, False), (1, 99, True), (1, 100, False), (1, 0, True)],
+)
+def test_a_form_that_loses_whole_answers_is_named_from_three_answers_or_one_percent_on(
+    hits: int, others: int, is_named: bool
+) -> None:
+    for answer in (UNREAD["calls"][0], {"results": [SUE]}):
+        assert bool(said(evaluate([answer] * hits + [[SUE]] * others))) is is_named
+
+
+# --- all hints are one setting to paste
+
+
+@cases(("shape", "other"), [(one, other) for one in SHAPES for other in SHAPES if one < other])
+def test_when_the_joint_setting_is_pasted_no_hint_with_a_setting_is_left(shape: str, other: str) -> None:
+    answers = [SHAPES[shape], SHAPES[other], SHAPES[shape]]
+    before = evaluate(answers, {"thought_tags": ["plan"], "null_words": ["Nil"]}, record=RECORD)
+    joint = yaml.safe_load(before.report["hints_setting"])["metrics"]["response"]
+    assert (joint["thought_tags"], joint["null_words"]) == (["plan"], ["Nil"])
+    after = evaluate(answers, joint, record=RECORD)
+    assert [hint for hint in after.report["hints"] if hint["setting"]] == []
+    assert (after["strict_recall"] or 0) >= 2 / 3  # two of three answers, at least, are read whole
+
+
+def test_the_joint_setting_has_what_all_layers_of_an_answer_need() -> None:
+    answer = '"Sue", "args": {"plaintiff": "null"}}]'  # the prompt ended in [{"event_type":
+    for text in (answer, json.dumps({"out": [{"kind": "Sue", "slots": [{"slot": "plaintiff", "filler": "none"}]}]})):
+        joint = evaluate([text], record=RECORD).report["hints_setting"]
+        after = evaluate([text], yaml.safe_load(joint)["metrics"]["response"], record=RECORD)
+        assert (said(after), after["type_f1"]) == ([], 1.0)
+
+
+def test_the_joint_setting_is_pasted_from_the_terminal() -> None:
+    answers = [SHAPES["mapping, other keys"], SHAPES["mapping"], {"results": [{"kind": "Sue", "slots": FLAT}]}]
+    evaluation = evaluate(answers, {"thought_tags": ["plan"]}, record=RECORD)
+    text = goldgate.render(evaluation).split("All of them as one setting: ")[1].split("\n\n")[0]
+    assert yaml.safe_load(text) == yaml.safe_load(evaluation.report["hints_setting"])
+
+
+def test_a_declared_form_gives_way_to_that_of_most_answers() -> None:
+    flat, mapping = SHAPES["flat events"], SHAPES["mapping"]
+    for answers, setting in (([flat, flat, mapping], "metrics: {response: {flat: true}}"), ([flat, mapping], None)):
+        report = evaluate(answers, {"arguments": "mapping"}, record=RECORD).report
+        assert report["hints_setting"] == setting
+        assert [hint["advice"] for hint in report["hints"]] == [None if setting else CONVERT]
+
+
+def test_a_key_that_says_two_things_is_set_for_that_of_more_answers() -> None:
+    as_role = [{"event_type": "Sue", "arguments": [{"name": "plaintiff", "argument": "Ann"}]}]
+    as_value = [{"event_type": "Sue", "arguments": [{"role": "plaintiff", "name": "Ann"}]}]
+    as_events = {"arguments": [event("Sue", *ROLES.items())]}  # beside an event's own arguments it would be unclear
+    report = evaluate([as_role, as_value, as_role, as_events], record=RECORD).report
+    assert report["hints_setting"] == 'metrics: {response: {keys: {role: ["role", "name"]}}}'
+    after = evaluate([as_role, as_value], yaml.safe_load(report["hints_setting"])["metrics"]["response"], record=RECORD)
+    assert after["strict_f1"] == 2 / 7  # a hit, one predicted, six in gold

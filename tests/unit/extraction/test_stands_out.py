@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import goldgate
+from goldgate.cli.prepare import check_command
+from goldgate.core import tally
 from goldgate.core.gate import Gate
+from goldgate.suites.extraction import records
 from tests.cases import cases
 
 from ..helpers import SCHEMA, Json, event, gate, gold, judge
@@ -131,13 +135,60 @@ def documents(texts: list[str], **more: str) -> list[Json]:
 def test_texts_that_stand_in_several_samples() -> None:
     copied = ["甲公司质押。", "甲公司再质押。"] * 5
     found = remarks(documents(copied), [{"id": str(number), "events": [GOOD]} for number in range(10)])
-    assert found["repeated_texts"].startswith("2 texts appear 10 times")
+    assert found["repeated_texts"] == (
+        "texts that appear more than once: 2, in 10 documents; copies make confidence intervals too narrow: "
+        "give them the same group in the gold"
+    )
+    mixed = [*copied[:5], "甲公司减持。", "甲公司增持。"]  # 3 and 2 copies, and two texts of their own
+    assert "more than once: 2, in 5 documents;" in remarks(documents(mixed), [])["repeated_texts"]
     assert "repeated_texts" not in remarks(documents(copied, group="one article"), [])
     apart = [{**record, "group": record["id"]} for record in documents(copied)]
-    assert "repeated_texts" in remarks(apart, [])
+    assert "more than once: 2, in 10 groups;" in remarks(apart, [])["repeated_texts"]
     different = [f"甲公司质押 {number}。" for number in range(18)]
     assert "repeated_texts" not in remarks(documents([*different, different[0]]), [])  # 1 of 19 is less than a tenth
     assert "repeated_texts" in remarks(documents([*different, *different[:2]]), [])  # 2 of 20
+
+
+def test_of_very_many_texts_the_counts_are_those_of_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tally, "MAX_KEPT", 8)
+    monkeypatch.setattr(records, "MAX_KEPT", 8)
+    found = remarks(documents(["甲公司质押。"] * 30), [])["repeated_texts"]
+    assert found.startswith("texts that appear more than once: 1, in 8 of 8 documents that were sampled; ")
+
+
+TWICE = event("T", ("r", "x"), ("r", "X "), ("s", "x"))
+
+
+def test_gold_arguments_that_repeat_another_are_counted_and_told() -> None:
+    golds = [gold(TWICE), gold(event("T", ("r", ["a", "b", "a", "A"])), identity="2"), gold(GOOD, identity="3")]
+    evaluation = judge(golds, [])
+    assert evaluation.report["reading"]["gold"]["merged"] == 3  # "X ", and "a" twice more
+    note = "Not counted twice: 3 gold arguments with the same type, role and value as another in the record."
+    assert note in " ".join(goldgate.render(evaluation).split())
+    assert "counted twice" not in goldgate.render(judge(golds[2:], []))
+
+
+@cases(
+    ("texts", "predicted", "expected"),
+    [
+        (["x and y"] * 19 + ["?"], False, None),  # 1 of 20 is no more than 5 %
+        (["x and y"] * 18 + ["?"], False, "1 of 19 gold arguments (5.3 %) are not in the text of their record"),
+        (["?", "?", None, "x"], False, "2 of 3 gold arguments (66.7 %) are not in the text of their record"),
+        (["?", "?", None, "x"], True, "2 of 3 gold arguments (66.7 %) are not in the text of their record"),
+        ([None], False, None),
+    ],
+)
+def test_gold_that_is_not_in_its_own_text_stands_out(
+    texts: list[str | None], predicted: bool, expected: str | None, tmp_path: Path
+) -> None:
+    golds = [gold(event("T", ("r", "X")), identity=str(n)) | {"text": text} for n, text in enumerate(texts)]
+    answers = [{"id": each["id"], "events": each["events"] if predicted else []} for each in golds]
+    found = remarks(golds, answers).get("gold_not_in_text")
+    assert found == (None if expected is None else f"{expected}: hallucination_rate then measures the gold; run "
+        "goldgate check GOLD to see which")  # fmt: skip
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(each) + "\n" for each in golds))
+    checked = CliRunner().invoke(check_command, [str(tmp_path / "gold.jsonl")])
+    assert (expected or "are not in the text of their record") in " ".join(checked.stdout.split()) or expected is None
 
 
 def test_copies_that_differ_in_what_is_not_seen_are_copies() -> None:
@@ -158,13 +209,14 @@ def test_copies_that_differ_in_what_is_not_seen_are_copies() -> None:
 
 
 def test_copies_of_gold_without_a_text_are_seen_by_their_arguments() -> None:
-    def records(*values: str) -> list[Json]:
+    def without_text(*values: str) -> list[Json]:
         arguments = [(f"r{number}", value) for number, value in enumerate(values)]
         return [{"id": str(number), "events": [event("T", *arguments)]} for number in range(20)]
 
-    assert "repeated_texts" in remarks(records("甲", "乙", "丙"), [])
-    assert "repeated_texts" not in remarks(records("positive"), [])  # documents may well agree in one
-    assert "repeated_texts" in remarks([{**each, "text": " \u200b"} for each in records("甲", "乙", "丙")], [])
+    found = remarks(without_text("甲", "乙", "丙"), [])["repeated_texts"]
+    assert found.startswith("sets of gold arguments that appear more than once: 1, in 20 documents;")
+    assert "repeated_texts" not in remarks(without_text("positive"), [])  # documents may well agree in one
+    assert "repeated_texts" in remarks([{**each, "text": " \u200b"} for each in without_text("甲", "乙", "丙")], [])
 
 
 def test_gates_that_pass_for_want_of_a_value_and_averages_without_some_types() -> None:

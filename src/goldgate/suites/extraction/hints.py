@@ -25,8 +25,8 @@ from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import Events, event_list
 from goldgate.suites.extraction.events.answer_form import EVENTS_KEYS, Form, form_of, is_plain_value
 from goldgate.suites.extraction.records import Facts
-from goldgate.suites.extraction.settings import KeySettings, ResponseSettings
-from goldgate.suites.extraction.unread_forms import UNREAD_FORMS, GoldNames, text_forms
+from goldgate.suites.extraction.settings import SIDE_BY_SIDE, KeySettings, ResponseSettings
+from goldgate.suites.extraction.unread_forms import UNREAD_FORMS, GoldNames
 
 if TYPE_CHECKING:
     from goldgate.suites.extraction.contracts import Hint
@@ -76,7 +76,8 @@ def answer_hints(facts: Facts, form: Form) -> set[str]:
         if predicted.violations and not view.hints:
             is_unread = not predicted.units and (parsed.status == Status.ERROR or not view.has_objects)
             view.texts += [response.replace(parsed.thought or "\n", "\n")] * is_unread
-            view.read_texts()
+            for form_of_text in view.names.forms_of("\n".join(view.texts)) if view.texts else ():
+                view.add_unread(form_of_text)
         hints |= view.hints.union(sorted(view.spellings)[:_MAX_PER_ANSWER])
     return hints
 
@@ -119,21 +120,17 @@ class _AnswerView:
             key = self.form.events_key(value) or next(others, None)
             self._add_key("events", key)
             if key is None and any(map(self._holds_events, islice(value.values(), _MOST))):
-                self._add_unread("nested")
-            value = [value] if key is None else value[key]
+                self.add_unread("nested")
+            rows = (part for part in value.values() if isinstance(part, list) and part and isinstance(part[0], list))
+            value = next(rows, [value]) if key is None else value[key]
         items = value[:_MOST] if isinstance(value, list) else []
         for event in (*items, items):
             if isinstance(event, dict):
                 self.has_objects = True
                 self._read_event(event, is_only=key is None and len(value) == 1)
             elif isinstance(event, list) and self.names.is_tuple([part for part in event if isinstance(part, str)]):
-                self._add_unread("triples")
+                self.add_unread("triples")
         self.texts += [item for item in items if isinstance(item, str)]
-
-    def read_texts(self) -> None:
-        """Look for forms that are not JSON."""
-        for form in text_forms("\n".join(self.texts), self.names) if self.texts else ():
-            self._add_unread(form)
 
     def compare_spelling(self, kind: str, name: str, names: Mapping[str, str]) -> None:
         """Add a hint where gold has a name in another spelling."""
@@ -156,30 +153,30 @@ class _AnswerView:
             elif any(map(self._is_role, roles)):
                 self._read_mapping("inline", roles, is_declared=self.form.inline)
             elif any(map(self._is_value, map(roles.get, _PART_KEYS))):
-                self._add_unread("other_roles")
+                self.add_unread("other_roles")
         elif is_only and all(map(is_plain_value, parts.values())) and any(map(self._is_role, parts)):
             self._read_mapping("flat", parts, is_declared=self.form.flat)
         elif any(
             self._is_type(name) and (isinstance(part, list | dict) or self._is_value(part))
             for name, part in parts.items()
         ):
-            self._add_unread("by_type")
+            self.add_unread("by_type")
         elif any(map(self._is_value, map(roles.get, _PART_KEYS))):
-            self._add_unread("other_roles")
+            self.add_unread("other_roles")
 
     def _read_arguments(self, arguments: Any) -> None:
         if isinstance(arguments, dict):
             if arguments and all(map(is_plain_value, arguments.values())):
                 self._read_mapping("mapping", arguments, is_declared=self.form.mapping)
             elif any(map(self._is_role, islice(arguments, _MOST))):
-                self._add_unread("by_role")
+                self.add_unread("by_role")
             return
         for argument in arguments[:_MOST] if isinstance(arguments, list) and not self.form.mapping else ():
             if isinstance(argument, dict):
                 key = self._key_of(argument, "role", self._is_role)
                 if key is None:  # {"buyer": "Zeta"}: no key for the value would read it
                     if any(map(self._is_role, islice(argument, _MOST))):
-                        self._add_unread("by_role")
+                        self.add_unread("by_role")
                     continue
                 rest = {name: value for name, value in argument.items() if name != key}
                 value_key = self._key_of(rest, "argument", self._is_value, lambda v: isinstance(v, str))
@@ -205,7 +202,7 @@ class _AnswerView:
             if folded in _NULL_WORDS and folded not in self.form.null_words and folded not in self.values:
                 self.hints |= {"hint.null_words", f"hint.null_words.{_NULL_WORDS[folded]}"}
 
-    def _add_unread(self, form: str) -> None:
+    def add_unread(self, form: str) -> None:
         self.hints.add(f"hint.unread.{form}")
 
     def _add_key(self, name: str, key: str | None) -> None:
@@ -254,11 +251,8 @@ class HintCounts(TotalsOnly[Facts]):
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
         names, gold = answer_hints(facts, self.form), facts.sample.gold
-        merged = 0
-        for columns in gold.events.columns:
-            merged += len(columns[3])
-        for pairs in gold.events.units.values():
-            merged -= len(pairs)
+        merged = sum([len(columns[3]) for columns in gold.events.columns])
+        merged -= sum([len(pairs) for pairs in gold.events.units.values()])
         if not (names or gold.shapes or merged):
             return NO_TOTALS
         return {**count_names([*names, *[f"gold_shape.{shape}" for shape in gold.shapes]]), "gold_merged": merged}
@@ -285,13 +279,7 @@ class CountedHint(NamedTuple):
 
     def as_json(self) -> Hint:
         setting = as_yaml(f"metrics.response.{self.place}", _yaml(self.value)) if self.place else None
-        return {
-            "answers": self.answers,
-            "of": self.of,
-            "have": self.have,
-            "setting": setting,
-            "advice": self.advice,
-        }
+        return {"answers": self.answers, "of": self.of, "have": self.have, "setting": setting, "advice": self.advice}
 
 
 def counted_hints(tally: Tally, settings: ResponseSettings, *, is_zero: bool = False) -> list[CountedHint]:
@@ -327,7 +315,7 @@ def counted_hints(tally: Tally, settings: ResponseSettings, *, is_zero: bool = F
             hints.append(CountedHint(counts[name], answers, f"the {part} “{own}” where gold has “{gold}”", kind))
         elif kind == "unread":
             hints.append(CountedHint(counts[name], answers, UNREAD_FORMS[rest[0]], kind))
-    return _without_excluded(hints, _declared(settings).keys())
+    return _without_excluded(hints, _declared(settings).keys(), form)
 
 
 def _enough(name: str, answers: int) -> Fraction:
@@ -337,17 +325,21 @@ def _enough(name: str, answers: int) -> Fraction:
     return HINT_SHARE * answers
 
 
-def _without_excluded(hints: list[CountedHint], declared: Collection[str]) -> list[CountedHint]:
+def _without_excluded(hints: list[CountedHint], declared: Collection[str], form: Form) -> list[CountedHint]:
     """The hints, without a setting where another hint's, or one that is declared, excludes it."""
     chosen: set[str] = set()
-    excluded = set()
+    excluded: list[CountedHint] = []
+    keys = {f"keys.{name}": [*getattr(form.names, name)] for name in KeySettings.__slots__}
     for hint in _settable(hints):
         others = chosen if 2 * hint.answers > hint.of else chosen.union(declared)
-        if any(_exclude(hint.kind, kind) for kind in others):
-            excluded.add(hint.kind)
+        besides = next((names for names in SIDE_BY_SIDE if hint.kind.removeprefix("keys.") in names), ())
+        taken = {key for name in besides if f"keys.{name}" != hint.kind for key in keys[f"keys.{name}"]}
+        if any(_exclude(hint.kind, kind) for kind in others) or not taken.isdisjoint(hint.value):
+            excluded.append(hint)
         else:
             chosen.add(hint.kind)
-    return [hint._replace(place="") if hint.kind in excluded else hint for hint in hints]
+            keys.setdefault(hint.kind, []).extend(hint.value)
+    return [hint._replace(place="") if hint in excluded else hint for hint in hints]
 
 
 def _settable(hints: Iterable[CountedHint]) -> list[CountedHint]:

@@ -115,9 +115,8 @@ def _scores(report: ExtractionReport) -> Table:
 def _merged(report: ExtractionReport) -> tuple[Paragraph, ...]:
     """How many gold arguments count once with another; older reports do not say."""
     merged = report["reading"].get("gold", {}).get("merged", 0)
-    verb = "argument repeats" if merged == 1 else "arguments repeat"
-    note = f"{merged} gold {verb} the type, role and value of another in the same record: equal ones count once."
-    return (Paragraph(note),) if merged else ()
+    what = f"{count_text(merged, 'gold argument')} with the same type, role and value as another in the record"
+    return (Paragraph(f"Not counted twice: {what}."),) if merged else ()
 
 
 def _macro(report: ExtractionReport) -> Table:

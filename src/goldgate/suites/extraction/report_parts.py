@@ -307,22 +307,18 @@ def _null_words(report: ExtractionReport) -> Iterator[RemarkValue]:
 
 def _copies(report: ExtractionReport) -> Iterator[RemarkValue]:
     """Texts that stand in several samples, by which a gate with a confidence can be passed."""
-    texts = report["reading"]["texts"]
+    texts, samples = report["reading"]["texts"], _count(report, "total_samples")
     units, repeated, copies = texts["units"], texts["repeated"], texts["repeated_units"]
     if units and Fraction(units - texts["distinct"], units) >= MIN_COPY_SHARE:
-        without_text = _count(report, "hallucination_unchecked") == _count(report, "total_samples")
-        what = ("set" if without_text else "text") + ("s" if repeated > 1 else "")
-        what += " of gold arguments" if without_text else ""
+        what = "sets of gold arguments" if _count(report, "hallucination_unchecked") == samples else "texts"
         rate = cast("RateValue", report["metrics"]["main"]["schema_compliance_rate"])
-        unit = "groups" if rate["interval"] is not None and rate["interval"]["unit"] == GROUP else "documents"
-        among = f"in a sample of {units} {unit}, " if texts["is_sample"] else ""
-        of = unit if among or unit == "groups" else f"of {_count(report, 'total_samples')} {unit}"
-        verb = "appears more than once and makes up" if repeated == 1 else "appear more than once and make up"
+        unit = "documents" if rate["interval"] is None else f"{rate['interval']['unit']}s".replace("sample", "document")
+        of = f" of {units} {unit} that were sampled" if texts["is_sample"] else f" {unit}"
         message = (
-            f"{among}{repeated} {what} {verb} {copies} {of}: copies make confidence intervals too narrow; "
-            "give copies the same group in the gold"
+            f"{what} that appear more than once: {repeated}, in {copies}{of}; copies make confidence intervals too "
+            "narrow: give them the same group in the gold"
         )
-        yield remark("repeated_texts", message, texts=repeated, units=copies, of=units)
+        yield remark("repeated_texts", message, texts=repeated, units=copies)
 
 
 def _gold_not_in_text(report: ExtractionReport) -> Iterator[RemarkValue]:

@@ -99,7 +99,7 @@ class ExtractionSettings:
 
 _KEYS = "metrics.response.keys"
 # The names that stand in one object: what a key says there must be clear.
-_SIDE_BY_SIDE = (("events", "event_type", "arguments"), ("role", "argument"))
+SIDE_BY_SIDE = (("events", "event_type", "arguments"), ("role", "argument"))
 
 
 def check_settings(plan: Plan) -> None:
@@ -135,7 +135,7 @@ def all_keys(keys: KeySettings) -> KeySettings:
 def _check_clear(keys: KeySettings, plan: Plan, changed: list[str]) -> None:
     """One key must not say two things in the same object."""
     read = asdict(all_keys(keys))
-    for names in _SIDE_BY_SIDE:
+    for names in SIDE_BY_SIDE:
         for name in names:
             for other in names:
                 both = set(read[name]) & set(read[other])
