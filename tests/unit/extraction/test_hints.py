@@ -138,11 +138,6 @@ def test_hints_stand_in_text_and_markdown_a_line_each() -> None:
     assert "Hints" not in goldgate.render(usual) + goldgate.render(usual, "markdown")
 
 
-def test_a_report_stored_before_there_were_hints_can_be_shown() -> None:
-    report = {name: part for name, part in evaluate([[SUE]]).report.items() if name != "hints"}
-    assert "Scores" in goldgate.render(report)
-
-
 def test_every_null_word_is_there_once() -> None:
     assert len(set(NULL_WORDS)) == len(NULL_WORDS)
 
