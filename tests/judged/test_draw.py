@@ -187,7 +187,7 @@ def test_items_that_show_something_else_are_refused_and_the_drawn_ones_among_the
     assert error.value.code == "draw.changed"
 
 
-def test_a_draw_of_the_first_version_is_refused_with_the_way_out(tmp_path: Path) -> None:
+def test_a_draw_of_another_version_is_refused_with_the_way_out(tmp_path: Path) -> None:
     def age(records: list[dict[str, Any]]) -> None:
         del records[0]["items_sha256"]
         sign_anew(records, goldgate_draw=1)

@@ -50,11 +50,7 @@ from goldgate.suites.extraction.events import (
     slow_events,
 )
 from goldgate.suites.extraction.events.match import match_units
-from goldgate.suites.extraction.events.relaxed_matching import (
-    RelaxedRule,
-    shares_substring_by_halves,
-    slow_shares_substring,
-)
+from goldgate.suites.extraction.events.relaxed_matching import RelaxedRule
 from goldgate.suites.extraction.measures import normalized_support
 from goldgate.suites.extraction.settings import RelaxedSettings
 from tests.examples import examples
@@ -91,19 +87,6 @@ def test_needles_found_at_once(needles: list[str], parts: list[str]) -> None:
     text = "".join(parts)
     plain = slow_contained(needles, text)
     assert contained_by_automaton(needles, text) == plain
-
-
-REPEATING = st.lists(
-    st.tuples(st.sampled_from(["a", "ab", "aab", "b"]), st.integers(1, 8)).map(lambda part: part[0] * part[1]),
-    max_size=4,
-).map("".join)
-
-
-@MANY
-@given(st.one_of(REPEATING, st.text("ab", max_size=14)), st.one_of(REPEATING, st.text("ab", max_size=14)))
-def test_stretches_compared_by_halves(a: str, b: str) -> None:
-    for length in range(1, min(len(a), len(b)) + 2):
-        assert shares_substring_by_halves(a, b, length) is slow_shares_substring(a, b, length), length
 
 
 # --- events

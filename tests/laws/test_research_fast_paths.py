@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import orjson
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -12,9 +9,8 @@ from hypothesis import strategies as st
 from goldgate.core.value_text import piled_marks
 from goldgate.files import parsing
 from goldgate.suites.research.run.evidence import next_piece
-from goldgate.suites.research.run.files import decode_each_line, fast_decode_lines, has_all_keys
+from goldgate.suites.research.run.files import has_all_keys
 from goldgate.suites.research.text import has_few_marks, has_piled_marks
-from tests.cases import cases
 from tests.examples import examples
 
 MANY = examples(500)
@@ -53,23 +49,6 @@ def test_no_lost_key_is_overlooked(text: str) -> None:
     except orjson.JSONDecodeError:
         return
     assert not has_all_keys(data, value) or parsing.find_repeated_key(data) is None
-
-
-@MANY
-@given(st.lists(st.tuples(json_texts(), st.sampled_from(["\n", "\n", "\r\n", "\n\n", ",", "\n \n"])), max_size=4))
-@example([("1,2", "\n"), ("[3", "\n"), ("4]", "")])
-@example([('{"a":1,"a":1}', "\n"), ("{}", "\n")])
-def test_lines_decoded_at_once(parts: list[tuple[str, str]]) -> None:
-    whole = "".join(text + end for text, end in parts)
-    for data in (whole.encode(), whole.encode()[:-1]):
-        quick, plain = fast_decode_lines(data), [*decode_each_line(data)]
-        assert quick is None or repr([*enumerate(quick, 1)]) == repr(plain)
-
-
-@cases("write", [orjson.dumps, lambda value: json.dumps(value).encode()])
-def test_lines_without_a_fault_are_decoded_at_once(write: Any) -> None:
-    values = [{"a": "b: c", "d": [1, {"é": "\n"}]}, {"a": "https://example.org", "d": None}]
-    assert fast_decode_lines(b"".join(write(value) + b"\n" for value in values)) == values
 
 
 # --- folding

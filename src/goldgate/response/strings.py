@@ -41,16 +41,6 @@ _BLANK = re.compile(r"(?:[\s\ufeff\u200b]|\\[nrt])*")  # some models write the e
 
 _OPENING = "{[｛［"
 _CLOSING = "}]｝］】"
-# A string with nothing to resolve, and after it what leaves no doubt that it has ended.
-_PLAIN = (
-    r"""(?:"([^"\\\x00-\x1f]*)"|'([^'\\\x00-\x1f]*)'"""
-    rf"|[{DOUBLE_QUOTES[1:]}]([^{DOUBLE_QUOTES}\\\x00-\x1f]*)[{DOUBLE_QUOTES}])"
-)
-_PLAIN_KEY = lazy_pattern(rf"{_PLAIN}(?=[ \t\r\n]*:)")
-_PLAIN_VALUE = lazy_pattern(
-    rf"{_PLAIN}(?=[ \t\r\n]*(?:[}}\]]|,[ \t\r\n]*(?:[{{}}\]]"
-    r"""|"[\w-]{1,40}"[ ]?:|'[\w-]{1,40}'[ ]?:|“[\w-]{1,40}”[ ]?:)))"""
-)
 _KEY = (
     r'(?:"(?:[^"\\\n]|\\.){1,100}"|\'[^\'\\\n]{1,100}\'|""[^"\n]{1,100}""|\\"[^"\\\n]{1,100}\\"'
     rf"|[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}\\\n]{{1,100}}[{DOUBLE_QUOTES}]"
@@ -237,25 +227,12 @@ class StringReader:
     def read_string(self, slot: Slot) -> str | NoValue:
         """The string that begins here, or `TRUNCATED` if it breaks off."""
         start = self.pos
-        value: str | NoValue | None = None if self.mixed else self.fast_string(slot)
-        if value is None:
-            value = self.slow_string(slot)
-            if slot is Slot.KEY and isinstance(value, str) and self.text[start] == '"':
-                self.mixed = self.mixed or self.text[self.pos - 1] == "”"
+        value = self._read_string(slot)
+        if slot is Slot.KEY and isinstance(value, str) and self.text[start] == '"':
+            self.mixed = self.mixed or self.text[self.pos - 1] == "”"
         return value
 
-    def fast_string(self, slot: Slot) -> str | None:
-        """The usual string, in one step; None for all others. `slow_string` comes to the same."""
-        plain = (_PLAIN_KEY if slot is Slot.KEY else _PLAIN_VALUE).match(self.text, self.pos, self.limit)
-        if plain is None:
-            return None
-        if plain[1] is None:
-            self.note(Step.SMART_QUOTES if plain[2] is None else Step.SINGLE_QUOTES, self.pos)
-        self.pos = plain.end()
-        return plain[plain.lastindex or 1]
-
-    def slow_string(self, slot: Slot) -> str | NoValue:
-        """The rule: what `read_string` gives for any string."""
+    def _read_string(self, slot: Slot) -> str | NoValue:
         start, quote = self.pos, self.text[self.pos]
         if quote == "\\":
             return self._read_escaped()

@@ -28,7 +28,6 @@ from goldgate.response.parsed import ThoughtState
 from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import Events, Unit
 from goldgate.suites.extraction.events.event_schema import EventSchema
-from goldgate.suites.extraction.events.relaxed_matching import common_prefix_length, common_suffix_length
 from goldgate.suites.extraction.records import Facts
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings
 
@@ -134,8 +133,8 @@ def _without_copies(line: str, source: str, least: int) -> str:
         for _ in range(_PLACES):
             if place < 0:
                 break
-            start = at - common_suffix_length(line[:at], source[:place])
-            end = at + size + common_prefix_length(line[at + size :], source[place + size :])
+            start = at - _common_suffix_length(line[:at], source[:place])
+            end = at + size + _common_prefix_length(line[at + size :], source[place + size :])
             if end - start >= least:
                 copies.append((start, end))
             place = source.find(part, place + 1)
@@ -146,6 +145,24 @@ def _without_copies(line: str, source: str, least: int) -> str:
             kept.append(line[after:start])
         after = max(after, end)
     return _GAP.join([*kept, line[after:]]) if copies else line
+
+
+def _common_suffix_length(a: str, b: str) -> int:
+    """How many characters two texts have in common at the end."""
+    most = min(len(a), len(b))
+    return _common_prefix_length(a[len(a) - most :][::-1], b[len(b) - most :][::-1])
+
+
+def _common_prefix_length(a: str, b: str) -> int:
+    """How many characters two texts have in common at the beginning."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def first_missing(events: Events, thought: str, lines: Sequence[str], by_line: bool) -> Unit | None:

@@ -31,8 +31,6 @@ _FOLDED_CHARACTERS = str.maketrans(
     }
 )
 
-_COLLAPSED = ("  ", *"\t\n\v\f\r\x1c\x1d\x1e\x1f")  # white space of ASCII that becomes one blank
-
 # Default_Ignorable_Code_Point of Unicode: joiners, selectors, fillers, marks of direction, tags.
 _IGNORABLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
@@ -55,13 +53,7 @@ def visible_text(text: str) -> str:
 
 def fold(text: str) -> str:
     """The text folded, without outer white space."""
-    return fast_fold(text) or " ".join(plain_fold(text).split())
-
-
-def fast_fold(text: str) -> str | None:
-    """The text, if folding leaves it as it is; None says nothing."""
-    is_plain = text.isascii() and text[:1] != " " and text[-1:] != " "
-    return text if is_plain and not any(map(text.__contains__, _COLLAPSED)) else None
+    return " ".join(plain_fold(text).split())
 
 
 def plain_fold(text: str) -> str:

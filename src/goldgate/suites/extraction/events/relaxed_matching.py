@@ -20,8 +20,6 @@ from goldgate.suites.extraction.settings import RelaxedSettings
 
 Spans = Sequence[Span]
 
-LONG_TEXT = 100_000  # characters that comparing every window may copy, before parts of half the length are looked for
-
 
 class RelaxedRule:
     """A share of characters or of a span that two different arguments must have in common, exactly."""
@@ -108,79 +106,10 @@ def iou_reaches(a: Span, b: Span, low: int, high: int) -> bool:
 
 def shares_substring(a: str, b: str, length: int) -> bool:
     """Whether two texts share a stretch of at least this length."""
-    short = min(len(a), len(b))
-    if short < length or length <= 0 or length * (short - length + 1) <= LONG_TEXT:
-        return slow_shares_substring(a, b, length)
-    return shares_substring_by_halves(a, b, length)
-
-
-def slow_shares_substring(a: str, b: str, length: int) -> bool:
-    """The rule for `shares_substring`: every stretch of the shorter text is looked for in the longer one."""
     if length <= 0:
         return True
     short, long = (a, b) if len(a) <= len(b) else (b, a)
     return any(short[at : at + length] in long for at in range(len(short) - length + 1))
-
-
-def shares_substring_by_halves(a: str, b: str, length: int) -> bool:
-    """Whether two long texts share a stretch of this length, found by looking for parts of one in the other.
-
-    Every stretch of this length has one of the parts in it: they are half as long and begin just as far apart. Where a
-    part stands in the other text again and again, only the places are tried at which more than a part may be shared.
-    """
-    half = (length + 1) // 2
-    for at in range(0, len(a) - half + 1, length - half + 1):
-        part = a[at : at + half]
-        place = b.find(part)
-        while place >= 0:
-            following = b.find(part, place + 1)
-            period = following - place
-            last, tried = place, [place]
-            if 0 < period <= half:
-                last, tried = _last_repetition(a, at, b, place, half, period)
-                following = b.find(part, last + 1)
-            if any(_common_length_around(a, at, b, each, half) >= length for each in tried):
-                return True
-            place = following
-    return False
-
-
-def _last_repetition(a: str, at: int, b: str, place: int, half: int, period: int) -> tuple[int, list[int]]:
-    """The last place of a part that stands in `b` at every period from `place` on, and the places to be tried.
-
-    Around each, both texts agree up to where the first of them stops repeating itself, and beyond only where both stop
-    at once. So most is shared at one end, or where the two begin or cease to repeat themselves side by side.
-    """
-    before_a, before_b = (common_suffix_length(text[:end], text[: end + period]) for text, end in ((a, at), (b, place)))
-    after_a = common_prefix_length(a[at + half :], a[at + half - period :])
-    after_b = common_prefix_length(b[place + half :], b[place + half - period :])
-    count = after_b // period
-    side_by_side = ((before_a - before_b) // period, (after_b - after_a) // period)
-    numbers = {0, count, *side_by_side, *(number + 1 for number in side_by_side)}
-    return place + count * period, [place + n * period for n in sorted(numbers) if 0 <= n <= count]
-
-
-def _common_length_around(a: str, at: int, b: str, place: int, size: int) -> int:
-    """How long the stretch is that both texts share around a part that stands in both."""
-    return common_suffix_length(a[:at], b[:place]) + size + common_prefix_length(a[at + size :], b[place + size :])
-
-
-def common_suffix_length(a: str, b: str) -> int:
-    """How many characters two texts have in common at the end."""
-    most = min(len(a), len(b))
-    return common_prefix_length(a[len(a) - most :][::-1], b[len(b) - most :][::-1])
-
-
-def common_prefix_length(a: str, b: str) -> int:
-    """How many characters two texts have in common at the beginning."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 Row = Callable[[int], int]  # number of a left one → bit j is set if it fits right j

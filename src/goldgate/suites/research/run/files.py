@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -358,21 +358,6 @@ def _count_colons(data: bytes) -> int:
     return len(data) - len(data.replace(b":", b""))
 
 
-def decode_lines(data: bytes) -> Iterable[tuple[int, Any]]:
-    """Line number and value of each line that is not blank; a BadLine in place of one that is not JSON or ambiguous."""
-    values = fast_decode_lines(data)
-    return decode_each_line(data) if values is None else enumerate(values, 1)
-
-
-def fast_decode_lines(data: bytes) -> list[Any] | None:
-    """The values of all lines; None if there is anything wrong with one."""
-    try:
-        values = [*map(loads, BytesIO(data))]  # which looks for the ends of lines faster than `split`
-    except JSONDecodeError:
-        return None
-    return values if has_all_keys(data, values) else None
-
-
 def decode_unambiguous(data: bytes) -> Any:
     """One JSON value, or a BadLine: for what counts only if it can be read in one way."""
     try:
@@ -388,8 +373,8 @@ def decode_unambiguous(data: bytes) -> Any:
     return value
 
 
-def decode_each_line(data: bytes) -> Iterator[tuple[int, Any]]:
-    """The rule of `decode_lines`, line by line."""
+def decode_lines(data: bytes) -> Iterator[tuple[int, Any]]:
+    """Line number and value of each line that is not blank; a BadLine in place of one that is not JSON or ambiguous."""
     bad = 0
     for number, line in enumerate(BytesIO(data), 1):
         if line.isspace():
