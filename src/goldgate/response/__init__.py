@@ -36,8 +36,11 @@ from goldgate.response.parsed import (
 )
 from goldgate.response.repair import scan_exact
 from goldgate.response.selection import (
+    NO_WORDS,
     Selection,
     content_weight,
+    end_of_answer,
+    next_example_pattern,
     next_turn_mark,
     select_answer,
 )
@@ -51,7 +54,21 @@ def read_answer(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> P
     """Read a raw model output: the fast way where it is enough, else the rule."""
     prefixed = form.prefixed(text) if form.prefix else text
     parsed = fast_parse(prefixed, thought_tags, form) or slow_parse(prefixed, thought_tags, form)
+    none = form.none_in_words(parsed.preamble) if parsed.method == Method.NO_JSON_FOUND else None
+    if none is not None:
+        parsed = _nothing_said(parsed, *none)
     return parsed if prefixed is text else _without_prefix(parsed, len(prefixed) - len(text))
+
+
+def _nothing_said(parsed: Parsed, start: int, end: int) -> Parsed:
+    """The reading of a text without JSON as an empty list, for what is said between these places."""
+    is_whole = not _text_if_words(parsed.preamble[end:])
+    method = Method.WHOLE if is_whole else Method.EMBEDDED
+    place = RepairPlace(Step.SAID_NONE, start)
+    return replace(
+        parsed, status=Status.REPAIRED, method=method, value=[], repairs=(place.step,), preamble="", start=start, end=end,
+        places=(place,),
+    )  # fmt: skip
 
 
 def fast_parse(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> Parsed | None:
@@ -73,6 +90,8 @@ def fast_parse(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> Pa
             return None
         if before and not before.isspace():
             preamble = _text_if_words(_text_before_block(text, usual))
+            if next_example_pattern(form.next_example).search(before):
+                return None
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError:
@@ -121,11 +140,13 @@ def slow_parse(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> Pa
 def _answer_before_turn(cut: ResponseWithoutThoughts, tail: int, text: str, form: AnswerForm) -> Parsed | None:
     """The answer before the turn in which a thought is never closed; None if that thought is of the answer's turn."""
     visible = cut.visible[:tail] + text[tail:]
-    if next_turn_mark(visible, 0, tail) < 0:
+    if next_turn_mark(visible, 0, tail) < 0 and not next_example_pattern(form.next_example).search(visible, 0, tail):
         return None
     choice = _select(visible, form)
     answer = choice.answer
-    if answer is None or not (answer.complete and answer.reads) or next_turn_mark(visible, answer.end, tail) < 0:
+    if answer is None or not (answer.complete and answer.reads):
+        return None
+    if choice.end > tail and next_turn_mark(visible, answer.end, tail) < 0:
         return None
     return _make_parsed(choice, visible, cut.thought, ThoughtState.CLOSED if cut.spans else ThoughtState.NONE)
 
@@ -165,8 +186,23 @@ def _without_prefix(parsed: Parsed, by: int) -> Parsed:
 
 
 def _select(text: str, form: AnswerForm) -> Selection:
-    """The answer in a text without thoughts."""
+    """The answer in a text without thoughts, up to the next example of a prompt."""
     candidates = find_candidates(text, form)
+    end = end_of_answer(text, candidates, form)
+    if end == len(text):
+        return _select_in(text, candidates, form)
+    behind = [LeftOutText(c.start, c.end, Reason.NEXT_EXAMPLE) for c in candidates if c.start >= end]
+    candidates = candidates[: len(candidates) - len(behind)]
+    if candidates and candidates[-1].end > end:
+        behind.append(LeftOutText(end, candidates[-1].end, Reason.NEXT_EXAMPLE))
+        candidates = find_candidates(text[:end], form)
+    choice = _select_in(text[:end], candidates, form)
+    choice.left_out += behind
+    choice.end = end
+    return choice
+
+
+def _select_in(text: str, candidates: list[Candidate], form: AnswerForm) -> Selection:
     unread = candidates.pop() if candidates and candidates[-1].unread else None
     choice = select_answer(text, candidates, form)
     if unread is not None:
@@ -216,7 +252,7 @@ def _make_parsed(choice: Selection, text: str, thought: str, state: str) -> Pars
             Method.NO_JSON_FOUND,
             thought_state=state,
             thought=thought,
-            preamble=_text_if_words(text),
+            preamble=_text_if_words(text[: choice.end]),
             left_out=left_out,
         )
     status = Status.RAW
@@ -247,13 +283,9 @@ def _make_parsed(choice: Selection, text: str, thought: str, state: str) -> Pars
     )
 
 
-# Marks, and what is not a letter.
-_NO_WORDS = lazy_pattern(r"(?:\[[^\s\[\]]*+\]|<[^\s<>]*+>|[`~]{3,}\w*+|[\W\d_])*+")
-
-
 def _text_if_words(text: str) -> str:
     """The text, if it has words: `[##JSON##]` and `<answer>` before an answer are marks, not a thought."""
-    return "" if _NO_WORDS.fullmatch(text.strip()) else text
+    return "" if NO_WORDS.fullmatch(text.strip()) else text
 
 
 @lru_cache

@@ -55,6 +55,7 @@ class Step(StrEnum):
     OPENED_BRACKETS = "opened_brackets", "a bracket that is missing before its first key or item is put in"
     PYTHON_LITERALS = "python_literals", "True, False, None, and other words for null (NULL, nil, N/A, undefined)"
     REPEATED_KEYS = "repeated_keys", "a duplicate key: the last one counts"
+    SAID_NONE = "said_none", "words that say that there is nothing are read as an empty list"
     SEMICOLONS = "semicolons", "; between values is read as a comma"
     SINGLE_QUOTES = "single_quotes", "strings in '…'"
     SKIPPED_TEXT = "skipped_text", "words between values, or something unreadable up to the next structure, are skipped"
@@ -138,6 +139,7 @@ class Reason:
     ASIDE = "aside"
     CODE = "code"
     ANOTHER_TURN = "another_turn"
+    NEXT_EXAMPLE = "next_example"
     LIMIT = "limit"
 
 
@@ -148,6 +150,7 @@ REASON_MEANINGS = {
     Reason.ASIDE: "there is a whole answer, and nothing says that this replaces it",
     Reason.CODE: "in a block of code, and there is an answer elsewhere",
     Reason.ANOTHER_TURN: "written after the end of the chat turn",
+    Reason.NEXT_EXAMPLE: "written for the next example of the prompt",
     Reason.LIMIT: "not read: the text before it is too broken for its length",
 }
 
@@ -220,6 +223,11 @@ class AnswerForm(Protocol):
         return ""
 
     @property
+    def next_example(self) -> tuple[str, ...]:
+        """Beginnings of lines that begin the next example of the prompt, beside the usual ones."""
+        return ()
+
+    @property
     def flat(self) -> bool:
         """Whether an answer is one object, of which the first that says something counts."""
         return False
@@ -268,6 +276,10 @@ class AnswerForm(Protocol):
         """Whether a template has not even placeholders."""
         return False
 
+    def none_in_words(self, text: str) -> tuple[int, int] | None:
+        """Where a text without JSON says that there is nothing, if that is read as an empty list."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class JsonForm(AnswerForm):
@@ -279,6 +291,7 @@ class JsonForm(AnswerForm):
 
     is_list: bool = False
     keys: frozenset[str] = frozenset()  # keys of the root object
+    next_example: tuple[str, ...] = ()
 
     def is_answer(self, value: Any) -> bool:
         if isinstance(value, dict):

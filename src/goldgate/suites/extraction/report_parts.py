@@ -206,6 +206,7 @@ def extraction_remarks(
     yield from _partial_averages(report, schema)
     yield from unread_answers_remarks(report, "goldgate read FILE")
     yield from _relaxed_chance(report, relaxed)
+    yield from _said_none(report, form)
     for remarks in (
         _bare_gold,
         _noncompliant_samples,
@@ -296,6 +297,17 @@ def _null_words(report: ExtractionReport) -> Iterator[RemarkValue]:
     if answers and Fraction(answers, total) >= MIN_NULL_SHARE:
         message = f"{answers} of {total} answers have a word such as null as a value, which counts as wrong"
         yield remark("null_words", message, answers=answers, samples=total)
+
+
+def _said_none(report: ExtractionReport, form: Form) -> Iterator[RemarkValue]:
+    answers, total = _count(report, "said_none"), _count(report, "total_samples")
+    if answers and not form.said_none:
+        said = "1 answer says" if answers == 1 else f"{answers} answers say"
+        message = (
+            f"{said} in words that there are no events, of {total}, and cannot be read: to take such an answer for an "
+            f"empty list, write in the protocol: {as_yaml('metrics.response.said_none', 'empty')}"
+        )
+        yield remark("said_none", message, answers=answers, samples=total)
 
 
 def _copies(report: ExtractionReport) -> Iterator[RemarkValue]:

@@ -16,7 +16,7 @@ from goldgate.errors import ConfigError, as_yaml
 from goldgate.readers.dialects import recognize_dialect
 from goldgate.readers.dialects.dialect import choose_reading
 from goldgate.readers.unit_records import whole_record
-from goldgate.response import Method, Parsed, Status, read_answer
+from goldgate.response import Method, Parsed, Status, Step, read_answer
 from goldgate.response.reading_report import answer_finding, answer_findings
 from goldgate.suites.extraction.chain_of_thought import ThoughtChecker
 from goldgate.suites.extraction.events import (
@@ -236,6 +236,8 @@ class Scorer:
         """The events of an answer; what is no event list has no events and a violation."""
         if parsed is None or parsed.status == Status.ERROR:
             return empty_events(Violation.NOT_PARSED)
+        if Step.SAID_NONE in parsed.repairs:
+            return empty_events(Violation.SAID_NONE)
         if not self.form.unchanged:
             return self._read_form(sample, parsed)
         events = event_list(parsed.value) if sample.key is None else EventList(sample.events, f"$.{sample.key}[*]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -42,6 +43,23 @@ _BRACKETED = lazy_pattern(r"<([^<>]*)>")
 _NO_NAME = lazy_pattern(r"[a-z_ ./|-]*")
 _NO_NAMES = ("类型", "角色", "论元")
 
+# Answers that say in words that there is nothing; the first ones may go on with a place, such as "in this text".
+SAID_NONE = tuple(
+    "There are no events, There is no event, There were no events, There are no relevant events, No events, No event, "
+    "No relevant events, No events found, No events were found, No events are mentioned, The text contains no events, "
+    "The text does not contain any events, None, 没有事件, 无事件, 没有相关事件, 没有发现事件, 未发现事件, 不存在事件, "
+    "文本中没有事件, 无".split(", ")
+)
+_SAID_NONE = lazy_pattern(
+    rf"""[\s"'“”‘’「」*_`>#]*
+    (?P<said>(?:{"|".join(r"[ ]".join(map(re.escape, phrase.split())) for phrase in SAID_NONE)})
+      (?:\ (?:to\ extract|(?:in|from)\ (?:this|the)\ (?:given\ |provided\ )?(?:text|document|passage|sentence|input)))?)
+    ["'“”‘’「」*_`]* (?:(?P<whole>[\s.。!！"'“”‘’「」*_`]*\Z)|[.。!！\n])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# What an answer in another form has: brackets, tags, tables, calls, `key: value` lines.
+_STRUCTURE = lazy_pattern(r"[\[\]{}｛｝<>|｜【】=]|\w\(|^[^\n:：]{1,60}[:：]", re.MULTILINE)
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -54,6 +72,8 @@ class Form:
     flat: bool = False  # an answer may be one object of roles without a type
     event_type: str | None = None  # of such an answer; None is the gold's
     null_words: frozenset[str] = frozenset()  # normalized
+    next_example: tuple[str, ...] = ()
+    said_none: bool = False  # words that say that there is nothing are an empty list
     # Roles by event type, where only these may be keys of the event: {"event_type": "Buy", "acquirer": "Apple"}.
     inline_roles: AllowedRoles | None = field(default=None, compare=False, repr=False)
     keys: frozenset[str] = field(init=False, compare=False, repr=False)  # what an object may have as structure
@@ -183,6 +203,10 @@ class Form:
         if not isinstance(arguments, list):
             return False
         return _are_placeholders(arguments, names.argument)
+
+    def none_in_words(self, text: str) -> tuple[int, int] | None:
+        """Where a text without JSON says that there is nothing, if that is read as an empty list."""
+        return find_said_none(text) if self.said_none else None
 
     def path_in(self, value: Any, path: str) -> str:
         """The JSON path, into the value as the model wrote it, of what stands at a path of its canonical form."""
@@ -343,6 +367,14 @@ def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TA
     return read_answer(text, thought_tags, form)
 
 
+def find_said_none(text: str) -> tuple[int, int] | None:
+    """Where a text without JSON says that there is nothing: all of it, or its first sentence if no other form follows."""
+    said = _SAID_NONE.match(text)
+    if said is None or (said["whole"] is None and _STRUCTURE.search(text, said.end())):
+        return None
+    return said.span("said")
+
+
 NOT_ROLES = frozenset({"event_type", "type", "arguments", *EVENTS_KEYS})
 # The shapes in which gold is read beside our own, in the words of a report.
 GOLD_SHAPES = {
@@ -381,6 +413,8 @@ def form_of(settings: ResponseSettings) -> Form:
         flat=isinstance(flat, FlatSettings),
         event_type=None if fixed is None else fixed.strip(),
         null_words=frozenset(map(normalize, settings.null_words)) - {""},
+        next_example=settings.next_example,
+        said_none=settings.said_none == "empty",
     )
 
 
@@ -391,11 +425,16 @@ def form_signature(form: Form) -> dict[str, str]:
     parts: dict[str, Any] = {
         "prefix": form.prefix,
         "keys": names,
-        "arguments": {"mapping": True} if form.mapping else None,
+        "arguments": form.mapping,
         "flat": (form.event_type or {"from": "gold"}) if form.flat else form.inline,
         "null_words": sorted(form.null_words),
+        "next_example": sorted(form.next_example),
+        "said_none": form.said_none,
     }
-    return {name: "mapping" if name == "arguments" else _one_line(part) for name, part in parts.items() if part}
+    return {name: _WORDS.get(name) or _one_line(part) for name, part in parts.items() if part}
+
+
+_WORDS = {"arguments": "mapping", "said_none": "empty"}
 
 
 def _one_line(value: Any) -> str:
