@@ -54,21 +54,7 @@ def read_answer(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> P
     """Read a raw model output: the fast way where it is enough, else the rule."""
     prefixed = form.prefixed(text) if form.prefix else text
     parsed = fast_parse(prefixed, thought_tags, form) or slow_parse(prefixed, thought_tags, form)
-    none = form.none_in_words(parsed.preamble) if parsed.method == Method.NO_JSON_FOUND else None
-    if none is not None:
-        parsed = _nothing_said(parsed, *none)
     return parsed if prefixed is text else _without_prefix(parsed, len(prefixed) - len(text))
-
-
-def _nothing_said(parsed: Parsed, start: int, end: int) -> Parsed:
-    """The reading of a text without JSON as an empty list, for what is said between these places."""
-    is_whole = not _text_if_words(parsed.preamble[end:])
-    method = Method.WHOLE if is_whole else Method.EMBEDDED
-    place = RepairPlace(Step.SAID_NONE, start)
-    return replace(
-        parsed, status=Status.REPAIRED, method=method, value=[], repairs=(place.step,), preamble="", start=start, end=end,
-        places=(place,),
-    )  # fmt: skip
 
 
 def fast_parse(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> Parsed | None:
@@ -189,22 +175,14 @@ def _select(text: str, form: AnswerForm) -> Selection:
     """The answer in a text without thoughts, up to the next example of a prompt."""
     candidates = find_candidates(text, form)
     end = end_of_answer(text, candidates, form)
-    if end == len(text):
-        return _select_in(text, candidates, form)
     behind = [LeftOutText(c.start, c.end, Reason.NEXT_EXAMPLE) for c in candidates if c.start >= end]
-    candidates = candidates[: len(candidates) - len(behind)]
+    candidates, text = candidates[: len(candidates) - len(behind)], text[:end]
     if candidates and candidates[-1].end > end:
         behind.append(LeftOutText(end, candidates[-1].end, Reason.NEXT_EXAMPLE))
-        candidates = find_candidates(text[:end], form)
-    choice = _select_in(text[:end], candidates, form)
-    choice.left_out += behind
-    choice.end = end
-    return choice
-
-
-def _select_in(text: str, candidates: list[Candidate], form: AnswerForm) -> Selection:
+        candidates = find_candidates(text, form)
     unread = candidates.pop() if candidates and candidates[-1].unread else None
     choice = select_answer(text, candidates, form)
+    choice.left_out, choice.end = [*choice.left_out, *behind], end
     if unread is not None:
         return _with_limit_reached(choice, unread)
     answer = choice.answer

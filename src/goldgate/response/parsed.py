@@ -276,10 +276,6 @@ class AnswerForm(Protocol):
         """Whether a template has not even placeholders."""
         return False
 
-    def none_in_words(self, text: str) -> tuple[int, int] | None:
-        """Where a text without JSON says that there is nothing, if that is read as an empty list."""
-        return None
-
 
 @dataclass(frozen=True, slots=True)
 class JsonForm(AnswerForm):

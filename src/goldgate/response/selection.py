@@ -21,7 +21,7 @@ import re
 import sys
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -52,7 +52,9 @@ REPLACING_WORDS = tuple(
 # How the line begins with which the next example of a prompt begins; case does not matter. What ends in a number stands
 # for every one from 2 on; before a colon there may be one too.
 NEXT_EXAMPLE = tuple(
-    "Text:, Input:, Document:, Passage:, Sentence:, Question 2, Example 2, 问题2, 文字：, 文本：, 输入：, 句子：".split(", ")
+    "Text:, Input:, Document:, Passage:, Sentence:, Question 2, Example 2, 问题2, 文字：, 文本：, 输入：, 句子：".split(
+        ", "
+    )
 )
 
 _END = "|".join(map(re.escape, END_TOKENS))
@@ -88,13 +90,13 @@ def next_turn_mark(text: str, start: int, end: int) -> int:
     return -1
 
 
-_OUTER_MARKS = " \t#*_`>|~+-"
-_BEGINNING = lazy_pattern(rf"[{re.escape(_OUTER_MARKS)}]*(.*?)[{re.escape(_OUTER_MARKS)}]*([\d:：]?)[\d\s:：*_`]*", re.DOTALL)
-_FIRST_NUMBERS = ("0", "1", "01", "１", "一")
-# The blanks and Markdown marks before the first word of a line.
-_LINE = rf"\n(?:[^\S\n]|[{re.escape(_OUTER_MARKS)}•·–—【]|\d{{1,3}}[.)、])*+"
+_MARKUP = r"[\s#*_`>|~+-]*"
+_BEGINNING = lazy_pattern(rf"{_MARKUP}(.*?){_MARKUP}([\d:：]?)[\d\s:：*_`]*", re.DOTALL)
+# The blanks and Markdown marks before the first word of a line, a number, a colon.
+_LINE = r"\n(?:[^\S\n]|[#*_`>|~+•·–—【-]|\d{1,3}[.)、])*+"
 _NUMBER = r"[^\S\n]{0,3}[#(（]?(\d{1,6}|[一二三四五六七八九十]{1,3})(?!\d)"
 _COLON = r"[^\S\n]?[)）】*_`]{0,4}[^\S\n]?[:：]"
+_FIRST_NUMBERS = {"0", "1", "01", "１", "一"}
 # What has no word: marks, and what is not a letter.
 NO_WORDS = lazy_pattern(r"(?:\[[^\s\[\]]*+\]|<[^\s<>]*+>|[`~]{3,}\w*+|[\W\d_])*+")
 
@@ -105,34 +107,14 @@ def next_example_pattern(added: tuple[str, ...] = ()) -> re.Pattern[str]:
 
     Its groups: a name before a colon, and its number; a name that needs a number, and that; any other beginning.
     """
-    with_colon, numbered, others = list[str](), list[str](), ["(?!)"]
+    names: dict[str, list[str]] = {":": [], "2": [], "": ["(?!)"]}
     for beginning in (*NEXT_EXAMPLE, *added):
         name, tail = _BEGINNING.fullmatch(beginning).groups()  # type: ignore[union-attr]  # it always matches
-        names = numbered if any(map(str.isdigit, tail)) else with_colon if tail else others
-        names.append(r"[^\S\n]+".join(map(re.escape, name.split())))
-    colon_names = "|".join(with_colon)
-    behind = rf"(?=[^\S\n]*+(?:\n|\Z|[^\w\s,，'’]|(?:{colon_names}){_COLON}))"
-    return re.compile(
-        rf"{_LINE}(?:({colon_names})(?:{_NUMBER})?{_COLON}|({'|'.join(numbered)}){_NUMBER}{behind}"
-        rf"|({'|'.join(others)})(?!\w))",
-        re.IGNORECASE,
-    )
-
-
-class _Mark(NamedTuple):
-    """The beginning of an example of a prompt."""
-
-    start: int
-    end: int
-    name: str
-    is_next: bool  # its number, if it has one, is not 1
-    is_numbered: bool  # it is one that needs a number
-
-    @classmethod
-    def of(cls, match: re.Match[str]) -> _Mark:
-        name, number, numbered_name, its_number, other = match.groups()
-        is_next = (number or its_number or "2") not in _FIRST_NUMBERS
-        return cls(*match.span(), (name or numbered_name or other).casefold(), is_next, numbered_name is not None)
+        names["2" if tail.isdigit() else tail and ":"].append(r"[^\S\n]+".join(map(re.escape, name.split())))
+    with_colon, numbered, others = map("|".join, names.values())
+    behind = rf"(?=[^\S\n]*+(?:\n|\Z|[^\w\s,，'’]|(?:{with_colon}){_COLON}))"
+    tails = rf"({with_colon})(?:{_NUMBER})?{_COLON}|({numbered}){_NUMBER}{behind}|({others})(?!\w)"
+    return re.compile(f"{_LINE}(?:{tails})", re.IGNORECASE)
 
 
 def end_of_answer(text: str, candidates: list[Candidate], form: AnswerForm) -> int:
@@ -141,54 +123,40 @@ def end_of_answer(text: str, candidates: list[Candidate], form: AnswerForm) -> i
     It may lie in a candidate that was read past its own end.
     """
     pattern, lines = next_example_pattern(form.next_example), f"\n{text}"  # a line begins with the text
-    words = NO_WORDS.match(text)
-    beginning = 0 if words is None else words.end()
-    headings: set[str] = set()
-    answer: Candidate | None = None  # the last complete one before
-    position = seen = 0
-    for number, candidate in enumerate((*candidates, None)):
-        for mark in map(_Mark.of, pattern.finditer(lines, position, 1 + (candidate.start if candidate else len(text)))):
-            answer = next((c for c in reversed(candidates[seen:number]) if _may_be_all(c, form)), answer)
-            seen = number
-            if answer is None and not (mark.is_next and _is_of_another(mark, candidate, beginning)):
-                headings.add(mark.name)
-            elif mark.is_next and (answer is None or not _is_heading(mark, headings, answer, candidate)):
-                return mark.start
+    beginning = NO_WORDS.match(text).end()  # type: ignore[union-attr]  # it always matches
+    headings: set[str] = set()  # the names that stood before the first answer
+    answer: Candidate | None = None  # the last complete one
+    position = 0
+    for candidate in (*candidates, None):
+        is_whole, continues = (False, False) if candidate is None else (candidate.is_answer, candidate.continues)
+        for mark in pattern.finditer(lines, position, 1 + (len(text) if candidate is None else candidate.start)):
+            name, number, numbered_name, its_number, other = mark.groups()
+            heading, is_next = (name or numbered_name or other).casefold(), not {number, its_number} & _FIRST_NUMBERS
+            if answer is None and not (is_next and beginning < mark.start() and (numbered_name or continues)):
+                headings.add(heading)
+            elif is_next and (answer is None or answer.is_answer or is_whole or heading not in headings):
+                return mark.start()
         if candidate is not None:
             position = candidate.end
             skipped = _mark_in_skipped_text(lines, candidate, pattern)
-            if skipped is not None and skipped.name not in headings:
-                return skipped.start
+            if skipped is not None and not headings:
+                return skipped
+            reads = candidate.complete and candidate.decoded and (candidate.reads or not candidate.value)
+            answer = candidate if reads and not form.is_template(candidate.value) else answer
     return len(text)
 
 
-def _may_be_all(candidate: Candidate, form: AnswerForm) -> bool:
-    """Whether a candidate may be all of an answer: it is complete and reads as events, or as none."""
-    reads = candidate.reads or not candidate.value
-    return candidate.complete and candidate.decoded and reads and not form.is_template(candidate.value)
-
-
-def _is_of_another(mark: _Mark, candidate: Candidate | None, beginning: int) -> bool:
-    """Whether a mark without an answer before it ends the answer: the rest of one, or any other text, is before it."""
-    return beginning < mark.start and (mark.is_numbered or (candidate is not None and candidate.continues))
-
-
-def _is_heading(mark: _Mark, headings: set[str], answer: Candidate, candidate: Candidate | None) -> bool:
-    """Whether a mark stood before the first of several events on their own, and stands before another of them."""
-    return mark.name in headings and not answer.is_answer and not (candidate is not None and candidate.is_answer)
-
-
-def _mark_in_skipped_text(lines: str, candidate: Candidate, pattern: re.Pattern[str]) -> _Mark | None:
-    """The mark in a candidate that was never closed, where it stands in skipped text or is a key before some."""
+def _mark_in_skipped_text(lines: str, candidate: Candidate, pattern: re.Pattern[str]) -> int | None:
+    """The first mark in a candidate that was never closed, if it is in skipped text or is a key before some."""
     steps = [step for step, _ in candidate.places]
     if Step.SKIPPED_TEXT not in steps or (candidate.complete and Step.CLOSED_BRACKETS not in steps):
         return None
     for (step, at), following in zip(candidate.places, [*steps[1:], None], strict=True):
         line = lines.rfind("\n", max(candidate.start, at - _CHARACTERS_BEFORE), at + 1)
-        is_skipped = Step.SKIPPED_TEXT in (step, step == Step.UNQUOTED_KEYS and following)
-        match = pattern.match(lines, line) if is_skipped and line >= 0 else None
-        if match is not None and match.end() > at and (mark := _Mark.of(match)).is_next:
-            return mark
+        if line >= 0 and Step.SKIPPED_TEXT in (step, step == Step.UNQUOTED_KEYS and following):
+            mark = pattern.match(lines, line)
+            if mark is not None and mark.end() > at:
+                return line
     return None
 
 

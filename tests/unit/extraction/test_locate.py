@@ -304,7 +304,11 @@ def test_other_lines_end_nothing(mark: str) -> None:
         pytest.param(f"事件：质押\n质押方：甲\n问题2：文字：某公司\n{fenced(LIST_B)}", None, id="lines-before-a-fence"),
         pytest.param(f"质押方：甲\n### Example 2\n{ONE_B[1:]}", None, id="lines-before-an-unopened-object"),
         pytest.param(f"Question 2: Ann.\nHire: Ann\nQuestion 3: Bob.\n{LIST_B}", None, id="the-next-number"),
-        pytest.param(f"{LIST_A[:-20]}\n\nQuestion 2: Bob.\n{LIST_B}", [{**event("质押"), "arguments": [{"role": "质押方"}]}], id="cut-before-a-number"),
+        pytest.param(
+            f"{LIST_A[:-20]}\n\nQuestion 2: Bob.\n{LIST_B}",
+            [{**event("质押"), "arguments": [{"role": "质押方"}]}],
+            id="cut-before-a-number",
+        ),
         # Headings of events on their own.
         pytest.param(f"Text: Ann.\n{ONE_A}\nText: Bob.\n{ONE_B}", [A, B], id="headings"),
         pytest.param(f"So:\nSentence 1: x\n{ONE_A}\nSentence 2: y\n{ONE_B}", [A, B], id="numbered-headings"),
@@ -331,7 +335,9 @@ def test_next_example_counts_only_where_it_is_one(text: str, value: Any) -> None
 def test_next_example_ends_an_answer_of_fields_without_events_too() -> None:
     empty = Form(flat=True)
     assert parse_response('{}\n\nText: Bob left.\n{"who": "Bob"}', form=empty).value == {}
-    assert parse_response('{"who": "Ann"}\nText: Bob left.\nCorrected: {"who": "Bob"}', form=empty).value == {"who": "Ann"}
+    assert parse_response('{"who": "Ann"}\nText: Bob left.\nCorrected: {"who": "Bob"}', form=empty).value == {
+        "who": "Ann"
+    }
 
 
 def test_thought_that_is_never_closed_in_the_next_example_is_not_of_the_answer() -> None:
@@ -390,3 +396,57 @@ def test_nothing_in_a_python_call_is_an_answer(text: str) -> None:
 )
 def test_answer_beside_a_python_call_is_read(text: str, value: Any) -> None:
     assert parse_response(text).value == value
+
+
+SAID_NONE = Form(said_none=True)
+
+
+@cases(
+    "text",
+    [
+        "There are no events.",
+        "there is no event in the given text",
+        "<think>Who? Ann: nobody.</think>\n**No events found.**",
+        '"None."',
+        "> No relevant events in this document!",
+        "没有事件。",
+        "「无事件」",
+        "No events.\n\nThe text (of 2019) is about the weather; nobody is hired.",
+        "There are no events to extract. Sorry!",
+        "没有事件。\n问题2：文字：某公司\n[]",
+    ],
+)
+def test_words_that_say_that_there_is_nothing_are_an_empty_list_where_that_is_declared(text: str) -> None:
+    parsed = parse_response(text, form=SAID_NONE)
+    assert (parsed.status, parsed.value, parsed.repairs) == ("repaired", [], ("said_none",))
+    assert parsed.method == "embedded"
+    assert parsed.start is not None
+    assert text[parsed.start : parsed.end].strip(".") in text
+    assert parse_response(text).status == "error"
+
+
+@cases(
+    "text",
+    [
+        "",
+        "There are no events of this type, but Ann was hired.",
+        "There are no eventsin",
+        "None of the events is certain.",
+        "I think: there are no events.",
+        "Ann was hired. There are no events beside.",
+        "No events. Hire(person='Ann')",
+        "No events.\nHire: Ann",
+        "No events.\n<hire>Ann</hire>",
+        "No events.\n| Hire | Ann |",
+        "<think>There are no events.",
+        'No events. [{"event_type": "Hire',
+        "无锡",
+    ],
+)
+def test_other_words_are_no_empty_list(text: str) -> None:
+    assert parse_response(text, form=SAID_NONE) == parse_response(text)
+
+
+def test_json_beside_words_that_say_that_there_is_nothing_is_the_answer() -> None:
+    parsed = parse_response(f"There are no events. {answer(event('T'))}", form=SAID_NONE)
+    assert (parsed.status, parsed.value) == ("raw", [event("T")])

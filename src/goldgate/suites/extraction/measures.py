@@ -26,7 +26,7 @@ from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.core.value_text import Haystack, contained_values, first_values, normalize_with_blanks
-from goldgate.response import Method, Step
+from goldgate.response import Step
 from goldgate.response.reading_report import ParseRates
 from goldgate.suites.extraction.chain_of_thought import ThoughtRates
 from goldgate.suites.extraction.events import Events, Span, Unit, Value, Violation
@@ -364,9 +364,9 @@ class SaidNone(TotalsOnly[Facts]):
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
         parsed = facts.parsed
-        if parsed is None or not (parsed.method == Method.NO_JSON_FOUND or Step.SAID_NONE in parsed.repairs):
+        if parsed is None or not (Step.SAID_NONE in parsed.repairs or find_said_none(parsed)):
             return NO_TOTALS
-        return {"said_none": 1} if parsed.repairs or find_said_none(parsed.preamble) else NO_TOTALS
+        return {"said_none": 1}
 
     def metrics(self, tally: Tally) -> Metrics:
         return {"said_none": Count(tally.counts["said_none"])}

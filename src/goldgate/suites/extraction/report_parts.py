@@ -302,12 +302,11 @@ def _null_words(report: ExtractionReport) -> Iterator[RemarkValue]:
 def _said_none(report: ExtractionReport, form: Form) -> Iterator[RemarkValue]:
     answers, total = _count(report, "said_none"), _count(report, "total_samples")
     if answers and not form.said_none:
-        said = "1 answer says" if answers == 1 else f"{answers} answers say"
+        share, setting = f"{answers} of {total} answers", as_yaml("metrics.response.said_none", "empty")
         message = (
-            f"{said} in words that there are no events, of {total}, and cannot be read: to take such an answer for an "
-            f"empty list, write in the protocol: {as_yaml('metrics.response.said_none', 'empty')}"
+            f"{share} say in words that there are no events, which is a parse error; to read them as empty lists, "
         )
-        yield remark("said_none", message, answers=answers, samples=total)
+        yield remark("said_none", f"{message}write in the protocol: {setting}", answers=answers, samples=total)
 
 
 def _copies(report: ExtractionReport) -> Iterator[RemarkValue]:

@@ -184,26 +184,25 @@ class FieldsSuite(Suite):
     def check(self, plan: Plan) -> None:
         """Raise a ConfigError for a setting of a path that could do nothing, or that no number can have."""
         settings: FieldsSettings = plan.settings
-        for number, beginning in enumerate(settings.next_example):
-            if not any(map(str.isalpha, beginning)):
-                expected = "words, such as Article: or Task 2"
-                raise _wrong_setting(plan, f"next_example.{number}", "this beginning of a line", expected, beginning)
+        for number, text in enumerate(settings.next_example):
+            if not any(map(str.isalpha, text)):
+                place, expected = plan.place(f"fields.next_example.{number}"), "words, such as Article: or Task 2"
+                raise ConfigError("protocol.wrong_value", "no words", place=place, expected=expected, found=text)
         for path, entry in settings.paths.items():
             for name, comparator in _OF_COMPARATORS.items():
                 if getattr(entry, name) not in (None, ()) and entry.compare not in (None, comparator):
-                    raise _wrong_setting(plan, f"paths.{path}.{name}", name, f"compare: {comparator}", f"compare: {entry.compare}")
+                    raise _wrong_setting(plan, path, name, f"compare: {comparator}", f"compare: {entry.compare}")
             for name in ("abs", "rel", "weight"):
                 number = getattr(entry, name)
                 if number is not None and number < 0:
-                    raise _wrong_setting(plan, f"paths.{path}.{name}", name, "a number from 0 on", str(number))
+                    raise _wrong_setting(plan, path, name, "a number from 0 on", str(number))
             weight = entry.weight
             if weight is not None and weight != round(weight, WEIGHT_DECIMALS):
-                expected = f"at most {WEIGHT_DECIMALS} decimals"
-                raise _wrong_setting(plan, f"paths.{path}.weight", "weight", expected, str(weight))
+                raise _wrong_setting(plan, path, "weight", f"at most {WEIGHT_DECIMALS} decimals", str(weight))
 
 
-def _wrong_setting(plan: Plan, setting: str, name: str, expected: str, found: str) -> ConfigError:
-    place = plan.place(f"fields.{setting}")
+def _wrong_setting(plan: Plan, path: str, name: str, expected: str, found: str) -> ConfigError:
+    place = plan.place(f"fields.paths.{path}.{name}")
     return ConfigError(
         "protocol.wrong_value", f"{name} is not allowed here", place=place, expected=expected, found=found
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from goldgate.core.value_text import normalize
-from goldgate.response import DEFAULT_THOUGHT_TAGS, Parsed, read_answer
+from goldgate.response import DEFAULT_THOUGHT_TAGS, Method, Parsed, RepairPlace, Status, Step, read_answer
 from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import AllowedRoles
 from goldgate.suites.extraction.settings import FlatSettings, KeySettings, ResponseSettings, all_keys
@@ -43,20 +43,15 @@ _BRACKETED = lazy_pattern(r"<([^<>]*)>")
 _NO_NAME = lazy_pattern(r"[a-z_ ./|-]*")
 _NO_NAMES = ("类型", "角色", "论元")
 
-# Answers that say in words that there is nothing; the first ones may go on with a place, such as "in this text".
+# What an answer without JSON says where there is nothing; in English, words like "in this text" may follow.
 SAID_NONE = tuple(
     "There are no events, There is no event, There were no events, There are no relevant events, No events, No event, "
-    "No relevant events, No events found, No events were found, No events are mentioned, The text contains no events, "
-    "The text does not contain any events, None, 没有事件, 无事件, 没有相关事件, 没有发现事件, 未发现事件, 不存在事件, "
-    "文本中没有事件, 无".split(", ")
+    "No relevant events, No events found, No events were found, The text contains no events, None, 没有事件, 无事件, "
+    "没有相关事件, 没有发现事件, 未发现事件, 文本中没有事件, 无".split(", ")
 )
-_SAID_NONE = lazy_pattern(
-    rf"""[\s"'“”‘’「」*_`>#]*
-    (?P<said>(?:{"|".join(r"[ ]".join(map(re.escape, phrase.split())) for phrase in SAID_NONE)})
-      (?:\ (?:to\ extract|(?:in|from)\ (?:this|the)\ (?:given\ |provided\ )?(?:text|document|passage|sentence|input)))?)
-    ["'“”‘’「」*_`]* (?:(?P<whole>[\s.。!！"'“”‘’「」*_`]*\Z)|[.。!！\n])""",
-    re.VERBOSE | re.IGNORECASE,
-)
+_PLACE = r"(?: (?:to extract|(?:in|from) (?:this|the)(?: given| provided)? (?:text|document|passage|sentence|input)))?"
+_MARKS = r"[\s\"'“”‘’「」*_`>#]*"
+_SAID_NONE = lazy_pattern(rf"{_MARKS}((?:{'|'.join(SAID_NONE)}){_PLACE}){_MARKS}(?:[.。!！]|(?<=\n)|\Z)", re.IGNORECASE)
 # What an answer in another form has: brackets, tags, tables, calls, `key: value` lines.
 _STRUCTURE = lazy_pattern(r"[\[\]{}｛｝<>|｜【】=]|\w\(|^[^\n:：]{1,60}[:：]", re.MULTILINE)
 
@@ -203,10 +198,6 @@ class Form:
         if not isinstance(arguments, list):
             return False
         return _are_placeholders(arguments, names.argument)
-
-    def none_in_words(self, text: str) -> tuple[int, int] | None:
-        """Where a text without JSON says that there is nothing, if that is read as an empty list."""
-        return find_said_none(text) if self.said_none else None
 
     def path_in(self, value: Any, path: str) -> str:
         """The JSON path, into the value as the model wrote it, of what stands at a path of its canonical form."""
@@ -364,15 +355,21 @@ CANONICAL = Form()
 
 def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
     """Read a raw model output: the events in it, and how they were found."""
-    return read_answer(text, thought_tags, form)
+    parsed = read_answer(text, thought_tags, form)
+    phrase = find_said_none(parsed) if form.said_none else None
+    if phrase is None:
+        return parsed
+    start, step = phrase.start(1), Step.SAID_NONE
+    return replace(
+        parsed, status=Status.REPAIRED, method=Method.EMBEDDED, value=[], repairs=(step,), preamble="", start=start,
+        end=phrase.end(1), places=(RepairPlace(step, start),),
+    )  # fmt: skip
 
 
-def find_said_none(text: str) -> tuple[int, int] | None:
-    """Where a text without JSON says that there is nothing: all of it, or its first sentence if no other form follows."""
-    said = _SAID_NONE.match(text)
-    if said is None or (said["whole"] is None and _STRUCTURE.search(text, said.end())):
-        return None
-    return said.span("said")
+def find_said_none(parsed: Parsed) -> re.Match[str] | None:
+    """Where an answer without JSON says that there is nothing: all of it, or its first sentence before mere prose."""
+    phrase = _SAID_NONE.match(parsed.preamble) if parsed.method == Method.NO_JSON_FOUND else None
+    return None if phrase is None or _STRUCTURE.search(parsed.preamble, phrase.end()) else phrase
 
 
 NOT_ROLES = frozenset({"event_type", "type", "arguments", *EVENTS_KEYS})
