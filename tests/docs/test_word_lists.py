@@ -28,6 +28,8 @@ def listed(name: str) -> list[str]:
         ("Marks of another turn", selection.TURN_TOKENS, 0),
         ("Marks that end the turn", selection.END_TOKENS, 0),
         ("Names of who speaks", selection.TURN_NAMES, 1),
+        ("Beginnings of the next example", selection.NEXT_EXAMPLE, 0),
+        ("Phrases that say that there are no events", answer_form.SAID_NONE, 0),
         ("Words that say that the later replaces the earlier", selection.REPLACING_WORDS, 0),
         ("Placeholders of a type", answer_form.TYPE_PLACEHOLDERS, 0),
         ("Placeholders of a value", answer_form.VALUE_PLACEHOLDERS - answer_form.TYPE_PLACEHOLDERS, 4),

@@ -296,3 +296,20 @@ def test_weights_change_no_alignment_and_no_plain_number() -> None:
     assert str(metrics["field_f1"].exact) == "2/3"
     assert str(metrics["weighted_f1"].exact) == "8/9"  # (1 + 3) of 4.5
     assert metrics_of(score(gold, answer, INVOICE))["weighted_f1"].value is None
+
+
+def test_answer_of_another_document_is_not_read() -> None:
+    schema = obj(who={"type": "string"})
+    for own, then in (('{"who": "Ann"}', "Text: Bob left.\n"), ("who: Ann", "Question 2: Bob left.\n")):
+        facts = score({"who": "Bob"}, f'{own}\n\n{then}{{"who": "Bob"}}', schema)
+        assert counts(facts)[0] == 0
+    assert counts(score({"who": "Bob"}, '[f(who="Al", to=["x"])] {"who": "Bob"}', schema)) == (1, 1, 1)
+    answer = '{"who": "Bob"}\nArticle 2: Al left.\n{"who": "Al"}'
+    assert counts(score({"who": "Bob"}, answer, schema)) == (0, 1, 1)
+    assert counts(score({"who": "Bob"}, answer, schema, next_example=["Article:"])) == (1, 1, 1)
+
+
+def test_nothing_in_a_python_call_is_an_item() -> None:
+    schema = array(obj(b=NUMBER))
+    facts = score([{"b": 1}], 'f(a="x", stops=[{"b": 1}])', schema)
+    assert counts(facts) == (0, 0, 1)

@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parent
 STATUSES = frozenset({"raw", "repaired", "error"})
 METHODS = frozenset({"whole", "fenced", "embedded", "no_json_found"})
 THOUGHTS = frozenset({"none", "closed", "unclosed"})
-REASONS = frozenset({"replaced", "cut", "template", "another_turn"})
+REASONS = frozenset({"replaced", "cut", "template", "another_turn", "next_example"})
 
 # An event as it is scored: its type, and each (role, value as written) in order.
 ReadEvent = tuple[str, tuple[tuple[str, str], ...]]

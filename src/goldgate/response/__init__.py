@@ -37,8 +37,11 @@ from goldgate.response.parsed import (
 from goldgate.response.repair import scan_exact
 from goldgate.response.repeated_keys import join_repeated_keys
 from goldgate.response.selection import (
+    NO_WORDS,
     Selection,
     content_weight,
+    end_of_answer,
+    next_example_pattern,
     next_turn_mark,
     select_answer,
 )
@@ -74,6 +77,8 @@ def fast_parse(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> Pa
             return None
         if before and not before.isspace():
             preamble = _text_if_words(_text_before_block(text, usual))
+            if next_example_pattern(form.next_example).search(before):
+                return None
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError:
@@ -124,11 +129,13 @@ def slow_parse(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> Pa
 def _answer_before_turn(cut: ResponseWithoutThoughts, tail: int, text: str, form: AnswerForm) -> Parsed | None:
     """The answer before the turn in which a thought is never closed; None if that thought is of the answer's turn."""
     visible = cut.visible[:tail] + text[tail:]
-    if next_turn_mark(visible, 0, tail) < 0:
+    if next_turn_mark(visible, 0, tail) < 0 and not next_example_pattern(form.next_example).search(visible, 0, tail):
         return None
     choice = _select(visible, form)
     answer = choice.answer
-    if answer is None or not (answer.complete and answer.reads) or next_turn_mark(visible, answer.end, tail) < 0:
+    if answer is None or not (answer.complete and answer.reads):
+        return None
+    if choice.end > tail and next_turn_mark(visible, answer.end, tail) < 0:
         return None
     return _make_parsed(choice, visible, cut.thought, ThoughtState.CLOSED if cut.spans else ThoughtState.NONE)
 
@@ -168,10 +175,17 @@ def _without_prefix(parsed: Parsed, by: int) -> Parsed:
 
 
 def _select(text: str, form: AnswerForm) -> Selection:
-    """The answer in a text without thoughts."""
+    """The answer in a text without thoughts, up to the next example of a prompt."""
     candidates = find_candidates(text, form)
+    end = end_of_answer(text, candidates, form)
+    behind = [LeftOutText(c.start, c.end, Reason.NEXT_EXAMPLE) for c in candidates if c.start >= end]
+    candidates, text = candidates[: len(candidates) - len(behind)], text[:end]
+    if candidates and candidates[-1].end > end:
+        behind.append(LeftOutText(end, candidates[-1].end, Reason.NEXT_EXAMPLE))
+        candidates = find_candidates(text, form)
     unread = candidates.pop() if candidates and candidates[-1].unread else None
     choice = select_answer(text, candidates, form)
+    choice.left_out, choice.end = [*choice.left_out, *behind], end
     if unread is not None:
         return _with_limit_reached(choice, unread)
     answer = choice.answer
@@ -219,7 +233,7 @@ def _make_parsed(choice: Selection, text: str, thought: str, state: str) -> Pars
             Method.NO_JSON_FOUND,
             thought_state=state,
             thought=thought,
-            preamble=_text_if_words(text),
+            preamble=_text_if_words(text[: choice.end]),
             left_out=left_out,
         )
     status = Status.RAW
@@ -250,13 +264,9 @@ def _make_parsed(choice: Selection, text: str, thought: str, state: str) -> Pars
     )
 
 
-# Marks, and what is not a letter.
-_NO_WORDS = lazy_pattern(r"(?:\[[^\s\[\]]*+\]|<[^\s<>]*+>|[`~]{3,}\w*+|[\W\d_])*+")
-
-
 def _text_if_words(text: str) -> str:
     """The text, if it has words: `[##JSON##]` and `<answer>` before an answer are marks, not a thought."""
-    return "" if _NO_WORDS.fullmatch(text.strip()) else text
+    return "" if NO_WORDS.fullmatch(text.strip()) else text
 
 
 @lru_cache

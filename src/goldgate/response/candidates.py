@@ -174,6 +174,9 @@ _CODE_LANGUAGES = frozenset(
     "bash sh shell zsh console powershell html css xml swift kotlin scala lua matlab diff mermaid".split()
 )
 _FARTHEST_KEY = 81  # characters from where a mark below begins to the key behind it
+_CALL = lazy_pattern(r"\((?<=\w\()\s*+[^\W\d]\w*+\s*+=(?![=>])")  # of Python: name(key=
+# What a call may hold, as far as its end depends on it.
+_IN_CALL = lazy_pattern(r"""\\.|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|[()]|\n[^\S\n]*+\n""", re.DOTALL)
 _UNOPENED = lazy_pattern(
     rf"(?:\A|\n|[>\]#`:：,])\s{{0,80}}(?={KEY_AHEAD.pattern}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b))"
 )
@@ -233,13 +236,17 @@ def unopened_object(text: str, candidates: list[Candidate], form: AnswerForm, *,
         return None
     ends = [candidate.end for candidate in candidates]
     blanks = len(text) - len(text.lstrip())
-    mark = _UNOPENED.search(text, max(0, blanks - _FARTHEST_KEY))
+    position = max(0, blanks - _FARTHEST_KEY)
     budget = StepBudget(len(text) // 2)
-    while mark is not None:
+    while (mark := _UNOPENED.search(text, position)) is not None:
         start = mark.end()
         inside = bisect_right(ends, start)
         if inside < len(candidates) and candidates[inside].start <= start:
-            mark = _UNOPENED.search(text, candidates[inside].end)
+            position = candidates[inside].end
+            continue
+        call = _CALL.search(text, position, start)
+        if call is not None:
+            position = _end_of_call(text, call.end(), len(text))
             continue
         reading = repair_value(text, start, len(text), budget, form, unopened=True)
         value = reading.value
@@ -250,7 +257,7 @@ def unopened_object(text: str, candidates: list[Candidate], form: AnswerForm, *,
             )
         if budget.steps < 0:
             return _unread_rest(text, reading.end, Method.EMBEDDED)
-        mark = _UNOPENED.search(text, reading.end)
+        position = reading.end
     return None
 
 
@@ -306,6 +313,7 @@ def _segment_candidates(text: str, segment: _Segment, budget: StepBudget, form: 
             budget.steps -= _CANDIDATE_STEPS
             return [whole]
     opening = first_opening(text, segment.start, segment.end)
+    opening = _outside_calls(text, segment.start, opening, segment.end)
     if opening is None:
         return []
     value = _value_to_last_bracket(text, segment, opening.start(), form)
@@ -366,7 +374,7 @@ def _bracketed_values(
     while opening is not None:
         start = opening.start()
         if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
-            opening = next_opening(text, start + 1, limit)
+            opening = _outside_calls(text, start + 1, next_opening(text, start + 1, limit), limit)
             continue
         reading = _read_value(text, start, limit, budget, form)
         if reading.value is None:
@@ -383,12 +391,31 @@ def _bracketed_values(
         if reading.value is None:
             while position < limit and text[position] == text[start]:
                 position += 1  # a run of brackets is looked at once
-        opening = next_opening(text, position, limit)
+        opening = _outside_calls(text, position, next_opening(text, position, limit), limit)
         if opening is not None and "\n\n" in text[position : opening.start()]:
             in_remains = False  # a new paragraph
     if unreadable is not None and unreadable.start >= (candidates[-1].end if candidates else 0):
         candidates.append(unreadable)
     return candidates
+
+
+def _outside_calls(text: str, start: int, opening: re.Match[str] | None, limit: int) -> re.Match[str] | None:
+    """An opening bracket behind `start`, or the next one that does not stand in a Python call: `f(key=[…])`."""
+    while opening is not None and (call := _CALL.search(text, start, opening.start())) is not None:
+        start = _end_of_call(text, call.end(), limit)
+        if start > opening.start():
+            opening = next_opening(text, start, limit)
+    return opening
+
+
+def _end_of_call(text: str, position: int, limit: int) -> int:
+    """Where a call ends whose arguments are at `position`; if it is never closed, at a blank line or the limit."""
+    depth = 1
+    for mark in _IN_CALL.finditer(text, position, limit):
+        depth += (mark[0] == "(") - (mark[0] == ")")
+        if not depth or mark[0][0] == "\n":
+            return mark.end()
+    return limit
 
 
 def _read_value(text: str, start: int, limit: int, budget: StepBudget, form: AnswerForm) -> TolerantReading:

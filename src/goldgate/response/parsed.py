@@ -58,6 +58,7 @@ class Step(StrEnum):
         "repeated_keys",
         "a key comes twice in an object: a new event or argument begins there, or the values are joined",
     )
+    SAID_NONE = "said_none", "words that say that there is nothing are read as an empty list"
     SEMICOLONS = "semicolons", "; between values is read as a comma"
     SINGLE_QUOTES = "single_quotes", "strings in '…'"
     SKIPPED_TEXT = "skipped_text", "words between values, or something unreadable up to the next structure, are skipped"
@@ -141,6 +142,7 @@ class Reason:
     ASIDE = "aside"
     CODE = "code"
     ANOTHER_TURN = "another_turn"
+    NEXT_EXAMPLE = "next_example"
     LIMIT = "limit"
 
 
@@ -151,6 +153,7 @@ REASON_MEANINGS = {
     Reason.ASIDE: "there is a whole answer, and nothing says that this replaces it",
     Reason.CODE: "in a block of code, and there is an answer elsewhere",
     Reason.ANOTHER_TURN: "written after the end of the chat turn",
+    Reason.NEXT_EXAMPLE: "written for the next example of the prompt",
     Reason.LIMIT: "not read: the text before it is too broken for its length",
 }
 
@@ -221,6 +224,11 @@ class AnswerForm(Protocol):
     def prefix(self) -> str:
         """What the prompt already held of every response."""
         return ""
+
+    @property
+    def next_example(self) -> tuple[str, ...]:
+        """Beginnings of lines that begin the next example of the prompt, beside the usual ones."""
+        return ()
 
     @property
     def flat(self) -> bool:
@@ -295,6 +303,7 @@ class JsonForm(AnswerForm):
 
     is_list: bool = False
     keys: frozenset[str] = frozenset()  # keys of the root object
+    next_example: tuple[str, ...] = ()
 
     def is_answer(self, value: Any) -> bool:
         if isinstance(value, dict):

@@ -19,7 +19,9 @@ off or left out; answers that were replaced, and what stands after the turn, do 
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -46,6 +48,14 @@ REPLACING_WORDS = tuple(
     "final answer, final output, final version, final result, final json, revised, revision, instead, updated, "
     "improved, on reflection, on second thought, on second thoughts, 更正, 修正, 修改后, 改为, "
     "最终答案, 最终结果, 最终输出, 重新输出".split(", ")
+)
+
+# How the line begins with which the next example of a prompt begins; case does not matter. What ends in a number stands
+# for every one from 2 on; before a colon there may be one too.
+NEXT_EXAMPLE = tuple(
+    "Text:, Input:, Document:, Passage:, Sentence:, Question 2, Example 2, 问题2, 文字：, 文本：, 输入：, 句子：".split(
+        ", "
+    )
 )
 
 _END = "|".join(map(re.escape, END_TOKENS))
@@ -81,6 +91,76 @@ def next_turn_mark(text: str, start: int, end: int) -> int:
     return -1
 
 
+_MARKUP = r"[\s#*_`>|~+-]*"
+_BEGINNING = lazy_pattern(rf"{_MARKUP}(.*?){_MARKUP}([\d:：]?)[\d\s:：*_`]*", re.DOTALL)
+# The blanks and Markdown marks before the first word of a line, a number, a colon.
+_LINE = r"\n(?:[^\S\n]|[#*_`>|~+•·–—【-]|\d{1,3}[.)、])*+"
+_NUMBER = r"[^\S\n]{0,3}[#(（]?(\d{1,6}|[一二三四五六七八九十]{1,3})(?!\d)"
+_COLON = r"[^\S\n]?[)）】*_`]{0,4}[^\S\n]?[:：]"
+_FIRST_NUMBERS = {"0", "1", "01", "１", "一"}
+# What has no word: marks, and what is not a letter.
+NO_WORDS = lazy_pattern(r"(?:\[[^\s\[\]]*+\]|<[^\s<>]*+>|[`~]{3,}\w*+|[\W\d_])*+")
+
+
+@lru_cache
+def next_example_pattern(added: tuple[str, ...] = ()) -> re.Pattern[str]:
+    """Finds a line break and the beginning of an example.
+
+    Its groups: a name before a colon, and its number; a name that needs a number, and that; any other beginning.
+    """
+    names: dict[str, list[str]] = {":": [], "2": [], "": ["(?!)"]}
+    for beginning in (*NEXT_EXAMPLE, *added):
+        name, tail = _BEGINNING.fullmatch(beginning).groups()  # type: ignore[union-attr]  # it always matches
+        names["2" if tail.isdigit() else tail and ":"].append(r"[^\S\n]+".join(map(re.escape, name.split())))
+    with_colon, numbered, others = map("|".join, names.values())
+    behind = rf"(?=[^\S\n]*+(?:\n|\Z|[^\w\s,，'’]|(?:{with_colon}){_COLON}))"
+    tails = rf"({with_colon})(?:{_NUMBER})?{_COLON}|({numbered}){_NUMBER}{behind}|({others})(?!\w)"
+    return re.compile(f"{_LINE}(?:{tails})", re.IGNORECASE)
+
+
+def end_of_answer(text: str, candidates: list[Candidate], form: AnswerForm) -> int:
+    """Where the line is with which the next example of a prompt begins; the length of the text if there is none.
+
+    It may lie in a candidate that was read past its own end.
+    """
+    pattern, lines = next_example_pattern(form.next_example), f"\n{text}"  # a line begins with the text
+    beginning = NO_WORDS.match(text).end()  # type: ignore[union-attr]  # it always matches
+    headings: set[str] = set()  # the names that stood before the first answer
+    answer: Candidate | None = None  # the last complete one
+    position = 0
+    for candidate in (*candidates, None):
+        is_whole, continues = (False, False) if candidate is None else (candidate.is_answer, candidate.continues)
+        for mark in pattern.finditer(lines, position, 1 + (len(text) if candidate is None else candidate.start)):
+            name, number, numbered_name, its_number, other = mark.groups()
+            heading, is_next = (name or numbered_name or other).casefold(), not {number, its_number} & _FIRST_NUMBERS
+            if answer is None and not (is_next and beginning < mark.start() and (numbered_name or continues)):
+                headings.add(heading)
+            elif is_next and (answer is None or answer.is_answer or is_whole or heading not in headings):
+                return mark.start()
+        if candidate is not None:
+            position = candidate.end
+            skipped = _mark_in_skipped_text(lines, candidate, pattern)
+            if skipped is not None and not headings:
+                return skipped
+            reads = candidate.complete and candidate.decoded and (candidate.reads or not candidate.value)
+            answer = candidate if reads and not form.is_template(candidate.value) else answer
+    return len(text)
+
+
+def _mark_in_skipped_text(lines: str, candidate: Candidate, pattern: re.Pattern[str]) -> int | None:
+    """The first mark in a candidate that was never closed, if it is in skipped text or is a key before some."""
+    steps = [step for step, _ in candidate.places]
+    if Step.SKIPPED_TEXT not in steps or (candidate.complete and Step.CLOSED_BRACKETS not in steps):
+        return None
+    for (step, at), following in zip(candidate.places, [*steps[1:], None], strict=True):
+        line = lines.rfind("\n", max(candidate.start, at - _CHARACTERS_BEFORE), at + 1)
+        if line >= 0 and Step.SKIPPED_TEXT in (step, step == Step.UNQUOTED_KEYS and following):
+            mark = pattern.match(lines, line)
+            if mark is not None and mark.end() > at:
+                return line
+    return None
+
+
 def says_replaced(text: str, start: int, end: int) -> bool:
     """Whether the words between two answers say that the later replaces the earlier.
 
@@ -96,6 +176,7 @@ class Selection:
 
     answer: Candidate | None
     left_out: list[LeftOutText]
+    end: int = sys.maxsize  # where the next example of the prompt begins
 
 
 _ANNOUNCED = lazy_pattern(r"(?:[:：\n]|\A)[\s*_`\"]*\Z")

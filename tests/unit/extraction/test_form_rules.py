@@ -130,6 +130,9 @@ def test_a_form_can_be_compared_hashed_and_sent_to_another_process() -> None:
         ({"keys": {"role": ["name"]}}, 'keys:{"role":["name","role"]}'),
         ({"keys": {"role": ["name", "role"]}}, 'keys:{"role":["name","role"]}'),
         ({"null_words": ["无", "N/A", "n / a"]}, 'null_words:["n/a","无"]'),
+        ({"next_example": ["问题2", "Article:"]}, 'next_example:["Article:","问题2"]'),
+        ({"said_none": "empty"}, "said_none:empty"),
+        ({"said_none": "error"}, None),
         ({"prefix": "a|b\n"}, r'prefix:"a\u007cb\n"'),
     ],
 )

@@ -232,3 +232,221 @@ def test_first_flat_object_that_says_something_wins() -> None:
     for response, (who, reasons) in cases.items():
         parsed = parse_response(response, form=form)
         assert (parsed.value["who"], [item.reason for item in parsed.left_out]) == (who, reasons), response
+
+
+@cases(
+    "mark",
+    [
+        "Text: Bob left.",
+        "**Text:** Bob left.",
+        "### Text: Bob left.",
+        "> - *text* : Bob left.",
+        "Text 2: Bob left.",
+        "Input:",
+        "DOCUMENT: Bob left.",
+        "Passage:",
+        "2. Sentence: Bob left.",
+        "Question 2: Bob left.",
+        "Question 2.",
+        "### Example 2",
+        "**Example 12:** Bob left.",
+        "Example #2 - Bob left",
+        "Example 2 Text: Bob left.",
+        "问题2：文字：某公司",
+        "问题2文字：某公司",
+        "问题二：",
+        "【问题3】",
+        "文字：某公司",
+        "文本： 某公司",
+        "输入：",
+        "句子:",
+    ],
+)
+def test_next_example_of_a_prompt_ends_the_answer(mark: str) -> None:
+    for own, value in ((LIST_A, [A]), (fenced(LIST_A), [A]), ("[]", []), (ONE_A, A), (f'{{"events": {LIST_A}}}', None)):
+        for then in (LIST_B, ONE_B, fenced(LIST_B), f"Corrected answer: {LIST_B}", f"<think>?</think>{LIST_B}"):
+            parsed = parse_response(f"{own}\n\n{mark}\nOutput: {then}")
+            assert parsed.value == (value if value is not None else {"events": [A]}), then
+            assert (parsed.status, {item.reason for item in parsed.left_out}) == ("raw", {"next_example"})
+
+
+@cases(
+    "mark",
+    [
+        "The text: Bob left.",
+        "Textual: no",
+        "Text",
+        "Text 1: Bob left.",
+        "Question 1: Bob left.",
+        "问题1：",
+        "Question 2 was about Bob.",
+        "Example 2, which is harder:",
+        "Example:",
+        "Example 2nd:",
+        "Context: Bob left.",
+    ],
+)
+def test_other_lines_end_nothing(mark: str) -> None:
+    assert parse_response(f"{LIST_A}\n{mark}\n{LIST_B}").value == [B]
+
+
+@cases(
+    ("text", "value"),
+    [
+        # The question repeated at the very beginning, and words about it before any answer.
+        pytest.param(f"Question 2: Text: Ann was hired.\n{LIST_A}", [A], id="repeated-question"),
+        pytest.param(f"<think>Well.</think>\n**Question 2**\n{fenced(LIST_A)}", [A], id="repeated-after-a-thought"),
+        pytest.param(f"```\nText: Ann.\nAnswer: {LIST_A}\n```", [A], id="repeated-in-a-fence"),
+        pytest.param(f"I read it.\nText: Ann was hired.\n{LIST_A}", [A], id="quoted-before-the-answer"),
+        pytest.param(f"Format: {TEMPLATE}\nText: Ann was hired.\n{LIST_A}", [A], id="a-template-is-no-answer"),
+        # A number ends the answer where any other text stands before it.
+        pytest.param(f"事件：质押\n质押方：甲\n问题2：文字：某公司\n{LIST_B}", None, id="lines-before-a-number"),
+        pytest.param(f"事件：质押\n质押方：甲\n问题2：文字：某公司\n{fenced(LIST_B)}", None, id="lines-before-a-fence"),
+        pytest.param(f"质押方：甲\n### Example 2\n{ONE_B[1:]}", None, id="lines-before-an-unopened-object"),
+        pytest.param(f"Question 2: Ann.\nHire: Ann\nQuestion 3: Bob.\n{LIST_B}", None, id="the-next-number"),
+        pytest.param(
+            f"{LIST_A[:-20]}\n\nQuestion 2: Bob.\n{LIST_B}",
+            [{**event("质押"), "arguments": [{"role": "质押方"}]}],
+            id="cut-before-a-number",
+        ),
+        # Headings of events on their own.
+        pytest.param(f"Text: Ann.\n{ONE_A}\nText: Bob.\n{ONE_B}", [A, B], id="headings"),
+        pytest.param(f"So:\nSentence 1: x\n{ONE_A}\nSentence 2: y\n{ONE_B}", [A, B], id="numbered-headings"),
+        pytest.param(f"Example 1\n{fenced(ONE_A)}\nExample 2\n{fenced(ONE_B)}", [A, B], id="fenced-under-headings"),
+        pytest.param(f"Text: x\n{ONE_A}\nText: y\n{LIST_B}", A, id="a-list-is-no-event-on-its-own"),
+        pytest.param(f"Text: x\n{LIST_A}\nText: y\n{LIST_B}", [A], id="lists-under-headings"),
+        pytest.param(f"Text: x\n{ONE_A}\nInput: y\n{ONE_B}", A, id="another-heading"),
+        # Never inside a value.
+        pytest.param(answer(event("T", ("r", "x\nText: y"))), [event("T", ("r", "x\nText: y"))], id="escaped-break"),
+        pytest.param(
+            f"See {answer(event('T', ('r', 'x_')))}".replace("x_", "x\nText: y"),
+            [event("T", ("r", "x\nText: y"))],
+            id="line-break-in-a-string",
+        ),
+        # An answer that lacks its last bracket does not take in another document's events.
+        pytest.param(f"{LIST_A[:-1]}\nText: Bob.\n{LIST_B}", [A], id="unclosed-list"),
+        pytest.param(f"{ONE_A[:-2]}\nQuestion 2: Bob.\n{LIST_B}", A, id="unclosed-object"),
+    ],
+)
+def test_next_example_counts_only_where_it_is_one(text: str, value: Any) -> None:
+    assert parse_response(text).value == value
+
+
+def test_next_example_ends_an_answer_of_fields_without_events_too() -> None:
+    empty = Form(flat=True)
+    assert parse_response('{}\n\nText: Bob left.\n{"who": "Bob"}', form=empty).value == {}
+    assert parse_response('{"who": "Ann"}\nText: Bob left.\nCorrected: {"who": "Bob"}', form=empty).value == {
+        "who": "Ann"
+    }
+
+
+def test_thought_that_is_never_closed_in_the_next_example_is_not_of_the_answer() -> None:
+    parsed = parse_response(f"{LIST_A}\n\nText: Bob left.\n<think>So {LIST_B}")
+    assert (parsed.value, parsed.thought_state) == ([A], "none")
+
+
+@cases(
+    ("added", "mark", "ends"),
+    [
+        ("Article:", "**Article:** Bob", True),
+        ("Article:", "Article", False),
+        ("### Article :", "article 2: Bob", True),
+        ("Aufgabe 2", "Aufgabe 7)", True),
+        ("Aufgabe 2:", "Aufgabe 1: Bob", False),
+        ("Ny text", "NY  TEXT om Bob", True),
+        ("Ny text", "Ny textil", False),
+        ("题目３", "题目5：", True),
+        ("a.c", "abc", False),
+    ],
+)
+def test_more_beginnings_of_an_example_can_be_declared(added: str, mark: str, ends: bool) -> None:
+    form = Form(next_example=(added,))
+    assert parse_response(f"{LIST_A}\n{mark}\n{LIST_B}", form=form).value == ([A] if ends else [B])
+    assert parse_response(f"{LIST_A}\nText: Bob\n{LIST_B}", form=form).value == [A]
+
+
+@cases(
+    "text",
+    [
+        '[f(a="x", stops=["Santa Barbara","Monterey"])]',
+        'f(opts={"a": 1, "b": 2})',
+        f"extract(events={LIST_A})",
+        f"[f(a='it\\'s (', b={ONE_A}), g.h(c=[{ONE_A}])]",
+        'result = [f( a = ["x"] )]',
+        '```python\nfor x in f(a=["x"]):\n    g(b=["y"])\n```',
+        '[f(a=")", b=["x"',
+    ],
+)
+def test_nothing_in_a_python_call_is_an_answer(text: str) -> None:
+    parsed = parse_response(text)
+    assert (parsed.status, parsed.method, parsed.value) == ("error", "no_json_found", None)
+
+
+@cases(
+    ("text", "value"),
+    [
+        ("result = []", []),
+        (f"print({LIST_A})", [A]),
+        (f"x = f(a=[1], b={LIST_B})\n{LIST_A}", [A]),
+        (f"{LIST_A}\nf(events={LIST_B})", [A]),
+        (f"if (a == 1) {LIST_A}", [A]),
+        (f"As f(x=[ shows,\n\n{LIST_A}", [A]),
+        (answer(event("T", ("r", 'f(a=["x"])'))), [event("T", ("r", 'f(a=["x"])'))]),
+    ],
+)
+def test_answer_beside_a_python_call_is_read(text: str, value: Any) -> None:
+    assert parse_response(text).value == value
+
+
+SAID_NONE = Form(said_none=True)
+
+
+@cases(
+    "text",
+    [
+        "There are no events.",
+        "there is no event in the given text",
+        "<think>Who? Ann: nobody.</think>\n**No events found.**",
+        '"None."',
+        "> No relevant events in this document!",
+        "没有事件。",
+        "「无事件」",
+        "No events.\n\nThe text (of 2019) is about the weather; nobody is hired.",
+        "There are no events to extract. Sorry!",
+        "没有事件。\n问题2：文字：某公司\n[]",
+    ],
+)
+def test_words_that_say_that_there_is_nothing_are_an_empty_list_where_that_is_declared(text: str) -> None:
+    parsed = parse_response(text, form=SAID_NONE)
+    assert (parsed.status, parsed.value, parsed.repairs) == ("repaired", [], ("said_none",))
+    assert parsed.method == "embedded"
+    assert parsed.start is not None
+    assert text[parsed.start : parsed.end].strip(".") in text
+    assert parse_response(text).status == "error"
+
+
+@cases(
+    "text",
+    [
+        "",
+        "There are no events of this type, but Ann was hired.",
+        "There are no eventsin",
+        "None of the events is certain.",
+        "I think: there are no events.",
+        "Ann was hired. There are no events beside.",
+        "No events. Hire(person='Ann')",
+        "No events.\nHire: Ann",
+        "No events.\n<hire>Ann</hire>",
+        "No events.\n| Hire | Ann |",
+        "<think>There are no events.",
+        'No events. [{"event_type": "Hire',
+        "无锡",
+    ],
+)
+def test_other_words_are_no_empty_list(text: str) -> None:
+    assert parse_response(text, form=SAID_NONE) == parse_response(text)
+
+
+def test_json_beside_words_that_say_that_there_is_nothing_is_the_answer() -> None:
+    parsed = parse_response(f"There are no events. {answer(event('T'))}", form=SAID_NONE)
+    assert (parsed.status, parsed.value) == ("raw", [event("T")])

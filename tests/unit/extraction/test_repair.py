@@ -131,7 +131,7 @@ def test_each_kind_of_damage_is_mended_and_named(text: str, value: Any, steps: s
 
 def test_every_step_has_its_row() -> None:
     rows: list[Any] = [row.values[2] for row in MENDED]
-    named = {"closed_brackets", "dropped_truncated_value"}.union(*(steps or () for steps in rows))
+    named = {"closed_brackets", "dropped_truncated_value", "said_none"}.union(*(steps or () for steps in rows))
     assert named == {step.value for step in Step}
 
 

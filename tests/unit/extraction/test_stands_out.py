@@ -239,3 +239,22 @@ def test_gates_that_pass_for_want_of_a_value_and_averages_without_some_types() -
         "strict_f1_macro_roles averages 2 of 3 roles",
     ):
         assert any(message.startswith(start) for message in messages), (start, messages)
+
+
+def test_answers_that_say_in_words_that_there_is_nothing() -> None:
+    golds = [gold(identity=str(number)) for number in range(4)]
+    answers = ["There are no events in this text.", "没有事件。", "Ann was hired.", "[]"]
+    predictions: list[Json] = [{"id": str(number), "response": text} for number, text in enumerate(answers)]
+    report = judge(golds, predictions).report
+    main = report["metrics"]["main"]
+    assert (main["said_none"]["value"], main["parse_errors"]["value"]) == (2, 3)
+    message = {entry["code"]: entry["message"] for entry in report["stands_out"]}["said_none"]
+    assert message.startswith("2 of 4 answers say in words that there are no events, which is a parse error")
+    assert message.endswith("write in the protocol: metrics: {response: {said_none: empty}}")
+
+    protocol = {"metrics": {"response": {"said_none": "empty"}, "schema": {"mode": "syntax_only"}}}
+    read = goldgate.evaluate(golds, predictions, protocol=protocol)
+    assert (read["said_none"], read["parse_errors"], read["parse_repair_success"]) == (2, 1, 2)
+    assert read["schema_compliance_rate"] == 0.25  # the empty list alone
+    assert "said_none" not in codes(read.report)
+    assert read.report["reading"]["repairs"] == {"said_none": 2}

@@ -21,13 +21,16 @@ from goldgate.core.measure import (
     over,
     precision_recall_f1,
 )
+from goldgate.core.metric import Count, Metrics
 from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.core.value_text import Haystack, contained_values, first_values, normalize_with_blanks
+from goldgate.response import Step
 from goldgate.response.reading_report import ParseRates
 from goldgate.suites.extraction.chain_of_thought import ThoughtRates
 from goldgate.suites.extraction.events import Events, Span, Unit, Value, Violation
+from goldgate.suites.extraction.events.answer_form import find_said_none
 from goldgate.suites.extraction.events.limits import MAX_SEARCHED
 from goldgate.suites.extraction.events.match import COLUMNS, Mistake, unpack_counts
 from goldgate.suites.extraction.hints import HintCounts
@@ -50,6 +53,7 @@ def extraction_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
         MatchRates(),
         TypeRates(),
         ParseRates(),
+        SaidNone(),
         SchemaCompliance(),
         Hallucination(),
         MatchedLengths(),
@@ -360,6 +364,19 @@ def _stands_at(value: str, span: Span, text: str) -> bool:
 
 _SAMPLES = {violation: f"violation_samples.{violation}" for violation in Violation}
 _OCCURRENCES = {violation: f"violation.{violation}" for violation in Violation}
+
+
+class SaidNone(TotalsOnly[Facts]):
+    """Answers that say in words that there is nothing: parse errors, unless the protocol reads them as empty lists."""
+
+    def totals(self, facts: Facts) -> Mapping[str, int]:
+        parsed = facts.parsed
+        if parsed is None or not (Step.SAID_NONE in parsed.repairs or find_said_none(parsed)):
+            return NO_TOTALS
+        return {"said_none": 1}
+
+    def metrics(self, tally: Tally) -> Metrics:
+        return {"said_none": Count(tally.counts["said_none"])}
 
 
 class SchemaCompliance(RatioMeasure[Facts]):

@@ -72,7 +72,7 @@ _LENGTHS_NOTE = (
 )
 # Headings of the metrics, with how the names under each begin.
 _GROUPS = {
-    "Parse diagnostics": ("total_samples", "missing_predictions", "parse_"),
+    "Parse diagnostics": ("total_samples", "missing_predictions", "parse_", "said_none"),
     "Schema compliance": ("schema_",),
     "Hallucination": ("hallucination_",),
     _LENGTHS: ("relaxed_excess", "relaxed_shortfall", "stub_rate"),

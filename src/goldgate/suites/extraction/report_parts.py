@@ -211,6 +211,7 @@ def extraction_remarks(
     yield from _partial_averages(report, schema)
     yield from unread_answers_remarks(report, "goldgate read FILE")
     yield from _relaxed_chance(report, relaxed)
+    yield from _said_none(report, form)
     for remarks in (
         _bare_gold,
         _noncompliant_samples,
@@ -303,6 +304,16 @@ def _null_words(report: ExtractionReport) -> Iterator[RemarkValue]:
     if answers and Fraction(answers, total) >= MIN_NULL_SHARE:
         message = f"{answers} of {total} answers have a word such as null as a value, which counts as wrong"
         yield remark("null_words", message, answers=answers, samples=total)
+
+
+def _said_none(report: ExtractionReport, form: Form) -> Iterator[RemarkValue]:
+    answers, total = _count(report, "said_none"), _count(report, "total_samples")
+    if answers and not form.said_none:
+        share, setting = f"{answers} of {total} answers", as_yaml("metrics.response.said_none", "empty")
+        message = (
+            f"{share} say in words that there are no events, which is a parse error; to read them as empty lists, "
+        )
+        yield remark("said_none", f"{message}write in the protocol: {setting}", answers=answers, samples=total)
 
 
 def _copies(report: ExtractionReport) -> Iterator[RemarkValue]:

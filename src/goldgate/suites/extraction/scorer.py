@@ -16,7 +16,7 @@ from goldgate.errors import ConfigError, as_yaml
 from goldgate.readers.dialects import recognize_dialect
 from goldgate.readers.dialects.dialect import choose_reading
 from goldgate.readers.unit_records import whole_record
-from goldgate.response import Method, Parsed, Status, read_answer
+from goldgate.response import Method, Parsed, Status, Step
 from goldgate.response.reading_report import answer_finding, answer_findings
 from goldgate.suites.extraction.chain_of_thought import ThoughtChecker
 from goldgate.suites.extraction.events import (
@@ -30,7 +30,7 @@ from goldgate.suites.extraction.events import (
     keep_blanks,
     read_events,
 )
-from goldgate.suites.extraction.events.answer_form import form_of
+from goldgate.suites.extraction.events.answer_form import form_of, parse_response
 from goldgate.suites.extraction.events.event_schema import NO_SCHEMA_SETTINGS, EventSchema
 from goldgate.suites.extraction.events.limits import MAX_LISTED, Limits
 from goldgate.suites.extraction.events.match import match_units, name_mistakes
@@ -221,7 +221,7 @@ class Scorer:
     def _parse(self, sample: Sample) -> Parsed | None:
         """The answer; None where there is none."""
         if sample.response is not None:
-            parsed = read_answer(sample.response, self._tags, self.form)
+            parsed = parse_response(sample.response, self._tags, self.form)
             return parsed.after_thought(sample.thought) if sample.thought else parsed
         return None if sample.events is None else Parsed(Status.RAW, Method.STRUCTURED, sample.events)
 
@@ -236,6 +236,8 @@ class Scorer:
         """The events of an answer; what is no event list has no events and a violation."""
         if parsed is None or parsed.status == Status.ERROR:
             return empty_events(Violation.NOT_PARSED)
+        if Step.SAID_NONE in parsed.repairs:
+            return empty_events(Violation.SAID_NONE)
         if not self.form.unchanged:
             return self._read_form(sample, parsed)
         events = event_list(parsed.value) if sample.key is None else EventList(sample.events, f"$.{sample.key}[*]")

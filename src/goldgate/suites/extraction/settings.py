@@ -79,6 +79,8 @@ class ResponseSettings:
     arguments: Literal["list", "mapping"] = "list"
     flat: FlatSettings | bool | None = None  # true: events are flat, and have their type beside their roles
     null_words: tuple[str, ...] = ()
+    next_example: tuple[str, ...] = ()  # how a line begins that begins the next example of a prompt
+    said_none: Literal["error", "empty"] = "error"  # how an answer is read that says in words that there is nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,10 @@ def check_settings(plan: Plan) -> None:
         if not tag.replace("-", "").replace("_", "").isalnum():
             place = f"metrics.response.thought_tags.{number}"
             raise _wrong(plan, place, "not the name of a tag", "a name without brackets and blanks, such as think", tag)
+    for number, beginning in enumerate(settings.next_example):
+        if not any(map(str.isalpha, beginning)):
+            place = f"metrics.response.next_example.{number}"
+            raise _wrong(plan, place, "no words", "words, such as Article: or Task 2", beginning)
     changed = [name for name, keys in asdict(settings.keys).items() if keys != getattr(KeySettings(), name)]
     if settings.flat and settings.arguments == "mapping":
         raise _excluded(plan, "metrics.response.arguments", "mapping", "metrics.response.flat")

@@ -63,6 +63,7 @@ class FieldsOutcome(PairOutcome):
             pair_share=f"{settings.pair_share.normalize():f}",
             null_words=" ".join(sorted(settings.null_words)) or "none",
             thoughts="+".join(settings.thought_tags) or "none",
+            **({"next_example": _digest(sorted(settings.next_example))} if settings.next_example else {}),
             max_error=f"{settings.review.max_error.normalize():f}",
         )  # fmt: skip
 

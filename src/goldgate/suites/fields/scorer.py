@@ -141,7 +141,7 @@ class FieldsScorer:
         self._leave_out = leave_out = settings.outside_schema == "leave_out"
         self._gold_builder = TreeBuilder(null_words, leave_out=leave_out, normalize_key=self.normalize)
         self._builder = TreeBuilder(null_words, leave_out=False, normalize_key=self.normalize)
-        self._form = _form_of(schema)
+        self._form = _form_of(schema, settings)
         self.validator = None if schema.is_derived else SchemaValidator.of(schema.document)
         self._scalar_paths = frozenset() if schema.is_derived else frozenset(_plain_scalars(schema))
 
@@ -353,10 +353,10 @@ def _plain_numbers(value: Any) -> Any:
     return [_plain_numbers(entry) for entry in value] if type(value) is list else value
 
 
-def _form_of(schema: FieldSchema) -> JsonForm:
+def _form_of(schema: FieldSchema, settings: FieldsSettings) -> JsonForm:
     kinds = schema.root.kinds
     keys = frozenset(child.parts[-1] for child in schema.root.listed_children() if child.declared)
-    return JsonForm("array" in kinds and "object" not in kinds, keys - {"*", "[]"})
+    return JsonForm("array" in kinds and "object" not in kinds, keys - {"*", "[]"}, settings.next_example)
 
 
 def _plain_scalars(schema: FieldSchema) -> Iterator[str]:

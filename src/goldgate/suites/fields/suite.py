@@ -74,6 +74,7 @@ class FieldsSettings:
     pair_share: Share = Share("0.5")
     null_words: tuple[str, ...] = ()
     thought_tags: tuple[str, ...] = ("thought", "think", "thinking")
+    next_example: tuple[str, ...] = ()  # how a line begins that begins the next example of a prompt
     review: ReviewSettings = ReviewSettings()
 
 
@@ -183,6 +184,10 @@ class FieldsSuite(Suite):
     def check(self, plan: Plan) -> None:
         """Raise a ConfigError for a setting of a path that could do nothing, or that no number can have."""
         settings: FieldsSettings = plan.settings
+        for number, text in enumerate(settings.next_example):
+            if not any(map(str.isalpha, text)):
+                place, expected = plan.place(f"fields.next_example.{number}"), "words, such as Article: or Task 2"
+                raise ConfigError("protocol.wrong_value", "no words", place=place, expected=expected, found=text)
         for path, entry in settings.paths.items():
             for name, comparator in _OF_COMPARATORS.items():
                 if getattr(entry, name) not in (None, ()) and entry.compare not in (None, comparator):

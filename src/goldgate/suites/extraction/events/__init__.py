@@ -39,6 +39,7 @@ class Violation(StrEnum):
 
     NOT_PARSED = "not_parsed"
     NOT_AN_EVENT_LIST = "not_an_event_list"
+    SAID_NONE = "said_none"
     EVENT_NOT_OBJECT = "event_not_object"
     EVENT_TYPE_INVALID = "event_type_invalid"
     ARGUMENTS_NOT_LIST = "arguments_not_list"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Any, ClassVar
 
 from goldgate.core.value_text import normalize
-from goldgate.response import DEFAULT_THOUGHT_TAGS, Parsed, read_answer
+from goldgate.response import DEFAULT_THOUGHT_TAGS, Method, Parsed, RepairPlace, Status, Step, read_answer
 from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import AllowedRoles
 from goldgate.suites.extraction.settings import FlatSettings, KeySettings, ResponseSettings, all_keys
@@ -42,6 +43,18 @@ _BRACKETED = lazy_pattern(r"<([^<>]*)>")
 _NO_NAME = lazy_pattern(r"[a-z_ ./|-]*")
 _NO_NAMES = ("类型", "角色", "论元")
 
+# What an answer without JSON says where there is nothing; in English, words like "in this text" may follow.
+SAID_NONE = tuple(
+    "There are no events, There is no event, There were no events, There are no relevant events, No events, No event, "
+    "No relevant events, No events found, No events were found, The text contains no events, None, 没有事件, 无事件, "
+    "没有相关事件, 没有发现事件, 未发现事件, 文本中没有事件, 无".split(", ")
+)
+_PLACE = r"(?: (?:to extract|(?:in|from) (?:this|the)(?: given| provided)? (?:text|document|passage|sentence|input)))?"
+_MARKS = r"[\s\"'“”‘’「」*_`>#]*"
+_SAID_NONE = lazy_pattern(rf"{_MARKS}((?:{'|'.join(SAID_NONE)}){_PLACE}){_MARKS}(?:[.。!！]|(?<=\n)|\Z)", re.IGNORECASE)
+# What an answer in another form has: brackets, tags, tables, calls, `key: value` lines.
+_STRUCTURE = lazy_pattern(r"[\[\]{}｛｝<>|｜【】=]|\w\(|^[^\n:：]{1,60}[:：]", re.MULTILINE)
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -56,6 +69,8 @@ class Form:
     flat: bool = False  # an answer may be one object of roles without a type
     event_type: str | None = None  # of such an answer; None is the gold's
     null_words: frozenset[str] = frozenset()  # normalized
+    next_example: tuple[str, ...] = ()
+    said_none: bool = False  # words that say that there is nothing are an empty list
     # Roles by event type, where only these may be keys of the event: {"event_type": "Buy", "acquirer": "Apple"}.
     inline_roles: AllowedRoles | None = field(default=None, compare=False, repr=False)
     keys: frozenset[str] = field(init=False, compare=False, repr=False)  # what an object may have as structure
@@ -351,7 +366,21 @@ CANONICAL = Form()
 
 def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
     """Read a raw model output: the events in it, and how they were found."""
-    return read_answer(text, thought_tags, form)
+    parsed = read_answer(text, thought_tags, form)
+    phrase = find_said_none(parsed) if form.said_none else None
+    if phrase is None:
+        return parsed
+    start, step = phrase.start(1), Step.SAID_NONE
+    return replace(
+        parsed, status=Status.REPAIRED, method=Method.EMBEDDED, value=[], repairs=(step,), preamble="", start=start,
+        end=phrase.end(1), places=(RepairPlace(step, start),),
+    )  # fmt: skip
+
+
+def find_said_none(parsed: Parsed) -> re.Match[str] | None:
+    """Where an answer without JSON says that there is nothing: all of it, or its first sentence before mere prose."""
+    phrase = _SAID_NONE.match(parsed.preamble) if parsed.method == Method.NO_JSON_FOUND else None
+    return None if phrase is None or _STRUCTURE.search(parsed.preamble, phrase.end()) else phrase
 
 
 NOT_ROLES = frozenset({"event_type", "type", "arguments", *EVENTS_KEYS})
@@ -392,6 +421,8 @@ def form_of(settings: ResponseSettings) -> Form:
         flat=isinstance(flat, FlatSettings),
         event_type=None if fixed is None else fixed.strip(),
         null_words=frozenset(map(normalize, settings.null_words)) - {""},
+        next_example=settings.next_example,
+        said_none=settings.said_none == "empty",
     )
 
 
@@ -402,11 +433,16 @@ def form_signature(form: Form) -> dict[str, str]:
     parts: dict[str, Any] = {
         "prefix": form.prefix,
         "keys": names,
-        "arguments": {"mapping": True} if form.mapping else None,
+        "arguments": form.mapping,
         "flat": (form.event_type or {"from": "gold"}) if form.flat else form.inline,
         "null_words": sorted(form.null_words),
+        "next_example": sorted(form.next_example),
+        "said_none": form.said_none,
     }
-    return {name: "mapping" if name == "arguments" else _one_line(part) for name, part in parts.items() if part}
+    return {name: _WORDS.get(name) or _one_line(part) for name, part in parts.items() if part}
+
+
+_WORDS = {"arguments": "mapping", "said_none": "empty"}
 
 
 def _one_line(value: Any) -> str:
