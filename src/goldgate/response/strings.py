@@ -409,10 +409,14 @@ class StringReader:
             if not self._is_remark(first + 1, slot):
                 return _StringEnd(-1, self.limit)
         self.budget.steps -= 2 * passed
+        tail = _structure_before(self.text, begin, first)
+        if tail is not None and self.text[tail] in _CLOSING and not self.match(_GAP_BEHIND, first + 1):
+            self.note(Step.MISSING_QUOTES, tail)  # ["x], "key" "y"
+            return _StringEnd(tail, tail)
         return _StringEnd(first, first + 1)
 
     def _has_gap(self, begin: int, first: int, at: int) -> bool:
-        """Whether a string cannot go on behind its first inner mark, as structure follows with dots or a break in it."""
+        """Whether a string cannot go on behind its first inner mark: structure follows, with dots or a break in it."""
         if self.text[begin:first].rstrip().endswith(("...", "…")):
             return True
         if self.match(_GAP_BEHIND, first + 1) is None:
