@@ -126,6 +126,8 @@ class ValueReader(Cursor):
         belongs = not top.broken or (closed is not None and not closed.lost)
         top.put(value, belongs=belongs)
         if belongs:
+            if closed is not None and closed.broken:
+                top.sealed = len(top.value)
             return
         parts = next((each.value for each in reversed(self.stack) if not each.broken), None)
         if isinstance(parts, list):
@@ -336,7 +338,7 @@ class ValueReader(Cursor):
         """Whether a string where a key is due is one more value of the last key: `"argument": "x", "y"]`."""
         last = self.stack[-1].last_value
         item = self.match(ITEM_AHEAD, self.pos) if isinstance(last, str) else None
-        if item is None or DOTS.search(last) or DOTS.search(item[0]):
+        if item is None or DOTS.search(last) or DOTS.search(item[0]) or last.count("[") > last.count("]"):
             return False
         self._open_list_of_last()
         return True

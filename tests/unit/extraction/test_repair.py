@@ -488,7 +488,7 @@ def test_names_of_keys_that_are_declared_begin_an_event_or_argument() -> None:
         ),
         ('{"a":["x"],"b":["y","a":["z"]}', {"a": ["x", "z"], "b": ["y"]}),
         ('{"a": ["x"\n",\n"y"\n",\n"z"]}', {"a": ["x", "y", "z"]}),
-        ('{"a": ["x" ", "y"], "b": "z" "}', {"a": ["x", "y"], "b": "z"}),
+        ('{"a": ["x" ", "y"], "b": "z"}', {"a": ["x", "y"], "b": "z"}),
         ('{"a": "x", "b": oops ["y", "z"]}', {"a": "x", "b": ["y", "z"]}),
     ],
 )
