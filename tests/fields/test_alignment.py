@@ -70,6 +70,9 @@ def test_a_key_twice_the_last_one_wins_and_it_is_counted() -> None:
     for answer in ('{"vendor": "b", "vendor": "a"}', "{'vendor': 'b', 'vendor': 'a'}"):
         facts = score({"vendor": "a"}, answer, INVOICE)
         assert (counts(facts), facts.repeated_keys) == ((1, 1, 1), True), answer
+    lists = '{"items": [{"sku": "1"}], "vendor": "a", "items": [{"sku": "2"}]}'  # joined: both items are hits
+    facts = score({"vendor": "a", "items": [{"sku": "1"}, {"sku": "2"}]}, lists, INVOICE)
+    assert (counts(facts), facts.repeated_keys) == ((3, 3, 3), True)
     assert not score({"vendor": 'a":'}, '{"vendor": "a\\":"}', INVOICE).repeated_keys
 
 

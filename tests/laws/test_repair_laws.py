@@ -8,7 +8,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from goldgate.response.parsed import JsonForm
 from goldgate.response.repair import repair_value
+from goldgate.response.repeated_keys import join_repeated_keys
 from goldgate.response.selection import END_TOKENS, TURN_NAMES, TURN_TOKENS, next_turn_mark
 from goldgate.response.strings import StepBudget
 from goldgate.response.structure import BRACKETS
@@ -71,6 +73,29 @@ def test_the_tolerant_reader_stays_within_its_limits(text: str, unopened: bool) 
             reading = repair_value(text, start, limit, StepBudget(10_000), unopened=unopened)
             assert start <= reading.end <= limit
             assert all(start <= at <= limit for _, at in reading.places)
+
+
+@examples(500)
+@given(
+    st.recursive(
+        st.sampled_from(["1", "null", '"a"', '":"', '"\\u003a"', '"\\": "', "[]", "{}"]),
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]"),
+            st.lists(st.tuples(st.sampled_from(['"a"', '"b" ', '"\\u003a"', '":"']), inner), max_size=3).map(
+                lambda pairs: "{" + ",".join(f"{key}: {value}" for key, value in pairs) + "}"
+            ),
+        ),
+    )
+)
+def test_keys_that_come_twice_are_found_in_any_json(text: str) -> None:
+    repeats: list[str] = []
+
+    def check(pairs: list[tuple[str, Any]]) -> None:
+        repeats.extend(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
+
+    json.loads(text, object_pairs_hook=check)
+    joined = join_repeated_keys(text, json.loads(text), JsonForm())
+    assert (joined is not None) == bool(repeats)
 
 
 def test_places_of_repairs_are_bounded() -> None:

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any
 
 from goldgate.suites.extraction.events.answer_form import Form
-from tests.responses.damage import events, marks
+from tests.responses.damage import Event, events, items, marks
 
 TYPES = ("Hire", "Fire", "Sue", "质押")
 ROLES = ("Person", "Place", "Time", "Agent", "质押方")
@@ -25,6 +25,16 @@ CANONICAL = Form()
 MAPPING = Form(mapping=True)
 FLAT = Form(flat=True)
 FORMS = (CANONICAL, CANONICAL, CANONICAL, MAPPING, FLAT)
+
+EVENT_KEYS = (
+    ("event_type", "arguments"),
+    ("event_type", "trigger", "arguments"),
+    ("trigger", "event_type", "arguments"),
+)
+JUNK = (
+    *("...", "…", '"', "}", "]", "{", "[", ",", ":", "}]", "]}"),
+    *(" oops ", '"note...', "\n\n", '", "', "// so\n", '"x": '),
+)
 
 # Each value with its event (by number), its type and its role.
 Places = dict[str, tuple[int, str, str]]
@@ -40,7 +50,7 @@ class Answer:
 
 
 def make_answer(rng: random.Random) -> Answer:
-    """An answer of one to four events with one to four roles each; no value and no (type, role) of an event is twice."""
+    """An answer of one to four events with one to four roles each; no value comes twice, and no role of an event."""
     form = rng.choice(FORMS)
     numbers, places = count(1), Places()
     answer = []
@@ -65,37 +75,9 @@ def _event(event_type: str, said: dict[str, Any], form: Form, rng: random.Random
             for role, texts in said.items()
         ]
     event = {"event_type": event_type, "trigger": "met", "arguments": arguments}
-    return {
-        key: event[key]
-        for key in rng.choice(
-            (
-                ("event_type", "arguments"),
-                ("event_type", "trigger", "arguments"),
-                ("trigger", "event_type", "arguments"),
-            )
-        )
-    }
+    return {key: event[key] for key in rng.choice(EVENT_KEYS)}
 
 
-JUNK = (
-    "...",
-    "…",
-    '"',
-    "}",
-    "]",
-    "{",
-    "[",
-    ",",
-    ":",
-    "}]",
-    "]}",
-    " oops ",
-    '"note...',
-    "\n\n",
-    '", "',
-    "// so\n",
-    '"x": ',
-)
 BRIDGES = ("...", "…", "...", " ... ", '..."', "...}", "...]", "\n...\n")
 
 
@@ -177,13 +159,15 @@ def moved(answer: Answer, value: Any) -> Iterator[str]:
             yield f"values of {len(numbers)} events are one event"
 
 
-def _events(form: Form, value: Any) -> list[Any]:
+def values_read(answer: Answer, value: Any) -> set[str]:
+    """The values of the answer that were read, wherever."""
+    return {text for _, pairs in _events(answer.form, value) for _, text in pairs} & answer.places.keys()
+
+
+def _events(form: Form, value: Any) -> list[Event]:
+    """The events of a value in our own form; the type of flat answers is empty."""
     canonical = form.to_canonical(value)
-    if form is FLAT:
-        canonical = [
-            {"event_type": "-", **event} | {"event_type": "-"}
-            for event in (canonical if isinstance(canonical, list) else [canonical])
-            if isinstance(event, dict)
-        ]
-        return [("", pairs) for _, pairs in events(canonical) or ()]
-    return events(canonical) or []
+    if form is not FLAT:
+        return events(canonical) or []
+    objects = [item for item in items(canonical) if isinstance(item, dict)]
+    return [("", pairs) for item in objects for _, pairs in events([{**item, "event_type": "-"}]) or ()]

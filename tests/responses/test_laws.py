@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from functools import cache
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from goldgate.suites.extraction.events.answer_form import parse_response
 from tests.responses.corpus import load_corpus
 from tests.responses.damage import (
+    SEED,
     complete_values,
     corpus_answers,
     event_units,
@@ -20,10 +22,12 @@ from tests.responses.damage import (
     units_of,
     written,
 )
+from tests.responses.moving import DAMAGES, is_json, make_answer, moved, values_read
 
 pytestmark = pytest.mark.law  # `make fuzz` makes other answers
 
 MOST_LOST = 5  # per cent of the units, over all answers with one mark missing
+LEAST_READ = 60  # per cent of the values, over all answers with more damage than that
 MOST_INVENTED = 8  # per cent of such answers; json_repair: 8
 
 
@@ -78,6 +82,23 @@ def test_one_missing_mark_costs_little_and_invents_little(step: int) -> None:
             texts += 1
     assert 100 * lost <= MOST_LOST * meant, f"{lost} of {meant} units lost"
     assert 100 * invented <= MOST_INVENTED * texts, f"{invented} of {texts} texts have units that nobody wrote"
+
+
+@pytest.mark.parametrize("answers_made", [500, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_no_damage_moves_a_value_to_another_role_or_event(answers_made: int) -> None:
+    rng = random.Random(SEED)
+    moves, read, meant = [], 0, 0
+    for _ in range(answers_made):
+        answer = make_answer(rng)
+        text = rng.choice(DAMAGES)(answer.text, rng)
+        if is_json(text):  # nothing shows that it is damaged
+            continue
+        value = parse_response(text, form=answer.form).value
+        moves += [(text, move) for move in moved(answer, value)]
+        read += len(values_read(answer, value))
+        meant += len(answer.places)
+    assert moves == [], moves[:5]
+    assert 100 * read >= LEAST_READ * meant, f"{read} of {meant} values read"
 
 
 def test_complete_answer_loses_and_invents_nothing() -> None:

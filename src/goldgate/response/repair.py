@@ -12,7 +12,7 @@ import orjson
 
 from goldgate.core.value_text import NumberText, number_text
 from goldgate.response.parsed import AnswerForm, JsonForm, Step, TolerantReading
-from goldgate.response.repeated_keys import Parts, join_pairs, join_repeated_keys
+from goldgate.response.repeated_keys import Parts, join_repeated_keys
 from goldgate.response.strings import (
     DAMAGE,
     DOTS,
@@ -53,7 +53,7 @@ def repair_value(
     reader = ValueReader(text, start, limit, budget, form)
     if unopened:
         reader.note(Step.OPENED_BRACKETS, start)
-        reader.stack.append(OpenContainer({}, 0))
+        reader.push({})
     return reader.read()
 
 
@@ -114,12 +114,20 @@ class ValueReader(Cursor):
         else:
             self._read_key_or_value(character)
 
+    def push(self, value: Any) -> None:
+        """Open a container."""
+        container = OpenContainer(value, self.damages)
+        container.lost = bool(self.stack) and self.stack[-1].broken
+        self.stack.append(container)
+
     def _put(self, value: Any, closed: OpenContainer | None = None) -> None:
         """Put a value, or the container that was `closed`, where it belongs; behind a gap only events are sure to."""
         top = self.stack[-1]
-        belongs = not top.broken or (closed is not None and closed.broken)
+        belongs = not top.broken or (closed is not None and not closed.lost)
         top.put(value, belongs=belongs)
         if belongs:
+            if closed is not None and closed.broken:
+                top.sealed = len(top.value)
             return
         parts = next((each.value for each in reversed(self.stack) if not each.broken), None)
         if isinstance(parts, list):
@@ -185,7 +193,7 @@ class ValueReader(Cursor):
         elif self.stack and self._read_sound_part():
             self.after_value = True
         else:
-            self.stack.append(OpenContainer({} if bracket == "{" else [], self.damages))
+            self.push({} if bracket == "{" else [])
             self.pos += 1
 
     def _open_for_key(self, bracket: str) -> None:
@@ -319,6 +327,7 @@ class ValueReader(Cursor):
         damages, start = self.damages, self.pos
         value = self.read_string(slot)
         if isinstance(value, str) and DOTS.search(value):
+            self.stack[-1].dotted = True
             behind = self.behind_blanks(self.pos)
             is_closed = behind < self.limit and self.text[behind] in ",}]，｝］"
             if self.damages > damages or not is_closed or "\n" in self.text[start : self.pos]:
@@ -329,7 +338,7 @@ class ValueReader(Cursor):
         """Whether a string where a key is due is one more value of the last key: `"argument": "x", "y"]`."""
         last = self.stack[-1].last_value
         item = self.match(ITEM_AHEAD, self.pos) if isinstance(last, str) else None
-        if item is None or DOTS.search(last) or DOTS.search(item[0]):
+        if item is None or DOTS.search(last) or DOTS.search(item[0]) or last.count("[") > last.count("]"):
             return False
         self._open_list_of_last()
         return True
@@ -339,26 +348,27 @@ class ValueReader(Cursor):
         self.note(Step.OPENED_BRACKETS, self.pos)
         top = self.stack[-1]
         top.key = top.last
-        self.stack.append(OpenContainer([top.last_value], self.damages))
+        self.push([top.last_value])
 
     def _put_key_in_list(self, key: str) -> None:
         """A key where an item is due: the list was not closed, or the object not opened, or closed too early."""
         top = self.stack[-1]
         last = top.value[-1] if len(top.value) > top.sealed else None
-        if any(isinstance(item, str) and DOTS.search(item) for item in top.value):
+        if top.dotted:
             self._leave_gap()  # its closing bracket, perhaps
         in_object = len(self.stack) > 1 and isinstance(self.stack[-2].value, dict)
         repeats = isinstance(last, dict) and key in last
         if isinstance(last, dict) and not repeats and (not in_object or key in ("role", "argument")):
             self.note(Step.STRAY_BRACKETS, self.pos)  # [{"event_type": "A"}, "arguments": …
-            self.stack.append(OpenContainer(top.value.pop(), self.damages))
+            self.push(top.value.pop())
+            self.stack[-1].broken, self.stack[-1].lost = top.broken, False
         elif top.value and in_object and not repeats:
             self.note(Step.CLOSED_BRACKETS, self.pos)  # "arguments": [{…}, "trigger": …
             self.stack.pop()
             self._put(top.value, top)
         else:
             self.note(Step.OPENED_BRACKETS, self.pos)  # ["role": …
-            self.stack.append(OpenContainer({}, self.damages))
+            self.push({})
 
     def _read_key(self, character: str) -> None:
         """Read `"key":` into the open object."""
@@ -395,6 +405,7 @@ class ValueReader(Cursor):
             if key in top.value and not top.broken:
                 self.note(Step.REPEATED_KEYS, at)
                 self._begin_again(top)
+                top = self.stack[-1]
             top.key = str(key)
             if self.next_character() == character and self._key_comes_again(top.key):  # "role": "role": "x"
                 self.note(Step.MISSING_VALUES, self.pos)
@@ -412,8 +423,9 @@ class ValueReader(Cursor):
     def _begin_again(self, top: OpenContainer) -> None:
         """A key comes again: what follows must not mix with what came before."""
         if top.damages < self.damages and len(self.stack) > 1 and isinstance(self.stack[-2].value, list):
-            self.stack[-2].put(top.whole_value(self.form))  # the bracket between two items is lost
-            top.parts, top.value, top.damages = [], {}, self.damages
+            self.stack.pop()  # the bracket between two items is lost
+            self._put(top.whole_value(self.form), top)
+            self.push({})
         else:
             top.parts.append(top.value)
             top.value = {}
@@ -449,9 +461,9 @@ class ValueReader(Cursor):
             self._break_off(Step.CUT_AT_ERROR)
             return
         self.note(Step.SKIPPED_TEXT, self.pos)
-        if DOTS.search(self.text, self.pos, mark):
-            self._leave_gap()
         top = self.stack[-1]
+        if top.dotted or DOTS.search(self.text, self.pos, mark):
+            self._leave_gap()
         top.last = None
         if not (self.text[mark] in "{[" and self.match(_JUNK, self.pos)):  # "key": oops [
             top.key = None

@@ -23,11 +23,14 @@ def join_repeated_keys(text: str, value: Any, form: AnswerForm) -> Any:
 
     A decoder keeps the last value of a key and says nothing. The text then has colons that the value has not.
     """
+    colons = text.count(":")
+    if isinstance(value, dict) and colons == len(value):
+        return None
     try:
-        colons = orjson.dumps(value, default=str, option=orjson.OPT_PASSTHROUGH_DATACLASS).count(b":")
+        kept = orjson.dumps(value, default=str, option=orjson.OPT_PASSTHROUGH_DATACLASS).count(b":")
     except orjson.JSONEncodeError:
-        colons = -1  # too deep: its pairs will tell
-    if text.count(":") <= colons and "\\u003" not in text:
+        kept = -1  # too deep: its pairs will tell
+    if colons <= kept and ("\\" not in text or "\\u003" not in text):
         return None
     has_repeats = has_parts = False
 

@@ -386,16 +386,26 @@ class StringReader:
             if not self._is_remark(first + 1, slot):
                 return _StringEnd(-1, self.limit)
         self.budget.steps -= 2 * passed
+        tail = self._unclosed_before(begin, first)
+        if tail is not None:
+            self.note(Step.MISSING_QUOTES, tail)  # ["x], "key" "y"
+            return _StringEnd(tail, tail)
         return _StringEnd(first, first + 1)
 
     def _has_gap(self, begin: int, first: int, at: int) -> bool:
-        """Whether a string cannot go on behind its first inner mark, as structure follows with dots or a break in it."""
-        if self.text[begin:first].rstrip().endswith(("...", "…")):
+        """Whether a string cannot go on behind its first inner mark: structure follows, with dots or a break in it."""
+        if self.text[begin:first].rstrip().endswith(("...", "…")) or self._unclosed_before(begin, first) is not None:
             return True
         if self.match(_GAP_BEHIND, first + 1) is None:
             return False
         inner = self.text[first:at]
         return DAMAGE.search(inner) is not None or inner.count("[") != inner.count("]")
+
+    def _unclosed_before(self, begin: int, first: int) -> int | None:
+        """Where closing brackets stand before an inner mark that opens what comes next: `"x], "key" "y"`."""
+        tail = _structure_before(self.text, begin, first)
+        is_bracket = tail is not None and self.text[tail] in _CLOSING
+        return tail if is_bracket and not self.match(_GAP_BEHIND, first + 1) else None
 
     def _end_at_first_mark(self, begin: int, at: int, slot: Slot) -> _StringEnd | None:
         """Where the string ends if its first inner mark closes it, or shows that its closing mark is missing."""

@@ -68,12 +68,14 @@ _LISTS_OF_OBJECTS = ("events", "event_list", "arguments")  # words in them are r
 class OpenContainer:
     """A container whose closing bracket has not come yet."""
 
-    __slots__ = ("broken", "damages", "key", "last", "parts", "quoted", "sealed", "value")
+    __slots__ = ("broken", "damages", "dotted", "key", "last", "lost", "parts", "quoted", "sealed", "value")
 
     def __init__(self, value: Any, damages: int) -> None:
         self.value = value  # a list or a dict
         self.damages = damages  # how many there were in the text before
         self.broken = False  # text was left out in it: what follows may belong elsewhere, and is not taken
+        self.lost = False  # it began behind such a place
+        self.dotted = False  # for a list: whether dots stand in a string of it
         self.parts: list[dict[str, Any]] = []  # for a dict: what stands before a key that came again
         self.key: str | None = None  # for a dict: the key whose value is being read
         self.last: str | None = None  # for a dict: the key whose value was read last

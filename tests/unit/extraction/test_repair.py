@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from goldgate import parse_response
-from goldgate.core.value_text import normalize
+from goldgate.core.value_text import NumberText, normalize
 from goldgate.response.parsed import Step
+from goldgate.suites.extraction.events.answer_form import Form
+from goldgate.suites.extraction.settings import KeySettings
 from tests.cases import cases
 
 from ..helpers import answer, event, predicted_units
@@ -364,3 +366,131 @@ def test_deep_nesting_that_is_closed_is_survived(opening: str, inside: str, clos
     deep = opening * depth + inside + closing * depth
     for text in (deep, f"So: {deep} and {ONE_B}", f"{ONE_B}\n{deep}"):
         assert parse_response(text).status in ("raw", "repaired", "error")
+
+
+def hired(*arguments: tuple[str, Any]) -> list[Any]:
+    return [event("Hire", *arguments)]
+
+
+HIRE = '[{"event_type":"Hire","arguments":'
+ANN = '{"role":"Person","argument":"Ann"'
+FIRE = '{"event_type":"Fire","arguments":[{"role":"Person","argument":"Bob"}]}'
+
+
+def with_roles(**said: Any) -> list[Any]:
+    return [{"event_type": "Hire", "arguments": said}]
+
+
+@cases(
+    ("text", "value"),
+    [
+        # Where the key of a type or role comes again, a new event or argument begins there.
+        (
+            '[{"event_type":"Hire","arguments":[],"event_type":"Fire","trigger":"met"}]',
+            [event("Hire"), {"event_type": "Fire", "trigger": "met"}],
+        ),
+        (
+            '{"event_type":"Hire","arguments":[],"event_type":"Fire","arguments":[]}',
+            [event("Hire"), event("Fire")],
+        ),
+        (
+            HIRE + '[{"role":"Person","argument":"Ann","role":"Place","argument":"Oslo"}]}]',
+            hired(("Person", "Ann"), ("Place", "Oslo")),
+        ),
+        (
+            HIRE + '{"role":"Person","argument":"Ann","role":"Place","argument":"Oslo"}}]',
+            hired(("Person", "Ann"), ("Place", "Oslo")),
+        ),
+        (
+            HIRE + '[{"role":"Person","argument":"Ann","argument":"Bob","role":"Place","argument":"Oslo"}]}]',
+            hired(("Person", ["Ann", "Bob"]), ("Place", "Oslo")),
+        ),
+        # The role may be the second key: what comes again shows that an argument has ended.
+        (
+            '[{"arguments":[{"argument":"Ann","role":"Person","argument":"Oslo","role":"Place"}],"event_type":"Hire"}]',
+            [
+                {
+                    "arguments": [{"argument": "Ann", "role": "Person"}, {"argument": "Oslo", "role": "Place"}],
+                    "event_type": "Hire",
+                }
+            ],
+        ),
+        # Elsewhere lists, objects and values of roles are joined; of other scalars the last one wins.
+        (HIRE + '{"Person":"Ann","Person":"Bob"}}]', with_roles(Person=["Ann", "Bob"])),
+        (
+            HIRE + '{"Person":"Ann","Person":["Bob"]}}]',
+            with_roles(Person=["Ann", "Bob"]),
+        ),
+        (HIRE + '{"Person":"Ann","Person":null}}]', with_roles(Person="Ann")),
+        (
+            HIRE + '{"Person":"Ann"},"arguments":{"Place":"Oslo"}}]',
+            with_roles(Person="Ann", Place="Oslo"),
+        ),
+        (
+            HIRE + '[{"role":"Person","argument":"Ann"}],"arguments":[{"role":"Place","argument":"Oslo"}]}]',
+            hired(("Person", "Ann"), ("Place", "Oslo")),
+        ),
+        ('[{"event_type":"Hire","trigger":"a","trigger":"b"}]', [{"event_type": "Hire", "trigger": "b"}]),
+        (
+            '[{"event_type":"Hire","\\u003a":1,"trigger":"a","trigger":"b"}]',
+            [{"event_type": "Hire", ":": 1, "trigger": "b"}],
+        ),
+        ('{"a":["x"],"a":["x"],"a":"y"}', {"a": ["x", "x", "y"]}),
+        ('{"a":[1.50],"a":[1e400]}', {"a": [NumberText("1.50"), NumberText("1e400")]}),
+    ],
+)
+@pytest.mark.parametrize("wrapping", ["{}", "Here: {} That is all.", "```json\n{}\n```", "{},"])
+def test_keys_that_come_twice_lose_nothing_in_json_that_decodes(text: str, value: Any, wrapping: str) -> None:
+    parsed = parse_response(wrapping.replace("{}", text))
+    assert (parsed.value, parsed.status) == (value, "repaired")
+    assert "repeated_keys" in parsed.repairs
+
+
+def test_names_of_keys_that_are_declared_begin_an_event_or_argument() -> None:
+    keys = KeySettings(event_type=("type",), role=("name",), argument=("text",))
+    arguments = '[{"name": "Person", "text": "Ann", "name": "Place", "text": "Oslo"}]'
+    text = f'[{{"type": "Hire", "arguments": {arguments}, "type": "Fire"}}]'
+    assert parse_response(text, form=Form(names=keys)).value == [
+        {"type": "Hire", "arguments": [{"name": "Person", "text": "Ann"}, {"name": "Place", "text": "Oslo"}]},
+        {"type": "Fire"},
+    ]
+
+
+@cases(
+    ("text", "value"),
+    [
+        (
+            HIRE + '[{"argument":"GE arm","role":"target","rea...: "AIG","role":"acquirer"}]}]',
+            [{"event_type": "Hire", "arguments": [{"argument": "GE arm", "role": "target"}]}],
+        ),
+        (
+            HIRE + "[" + ANN + ',"note...}]},' + FIRE + "]",
+            [event("Hire", ("Person", "Ann")), event("Fire", ("Person", "Bob"))],
+        ),
+        # The brackets between two events are among what is left out: the second event is none of the first.
+        (
+            HIRE + "[" + ANN + ',"no...' + FIRE + "]",
+            [event("Fire", ("Person", "Bob")), event("Hire", ("Person", "Ann"))],
+        ),
+        # An argument behind dots may be another event's.
+        (
+            HIRE + '[{"role":"Person","argument":"Ann"}, ..., {"role":"Place","argument":"Oslo"}]}]',
+            hired(("Person", "Ann")),
+        ),
+        # Without dots, a key that comes again after damage begins a new item, and nothing is lost behind it.
+        (
+            HIRE + '[{"role":"Person","argument":"Ann" "role":"Place","argument":"Oslo"}]}]',
+            hired(("Person", "Ann"), ("Place", "Oslo")),
+        ),
+        (
+            HIRE + '[{"role":"role":"Person","argument":"Ann"}]}]',
+            hired(("Person", "Ann")),
+        ),
+        ('{"a":["x"],"b":["y","a":["z"]}', {"a": ["x", "z"], "b": ["y"]}),
+        ('{"a": ["x"\n",\n"y"\n",\n"z"]}', {"a": ["x", "y", "z"]}),
+        ('{"a": ["x" ", "y"], "b": "z"}', {"a": ["x", "y"], "b": "z"}),
+        ('{"a": "x", "b": oops ["y", "z"]}', {"a": "x", "b": ["y", "z"]}),
+    ],
+)
+def test_no_value_moves_to_another_role_or_event(text: str, value: Any) -> None:
+    assert parse_response(text).value == value

@@ -255,9 +255,10 @@ def _answer_remarks(report: FieldsReport) -> Iterator[RemarkValue]:
         message = f"{count_text(too_many, 'value')} beyond the limits of an answer: wrong by their number, not compared"
         yield remark("too_many", message, values=too_many)
     if repeated := reading["repeated_keys"]:
-        yield remark(
-            "repeated_keys", f"{count_text(repeated, 'answer')} with a key twice: the last one counts", answers=repeated
+        message = (
+            f"{count_text(repeated, 'answer')} with a key twice: lists are joined, of other values the last one counts"
         )
+        yield remark("repeated_keys", message, answers=repeated)
 
 
 def _comparator_remarks(report: FieldsReport) -> Iterator[RemarkValue]:

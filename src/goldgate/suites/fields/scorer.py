@@ -386,16 +386,11 @@ def _read_scalar(text: str, unread: Parsed) -> Parsed:
 
 
 def _has_repeated_key(answer: FieldsAnswer, parsed: Parsed) -> bool:
-    """Whether an object of the answer has a key twice: the last one counts."""
-    if Step.REPEATED_KEYS in parsed.repairs:
-        return True
-    if answer.response is None:
-        source, value = answer.source, answer.record
-    else:
-        source, value = (parsed.source or "").encode("utf-8", "replace"), parsed.value
-    if not source:
-        return False
-    keys = sum(len(each) for level in containers_by_level(value) for each in level if type(each) is dict)
+    """Whether an object of the answer has a key twice; in a value that was decoded elsewhere, the last one counts."""
+    source = answer.source
+    if source is None:
+        return Step.REPEATED_KEYS in parsed.repairs
+    keys = sum(len(each) for level in containers_by_level(answer.record) for each in level if type(each) is dict)
     if source.count(b":") <= keys or len(_KEY.findall(source)) <= keys:
         return False
     return find_repeated_key(source) is not None
