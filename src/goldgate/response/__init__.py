@@ -77,7 +77,7 @@ def fast_parse(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> Pa
             return None
         if before and not before.isspace():
             preamble = _text_if_words(_text_before_block(text, usual))
-            if next_example_pattern(form.next_example).search(before):
+            if "\n" in before[:-1] and next_example_pattern(form.next_example).search(before):
                 return None
     try:
         value = orjson.loads(content)
@@ -178,14 +178,17 @@ def _select(text: str, form: AnswerForm) -> Selection:
     """The answer in a text without thoughts, up to the next example of a prompt."""
     candidates = find_candidates(text, form)
     end = end_of_answer(text, candidates, form)
-    behind = [LeftOutText(c.start, c.end, Reason.NEXT_EXAMPLE) for c in candidates if c.start >= end]
-    candidates, text = candidates[: len(candidates) - len(behind)], text[:end]
-    if candidates and candidates[-1].end > end:
-        behind.append(LeftOutText(end, candidates[-1].end, Reason.NEXT_EXAMPLE))
-        candidates = find_candidates(text, form)
+    behind: list[LeftOutText] = []
+    if end < len(text):
+        behind = [LeftOutText(c.start, c.end, Reason.NEXT_EXAMPLE) for c in candidates if c.start >= end]
+        candidates, text = candidates[: len(candidates) - len(behind)], text[:end]
+        if candidates and candidates[-1].end > end:
+            behind.append(LeftOutText(end, candidates[-1].end, Reason.NEXT_EXAMPLE))
+            candidates = find_candidates(text, form)
     unread = candidates.pop() if candidates and candidates[-1].unread else None
     choice = select_answer(text, candidates, form)
-    choice.left_out, choice.end = [*choice.left_out, *behind], end
+    choice.left_out += behind
+    choice.end = end
     if unread is not None:
         return _with_limit_reached(choice, unread)
     answer = choice.answer

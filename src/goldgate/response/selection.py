@@ -52,10 +52,10 @@ REPLACING_WORDS = tuple(
 
 # How the line begins with which the next example of a prompt begins; case does not matter. What ends in a number stands
 # for every one from 2 on; before a colon there may be one too.
-NEXT_EXAMPLE = tuple(
-    "Text:, Input:, Document:, Passage:, Sentence:, Question 2, Example 2, 问题2, 文字：, 文本：, 输入：, 句子：".split(
-        ", "
-    )
+NEXT_EXAMPLE = (
+    *"Text: Input: Document: Passage: Sentence: 问题2 文字： 文本： 输入： 句子：".split(),
+    "Question 2",
+    "Example 2",
 )
 
 _END = "|".join(map(re.escape, END_TOKENS))
@@ -123,7 +123,14 @@ def end_of_answer(text: str, candidates: list[Candidate], form: AnswerForm) -> i
 
     It may lie in a candidate that was read past its own end.
     """
+    last, limit = candidates[-1] if candidates else None, len(text)
+    if last is not None and last.complete and last.reads and not last.places:
+        limit = last.start  # behind it nothing looks like an answer
+    if text.find("\n", 0, limit) < 0:
+        return len(text)
     pattern, lines = next_example_pattern(form.next_example), f"\n{text}"  # a line begins with the text
+    if pattern.search(lines, 0, limit + 1) is None:
+        return len(text)
     beginning = NO_WORDS.match(text).end()  # type: ignore[union-attr]  # it always matches
     headings: set[str] = set()  # the names that stood before the first answer
     answer: Candidate | None = None  # the last complete one

@@ -114,7 +114,7 @@ def check_settings(plan: Plan) -> None:
     for number, beginning in enumerate(settings.next_example):
         if not any(map(str.isalpha, beginning)):
             place = f"metrics.response.next_example.{number}"
-            raise _wrong(plan, place, "no words", "words, such as Article: or Task 2", beginning)
+            raise _wrong(plan, place, "the beginning has no words", "words, such as Article: or Task 2", beginning)
     changed = [name for name, keys in asdict(settings.keys).items() if keys != getattr(KeySettings(), name)]
     if settings.flat and settings.arguments == "mapping":
         raise _excluded(plan, "metrics.response.arguments", "mapping", "metrics.response.flat")

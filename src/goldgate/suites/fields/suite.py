@@ -187,7 +187,9 @@ class FieldsSuite(Suite):
         for number, text in enumerate(settings.next_example):
             if not any(map(str.isalpha, text)):
                 place, expected = plan.place(f"fields.next_example.{number}"), "words, such as Article: or Task 2"
-                raise ConfigError("protocol.wrong_value", "no words", place=place, expected=expected, found=text)
+                raise ConfigError(
+                    "protocol.wrong_value", "the beginning has no words", place=place, expected=expected, found=text
+                )
         for path, entry in settings.paths.items():
             for name, comparator in _OF_COMPARATORS.items():
                 if getattr(entry, name) not in (None, ()) and entry.compare not in (None, comparator):

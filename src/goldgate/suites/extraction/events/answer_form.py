@@ -439,10 +439,8 @@ def form_signature(form: Form) -> dict[str, str]:
         "next_example": sorted(form.next_example),
         "said_none": form.said_none,
     }
-    return {name: _WORDS.get(name) or _one_line(part) for name, part in parts.items() if part}
-
-
-_WORDS = {"arguments": "mapping", "said_none": "empty"}
+    words = {"arguments": "mapping", "said_none": "empty"}
+    return {name: words.get(name) or _one_line(part) for name, part in parts.items() if part}
 
 
 def _one_line(value: Any) -> str:
