@@ -259,7 +259,7 @@ class HintCounts(TotalsOnly[Facts]):
 
 
 RENAME = "rename one of the two"
-CONVERT = 'no setting reads it: write the answers as {"id": …, "events": […]}'
+CONVERT = 'not read: write such answers as {"id": …, "events": […]}'
 
 
 class CountedHint(NamedTuple):
