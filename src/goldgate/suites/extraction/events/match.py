@@ -11,13 +11,12 @@ from typing import NamedTuple
 from goldgate.core.sums import Counts
 from goldgate.suites.extraction.events import NO_SPAN, Events, RoleArgument, Span, Unit
 from goldgate.suites.extraction.events.relaxed_matching import (
-    Arguments,
     RelaxedRule,
+    Values,
     argument_words,
+    best_matching,
     candidate_rows,
-    largest_matching,
     word_codes,
-    word_rows,
 )
 
 COLUMNS = ("strict", "relaxed", "predicted", "gold")
@@ -82,12 +81,12 @@ def match_units(predicted: Events, gold: Events, rule: RelaxedRule) -> UnitMatch
                 roles = sorted(extra.keys() & missed.keys())
                 by_role = matches.counts[event_type]
                 crowded = [role for role in roles if by_role[role] != ONE_EACH]
-                sides = _sides(event_type, ours, theirs, crowded, written.spans) if crowded else {}
+                sides = _sides(event_type, ours, theirs, crowded) if crowded else {}
                 for role in roles:
                     if role in sides:
-                        by_role[role] += PAIR * _match_role(
-                            matches.pairs, (event_type, role), *sides[role], rule, written
-                        )
+                        pairs = _pair_units(*sides[role], written, rule)
+                        matches.pairs.extend([pair for pair in pairs if pair[0] != pair[1]])
+                        by_role[role] += PAIR * (len(pairs) - (by_role[role] & _FIELD))
                     elif _match_one((event_type, role, extra[role]), (event_type, role, missed[role]), written, rule):
                         by_role[role] += PAIR
                         matches.pairs.append(((event_type, role, extra[role]), (event_type, role, missed[role])))
@@ -185,60 +184,35 @@ def _offsets_by_unit(events: Events) -> SpansOf:
 
 
 def _sides(
-    event_type: str,
-    ours: Iterable[RoleArgument],
-    theirs: Iterable[RoleArgument],
-    roles: list[str],
-    spans: tuple[SpansOf, SpansOf],
-) -> dict[str, tuple[Arguments, Arguments]]:
-    """Role → its normalized arguments on either side, with their offsets where the rule looks at them."""
-    sides: dict[str, tuple[dict[str, list[Span]], dict[str, list[Span]]]] = {role: ({}, {}) for role in roles}
+    event_type: str, ours: Iterable[RoleArgument], theirs: Iterable[RoleArgument], roles: list[str]
+) -> dict[str, tuple[list[Unit], list[Unit]]]:
+    """Role → its units on either side."""
+    sides: dict[str, tuple[list[Unit], list[Unit]]] = {role: ([], []) for role in roles}
     for side, pairs in enumerate((ours, theirs)):
         for role, argument in pairs:
             if role in sides:
-                sides[role][side][argument] = spans[side].get((event_type, role, argument), [])
-    return {**sides}
+                sides[role][side].append((event_type, role, argument))
+    return sides
 
 
-def _match_role(
-    pairs: list[UnitPair],
-    name: tuple[str, str],
-    predicted: Arguments,
-    gold: Arguments,
-    rule: RelaxedRule,
-    written: WrittenUnits,
-) -> int:
-    """How many more the largest matching of a role has than its exact ones; what is no exact pair is added."""
-    words = [
-        [of_side[*name, argument] for argument in sorted(arguments)] if rule.uses_words else []
-        for of_side, arguments in zip(written.words, (predicted, gold), strict=True)
-    ]
-    matching = _largest_role_matching(predicted, gold, words, rule)
-    pairs += [((*name, a), (*name, b)) for a, b in matching if a != b]
-    return len(matching) - len(predicted.keys() & gold.keys())
+def _pair_units(predicted: list[Unit], gold: list[Unit], written: WrittenUnits, rule: RelaxedRule) -> list[UnitPair]:
+    """The best one-to-one matching of some units by their arguments, in which equal ones are pairs, too.
 
-
-def _largest_role_matching(
-    predicted: Arguments, gold: Arguments, words: list[list[str]], rule: RelaxedRule
-) -> list[tuple[str, str]]:
-    """Pairs of a largest one-to-one matching in which every exact match keeps both its sides matched.
-
-    Exact pairs come first, then each unmatched argument of the smaller side looks for a partner.
-    How many arguments are matched without an exact partner is the same for every order of the
-    input; sorting makes the pairs themselves the same, too.
+    How many are matched is the same for every order of the input; sorting makes the pairs themselves the same, too.
     """
     swapped = len(predicted) > len(gold)
-    left, right = (gold, predicted) if swapped else (predicted, gold)
-    lefts, rights = sorted(left), sorted(right)
-    place = {b: number for number, b in enumerate(rights)}
-    equal = {place[a]: number for number, a in enumerate(lefts) if a in place}
-    if rule.uses_words:
-        rows = word_rows(left, right, words[swapped], words[not swapped], rule)
-    else:
-        rows = candidate_rows(lefts, rights, left, right, rule)
-    left_of = largest_matching(len(lefts), len(rights), rows, equal)
+    sides = [sorted(predicted), sorted(gold)]
+    values = [*map(_values, sides, *written)]
+    (lefts, rights), (left, right) = (sides[::-1], values[::-1]) if swapped else (sides, values)
+    left_of = best_matching(left, right, candidate_rows(left, right, rule), swapped=swapped)
     pairs = [(lefts[number], rights[at]) for at, number in left_of.items()]
     return [(b, a) for a, b in pairs] if swapped else pairs
+
+
+def _values(units: list[Unit], spans: SpansOf, words: dict[Unit, str]) -> Values:
+    return Values(
+        [unit[2] for unit in units], [spans.get(unit, ()) for unit in units], [words[unit] for unit in units if words]
+    )
 
 
 class Mistake(StrEnum):
