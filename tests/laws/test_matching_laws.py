@@ -18,9 +18,11 @@ from goldgate.core.metric import Rate
 from goldgate.core.value_text import Blanks, normalizer
 from goldgate.shape import Share
 from goldgate.suites.extraction.events.relaxed_matching import largest_matching
+from goldgate.suites.extraction.scorer import Score, Scorer
 from goldgate.suites.extraction.settings import ExtractionSettings, RelaxedSettings, SchemaSettings
 from tests.examples import examples
 
+Unit = tuple[str, str, str]
 Argument = tuple[str, tuple[int, int] | None]
 
 span = st.one_of(st.none(), st.tuples(st.integers(0, 8), st.integers(1, 6)).map(lambda s: (s[0], s[0] + s[1])))
@@ -32,14 +34,17 @@ thresholds = st.sampled_from(["0", "0.2", "0.3333", "0.5", "0.6", "1"])
 MANY = examples(400)
 
 
-def scored(
-    mode: str, threshold: str, predicted: list[Argument], gold: list[Argument], blanks: Blanks = "remove"
-) -> goldgate.Score:
+def scorer_of(mode: str, threshold: str, blanks: Blanks = "remove") -> Scorer:
     relaxed = RelaxedSettings(mode, Share(threshold), Share(threshold))  # type: ignore[arg-type]  # one of the two
     settings = ExtractionSettings(blanks=blanks, relaxed=relaxed, schema=SchemaSettings("syntax_only"))
-    scorer = goldgate.load_scorer(None, Protocol(sections={"metrics": settings}))
-    score: goldgate.Score = scorer.score(_events(predicted), {"id": "1", "events": _events(gold)})
-    return score
+    scorer: Scorer = goldgate.load_scorer(None, Protocol(sections={"metrics": settings}))
+    return scorer
+
+
+def scored(
+    mode: str, threshold: str, predicted: list[Argument], gold: list[Argument], blanks: Blanks = "remove"
+) -> Score:
+    return scorer_of(mode, threshold, blanks).score(_events(predicted), {"id": "1", "events": _events(gold)})
 
 
 def hits(
@@ -191,6 +196,44 @@ def test_best_matching_is_looked_for_among_64_values(size: int) -> None:
     pairs = [(pair["predicted"][2], pair["gold"][2]) for pair in record["relaxed_pairs"]]
     assert len(pairs) == size
     assert ({*pairs} == best) == (size == 64)
+
+
+units = st.lists(st.tuples(st.sampled_from("TUV"), st.sampled_from("qrs"), words), max_size=12)
+
+
+@MANY
+@given(units, units, thresholds, st.sampled_from(["include_or_char_overlap", "span_iou"]), st.data())
+def test_every_error_has_one_name_and_none_that_a_like_value_explains_is_left(
+    predicted: list[Unit], gold: list[Unit], threshold: str, mode: str, data: st.DataObject
+) -> None:
+    def errors(predicted: list[Unit], gold: list[Unit]) -> list[dict[str, Any]]:
+        ours, theirs = (
+            [{"event_type": t, "arguments": [{"role": r, "argument": value}]} for t, r, value in side]
+            for side in (predicted, gold)
+        )
+        score = scorer_of(mode, threshold).score(ours, {"id": "1", "events": theirs})
+        return sorted(score.record["errors"], key=lambda error: (error["side"], error["unit"]))
+
+    def alike(a: str, b: str) -> bool:
+        share = Fraction(threshold)
+        return iou(a, [], b, [], share) if mode == "span_iou" else overlap(a, b, share)
+
+    named = errors(predicted, gold)
+    assert named == errors(data.draw(st.permutations(predicted)), data.draw(st.permutations(gold)))
+    for side, ours, theirs in (("predicted", predicted, gold), ("gold", gold, predicted)):
+        of_side = [error["unit"] for error in named if error["side"] == side]
+        assert len(of_side) == len({*of_side})
+        assert {*of_side} == {*ours} - {*theirs}
+    for error in named:
+        if error["error"] in ("wrong_role", "wrong_type"):
+            same, other = (0, 1) if error["error"] == "wrong_role" else (1, 0)
+            unit, partner = error["unit"], error["paired_with"]
+            assert unit[same] == partner[same]
+            assert unit[other] != partner[other]
+            assert alike(unit[2], partner[2])
+    for spurious in (error["unit"] for error in named if error["error"] == "spurious"):
+        for missing in (error["unit"] for error in named if error["error"] == "missing"):
+            assert (spurious[0] != missing[0] and spurious[1] != missing[1]) or not alike(spurious[2], missing[2])
 
 
 # --- the matching by itself, on any bits

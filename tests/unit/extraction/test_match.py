@@ -210,6 +210,22 @@ def test_relaxed_matching_is_the_largest_possible(
     assert hits(one_role(*wanted), one_role(*predicted)) == (strict, relaxed)
 
 
+BREATHING = ["some mild problems with his breathing", "any perioral cyanosis"]
+
+
+@pytest.mark.parametrize("rule", [{}, {"relaxed": "span_iou", "threshold": "0.1"}, {"threshold": "0.2"}])
+def test_pairs_of_a_role_are_those_that_share_most(rule: dict[str, Any]) -> None:
+    # Both could be matched with both, and crosswise comes first in sorted order.
+    wanted = gold(one_role("mild problems with his breathing", "perioral cyanosis"))
+    for said in (BREATHING, BREATHING[::-1]):
+        record = score([one_role(*said)], wanted, **rule).record
+        pairs = {(pair["predicted"][2], pair["gold"][2]) for pair in record["relaxed_pairs"]}
+        assert pairs == {
+            ("somemildproblemswithhisbreathing", "mildproblemswithhisbreathing"),
+            ("anyperioralcyanosis", "perioralcyanosis"),
+        }
+
+
 def test_relaxed_rates_are_over_the_same_distinct_units() -> None:
     # P = {ab, ab c}, G = {ab, x}: strict TP 1; relaxed TP 1 (ab c would fit ab, which is taken; x fits none)
     result = score([one_role("ab", "a b", "abc")], gold(one_role("ab", "x")))
