@@ -112,6 +112,7 @@ class Dialect(NamedTuple):
     is_conclusive: Callable[[Any], bool] = lambda record: True  # False: the record may also be of a similar dialect
     mentions: Callable[[Any], Iterable[PlacedWords]] = lambda record: ()
     convert_characters: Callable[[Any], JsonObject] | None = None
+    oddities: Callable[[Any], Iterable[tuple[str, str]]] = lambda record: ()  # place, and how it was read
 
 
 class OffsetReading(NamedTuple):
