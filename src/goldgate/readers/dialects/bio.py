@@ -7,88 +7,69 @@ nothing begins an entity, as in conlleval, and is listed where gold is converted
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from goldgate.readers.dialects.dialect import Dialect, JsonObject, Node, align_or_join, token_part
+from goldgate.readers.dialects.dialect import Dialect, JsonObject, Node, align_or_join, id_and_group, token_part
 
 _TAGS = ("tags", "ner_tags", "bio_tags", "labels", "ner")
-_FORM = "O, or B, I, E, L, S or U with the type, such as B-PER"
+_OTHER = {"events", "event_list", "event_mentions", "value", "response"}  # keys of other records with tokens
 _UNTYPED = "entity"  # the type of what is tagged B and I alone
 
 
-class _Entity(NamedTuple):
-    type: str
-    start: int
-    end: int  # exclusive, in tokens
-    begins: bool  # False: its first tag was to continue something
-
-
-def _tags_name(record: dict[str, Any]) -> str | None:
-    return next((name for name in _TAGS if isinstance(record.get(name), list)), None)
+def _tags(record: Node) -> Node:
+    return record[next((name for name in _TAGS if isinstance(record.get(name), list)), _TAGS[0])]
 
 
 def _recognizes(record: Any) -> bool:
     return (
         isinstance(record, dict)
         and isinstance(record.get("tokens"), list)
-        and {"events", "event_list", "event_mentions", "value", "response"}.isdisjoint(record)
-        and _tags_name(record) is not None
+        and _OTHER.isdisjoint(record)
+        and (_tags(Node(record)).value is not None)
     )
 
 
-def _entities(tags: Node) -> Iterator[_Entity]:
-    """The entities that some tags mark, in order."""
-    entity: _Entity | None = None
-    for at, tag in enumerate(tags.items()):
+def _entities(tags: Node) -> Iterator[tuple[str, int, int]]:
+    """The type of each entity that some tags mark, its first token, and the one after its last."""
+    start, open_type = 0, None
+    for at, tag in enumerate([*tags.items(), Node("O")]):
         mark, _, name = str(tag.value).partition("-")
         if mark not in (*"OBIELSU",):
-            raise tag.error(_FORM)
+            raise tag.error("O, or B, I, E, L, S or U with a type, such as B-PER")
         name = name or _UNTYPED
-        continues = mark in (*"IEL",)
-        if entity is not None and not (continues and entity.type == name):
-            yield entity
-            entity = None
-        if mark != "O":
-            entity = _Entity(name, at, at + 1, not continues) if entity is None else entity._replace(end=at + 1)
-            if mark in (*"SUEL",):
-                yield entity
-                entity = None
-    if entity is not None:
-        yield entity
+        if open_type is not None and (mark not in (*"IEL",) or name != open_type):
+            yield open_type, start, at
+            open_type = None
+        if mark != "O" and open_type is None:
+            start, open_type = at, name
+        if mark in (*"ELSU",):
+            yield name, start, at + 1
+            open_type = None
 
 
 def _convert(record: Any) -> JsonObject:
     node = Node(record)
-    name = _tags_name(node.as_object()) or _TAGS[0]
-    tokens, tags = node["tokens"].tokens(), node[name]
+    tokens, tags = node["tokens"].tokens(), _tags(node)
     if len(tokens) != len(tags.as_list()):
         raise tags.error(f"{len(tokens)} tags, one for each token", f"{len(tags.as_list())} tags")
     in_characters = all(len(token) == 1 for token in tokens)  # as Chinese is tagged
     text = align_or_join(tokens, record.get("text", "".join(tokens) if in_characters else None))
     events = [
-        {
-            "event_type": entity.type,
-            "arguments": [{"role": "mention", **token_part(text, entity.start, entity.end, "argument")}],
-        }
-        for entity in _entities(tags)
+        {"event_type": name, "arguments": [{"role": "mention", **token_part(text, start, end, "argument")}]}
+        for name, start, end in _entities(tags)
     ]
-    kept = {key: record[key] for key in ("id", "group") if key in record}
-    return {**kept, "text": text.text, "tokens": tokens, "events": events}
+    return {**id_and_group(record), "text": text.text, "tokens": tokens, "events": events}
 
 
 def _oddities(record: Any) -> Iterator[tuple[str, str]]:
-    """The places of tags that continue nothing, and what became of them."""
-    name = _tags_name(record) or _TAGS[0]
-    for entity in _entities(Node(record)[name]):
-        if not entity.begins:
-            yield f"{name}[{entity.start}]", f"{record[name][entity.start]} continues no entity: it begins one"
+    """The places of tags that continue nothing, and how they were read."""
+    tags = _tags(Node(record))
+    for _, start, _ in _entities(tags):
+        if (tag := tags.value[start])[0] in "IEL":
+            yield f"{tags.path}[{start}]", f"{tag} continues no entity: it begins one"
 
 
 BIO = Dialect(
-    "bio",
-    "tokens with BIO tags: IOB2, IOB1, BIOES or BILOU",
-    _recognizes,
-    _convert,
-    ("tokens", "tags"),
+    *("bio", "tokens with BIO tags: IOB2, IOB1, BIOES or BILOU", _recognizes, _convert, ("tokens", "tags")),
     oddities=_oddities,
 )

@@ -243,6 +243,11 @@ class Node:
         )
 
 
+def id_and_group(record: JsonObject) -> JsonObject:
+    """What a record says of itself, if it does."""
+    return {key: record[key] for key in ("id", "group") if key in record}
+
+
 def token_part(text: TokenText, start: int, end: int, name: str) -> JsonObject:
     """What stands at these tokens: its text under this name, and where it is."""
     first, last = text.characters(start, end)
