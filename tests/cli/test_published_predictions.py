@@ -113,3 +113,29 @@ def test_predictions_without_ids_are_joined_by_order(tmp_path: Path) -> None:
     report = score(gold, write(tmp_path / "pred.jsonl", DOCEE, [*DOCEE[:3], []]))
     assert report["metrics"]["main"]["strict_recall"]["value"] == 0.5
     assert "|joined:by_order|" in report["signature"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "f1"),
+    [
+        # of the two relations one is swapped: 2 × 1 of 2 + 2
+        (
+            {"text": "Ann met Bob.", "triples": [["Ann", "met", "Bob"], ["Bob", "saw", "Ann"]]},
+            {"triples": [{"head": "Ann", "relation": "met", "tail": "Bob"}, ["Ann", "saw", "Bob"]]},
+            (2, 4),
+        ),
+        (
+            {"tokens": ["Ann", "Lee", "met", "Bob"], "tags": ["B-PER", "I-PER", "O", "B-PER"]},
+            {"tokens": ["Ann", "Lee", "met", "Bob"], "tags": ["B-PER", "B-PER", "O", "B-PER"]},
+            (2, 5),  # Ann and Lee for Ann Lee
+        ),
+    ],
+)
+def test_predictions_may_be_triples_or_tags(
+    tmp_path: Path, gold: dict[str, Any], predicted: dict[str, Any], f1: tuple[int, int]
+) -> None:
+    for name, record in (("gold", gold), ("answers", predicted)):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "1", **record}))
+    evaluation = goldgate.evaluate_files(tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", allow_empty=True)
+    metric = evaluation.report["metrics"]["companions"]["event_f1"]
+    assert (metric["numerator"], metric["denominator"]) == f1

@@ -209,6 +209,8 @@ def _conversion_flaws(reading: OffsetReading, data: bytes) -> Iterator[GoldProbl
             yield from offset_flaws(record)
         for mention in reading.misplaced(record):
             yield GoldProblem("wrong_offsets", _misplaced_message(mention), mention.path)
+        for path, message in reading.dialect.oddities(record):
+            yield GoldProblem("odd_tag", message, path, "note")
 
 
 def decode_published(data: bytes) -> Any:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _UNCONVERTED_DIALECTS = ("duee", "duee-fin")
 _EVENT_KEYS = ("event_type", "trigger", "start", "end", "mentions")
 _ARGUMENT_KEYS = ("role", "argument", "start", "end")
-_TOKEN_DIALECTS = ("wikievents", "oneie")  # tokens that are looked for in a text
+_TEXTLESS_DIALECTS = ("wikievents", "oneie", "bio", "triples")  # which may be read with the text of the gold
 
 FindGold = Callable[[str], Mapping[str, Any] | None]  # the gold record with this id
 AnswerLine = tuple[int, LayoutAnswer | None]  # the line of the file, and the answer in it
@@ -72,7 +72,7 @@ def published_answer(record: Any, dialect: Dialect, find_gold: FindGold) -> Layo
         identity = record_id(converted)
         gold = find_gold(identity) if identity is not None else None
         text = None if gold is None else gold.get("text")
-        has_text = not dialect.name.startswith(_TOKEN_DIALECTS) or "text" in record or "sentence" in record
+        has_text = not dialect.name.startswith(_TEXTLESS_DIALECTS) or "text" in record or "sentence" in record
         if isinstance(text, str) and not has_text:
             converted = dialect.convert({**record, "text": text})
     except InputError as error:

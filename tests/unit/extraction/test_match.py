@@ -210,6 +210,22 @@ def test_relaxed_matching_is_the_largest_possible(
     assert hits(one_role(*wanted), one_role(*predicted)) == (strict, relaxed)
 
 
+BREATHING = ["some mild problems with his breathing", "any perioral cyanosis"]
+
+
+@pytest.mark.parametrize("rule", [{}, {"relaxed": "span_iou", "threshold": "0.1"}, {"threshold": "0.2"}])
+def test_pairs_of_a_role_are_those_that_share_most(rule: dict[str, Any]) -> None:
+    # Both could be matched with both, and crosswise comes first in sorted order.
+    wanted = gold(one_role("mild problems with his breathing", "perioral cyanosis"))
+    for said in (BREATHING, BREATHING[::-1]):
+        record = score([one_role(*said)], wanted, **rule).record
+        pairs = {(pair["predicted"][2], pair["gold"][2]) for pair in record["relaxed_pairs"]}
+        assert pairs == {
+            ("somemildproblemswithhisbreathing", "mildproblemswithhisbreathing"),
+            ("anyperioralcyanosis", "perioralcyanosis"),
+        }
+
+
 def test_relaxed_rates_are_over_the_same_distinct_units() -> None:
     # P = {ab, ab c}, G = {ab, x}: strict TP 1; relaxed TP 1 (ab c would fit ab, which is taken; x fits none)
     result = score([one_role("ab", "a b", "abc")], gold(one_role("ab", "x")))
@@ -238,6 +254,45 @@ def test_type_counts_sets_of_types_per_sample(
 ) -> None:
     result = score([event(name) for name in predicted], gold(*(event(name) for name in wanted)))
     assert counts(result, "type_precision", "type_recall", "type_f1") == expected
+
+
+AB, AC = event("T", ("head", "a"), ("tail", "b")), event("T", ("head", "a"), ("tail", "c"))
+BA = event("T", ("head", "b"), ("tail", "a"))
+
+
+@cases(
+    ("predicted", "wanted", "expected"),
+    [
+        pytest.param([AC, AB], [AB, AC], (2, 2, 2), id="in-any-order"),
+        pytest.param([BA], [AB], (0, 1, 1), id="swapped-roles"),
+        pytest.param([AB, BA], [AB], (1, 2, 1), id="both-ways"),
+        pytest.param(
+            [event("T", ("tail", " B"), ("head", "A"))], [AB], (1, 1, 1), id="normalized-arguments-in-any-order"
+        ),
+        pytest.param([event("U", ("head", "a"), ("tail", "b"))], [AB], (0, 1, 1), id="other-type"),
+        pytest.param([event("T", ("head", "a"), ("tail", "b"), ("on", "c"))], [AB], (0, 1, 1), id="one-too-many"),
+        pytest.param([event("T", ("head", "a")), event("T", ("tail", "b"))], [AB], (0, 2, 1), id="split"),
+        pytest.param([event("T", ("head", "a"), ("tail", "b"), ("tail", "c"))], [AB, AC], (0, 1, 2), id="merged"),
+        pytest.param([AB, AB, AC], [AB], (1, 2, 1), id="equal-events-count-once"),
+        pytest.param([AB], [AB, AB], (1, 1, 1), id="equal-gold-events-count-once"),
+        pytest.param([AB, event("T"), event("T", ("r", None))], [AB, event("U")], (1, 1, 1), id="without-units"),
+        pytest.param([], [], (0, 0, 0), id="nothing"),
+    ],
+)
+def test_whole_events_are_right_with_all_of_their_arguments(
+    predicted: list[Json], wanted: list[Json], expected: tuple[int, int, int]
+) -> None:
+    hits, ours, theirs = expected
+    for answered, known in ((predicted, wanted), (predicted[::-1], wanted[::-1])):
+        score_ = score(answered, gold(*known))
+        assert counts(score_, "event_precision", "event_recall") == ((hits, ours), (hits, theirs))
+        assert counts(score_, "event_f1") == ((2 * hits, ours + theirs),)
+
+
+def test_no_event_is_right_in_an_answer_beyond_the_limits() -> None:
+    # Of 2,003 values of a role 2,000 are kept, gold's first: what is left of an event may look right.
+    crowd = event("U", ("r", [str(n) for n in range(2_003)]))
+    assert counts(score([AB, crowd], gold(AB)), "event_precision") == ((0, 2 + 3),)
 
 
 def test_zero_denominator_is_undefined_never_zero_or_one() -> None:

@@ -12,6 +12,7 @@ from goldgate.shape import Share
 from goldgate.suites.extraction.events import relaxed_matching
 from goldgate.suites.extraction.events.relaxed_matching import (
     RelaxedRule,
+    Values,
     candidate_rows,
     indexed_rows,
     largest_matching,
@@ -49,7 +50,7 @@ class Counted:
 
     def matched(self, lefts: list[str], rights: list[str], rule: RelaxedRule) -> int:
         lefts, rights = sorted(lefts), sorted(rights)
-        row = candidate_rows(lefts, rights, dict.fromkeys(lefts, ()), dict.fromkeys(rights, ()), rule)
+        row = candidate_rows(Values(lefts, [()] * len(lefts)), Values(rights, [()] * len(rights)), rule)
 
         def asked(number: int) -> int:
             self.asked += 1
@@ -144,7 +145,7 @@ def test_indexed_rows_are_those_of_the_rule(threshold: str) -> None:
     lefts, rights = (
         sorted({"".join(draw.choices("abcdef甲", k=draw.randint(1, 9))) for _ in range(60)}) for _ in range(2)
     )
-    none = dict.fromkeys([*lefts, *rights], ())
+    sides = Values(lefts), Values(rights)
     row = indexed_rows(lefts, rights, rule)
-    for number, a in enumerate(lefts):
-        assert row(number) == slow_row(a, rights, none, none, rule)
+    for number in range(len(lefts)):
+        assert row(number) == slow_row(number, *sides, rule)

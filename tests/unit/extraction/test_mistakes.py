@@ -109,6 +109,52 @@ P, G = "predicted", "gold"
             {("boundary", P, ("T", "r", "b")), ("boundary", G, ("T", "r", "a"))},
             id="rerouted-exact-hit-is-no-error",
         ),
+        pytest.param(
+            [("T", "r", "ab")],
+            [("T", "s", "abc")],
+            "abc",
+            {("wrong_role", P, ("T", "r", "ab")), ("wrong_role", G, ("T", "s", "abc"))},
+            id="wrong-role-and-boundary",
+        ),
+        pytest.param(
+            [("T", "r", "ab")],
+            [("U", "r", "abc")],
+            "abc",
+            {("wrong_type", P, ("T", "r", "ab")), ("wrong_type", G, ("U", "r", "abc"))},
+            id="wrong-type-and-boundary",
+        ),
+        pytest.param(
+            # an equal value of another type comes before one of another role that is only alike
+            [("T", "r", "abc")],
+            [("T", "s", "ab"), ("U", "r", "abc")],
+            "abc",
+            {
+                ("wrong_type", P, ("T", "r", "abc")),
+                ("wrong_type", G, ("U", "r", "abc")),
+                ("missing", G, ("T", "s", "ab")),
+            },
+            id="equal-before-alike",
+        ),
+        pytest.param(
+            # as many as possible: abc must leave ab to a
+            [("T", "r", "abc"), ("T", "r", "a")],
+            [("T", "s", "ab"), ("T", "q", "bc")],
+            "abc",
+            {
+                ("wrong_role", P, ("T", "r", "abc")),
+                ("wrong_role", G, ("T", "q", "bc")),
+                ("wrong_role", P, ("T", "r", "a")),
+                ("wrong_role", G, ("T", "s", "ab")),
+            },
+            id="as-many-alike-as-possible",
+        ),
+        pytest.param(
+            [("T", "r", "ab")],
+            [("U", "s", "abc")],
+            "abc",
+            {("spurious", P, ("T", "r", "ab")), ("missing", G, ("U", "s", "abc"))},
+            id="alike-with-both-wrong-is-neither",
+        ),
     ],
 )
 def test_errors_are_named(

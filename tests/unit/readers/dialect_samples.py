@@ -414,6 +414,46 @@ OEE_CFC_OWN: Json = {
     ],
 }
 
+BIO: Json = {"id": "s1", "tokens": ["Ann", "Lee", "met", "Bob"], "tags": ["B-PER", "I-PER", "O", "S-PER"]}
+BIO_OWN: Json = {
+    "id": "s1",
+    "text": "Ann Lee met Bob",
+    "tokens": ["Ann", "Lee", "met", "Bob"],
+    "events": [
+        {
+            "event_type": "PER",
+            "arguments": [
+                {"role": "mention", "argument": "Ann Lee", "start": 0, "end": 7, "token_start": 0, "token_end": 2}
+            ],
+        },
+        {
+            "event_type": "PER",
+            "arguments": [
+                {"role": "mention", "argument": "Bob", "start": 12, "end": 15, "token_start": 3, "token_end": 4}
+            ],
+        },
+    ],
+}
+TRIPLES: Json = {
+    "id": "s1",
+    "text": "Ann left Acme; Bob left Acme.",
+    "triples": [["Ann", "left", "Acme"], {"head": "Bob", "relation": "left", "tail": "Acme"}],
+}
+TRIPLES_OWN: Json = {
+    "id": "s1",
+    "text": "Ann left Acme; Bob left Acme.",
+    "events": [
+        {
+            "event_type": "left",
+            "arguments": [
+                {"role": "head", "argument": name, "start": start, "end": start + 3},
+                {"role": "tail", "argument": "Acme"},  # it stands there twice
+            ],
+        }
+        for name, start in (("Ann", 0), ("Bob", 15))
+    ],
+}
+
 # Name → a record of the format, and the same in our form.
 SAMPLES: dict[str, tuple[Any, Json]] = {
     "wikievents": (WIKIEVENTS, WIKIEVENTS_OWN),
@@ -426,4 +466,6 @@ SAMPLES: dict[str, tuple[Any, Json]] = {
     "chfinann": (CHFINANN, CHFINANN_OWN),
     "duee": (DUEE, DUEE_OWN),
     "duee-fin": (DUEE_FIN, DUEE_FIN_OWN),
+    "bio": (BIO, BIO_OWN),
+    "triples": (TRIPLES, TRIPLES_OWN),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gzip
+import io
 import json
 import pkgutil
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ from goldgate.readers.dialects.dialect import Dialect, align_tokens, join_tokens
 from goldgate.readers.gold_files import GoldOpener
 from goldgate.readers.guess import bad_id_error
 from goldgate.readers.records import RecordFile, decode_json, iterate_records
+from goldgate.suites.extraction.gold_commands import convert_gold
 from goldgate.suites.extraction.records import parse_gold
 from tests.cases import cases
 from tests.unit.readers.dialect_samples import (
@@ -86,9 +88,83 @@ def test_tokens_are_what_the_characters_say(name: str) -> None:
     if "tokens" not in converted:
         return
     for event in converted["events"]:
-        for part, text in [(event, event["trigger"]), *((a, a["argument"]) for a in event["arguments"])]:
+        triggers = [(event, event["trigger"])] if "trigger" in event else []
+        for part, text in [*triggers, *((a, a["argument"]) for a in event["arguments"])]:
             tokens = converted["tokens"][part["token_start"] : part["token_end"]]
             assert "".join(tokens) == text.replace(" ", "")
+
+
+@cases(
+    ("tags", "entities"),
+    [
+        pytest.param("B-PER I-PER O B-LOC", [("PER", "a b"), ("LOC", "d")], id="iob2"),
+        pytest.param("I-PER I-PER B-PER I-LOC", [("PER", "a b"), ("PER", "c"), ("LOC", "d")], id="iob1"),
+        pytest.param("B-PER E-PER S-PER O", [("PER", "a b"), ("PER", "c")], id="bioes"),
+        pytest.param("B-PER L-PER U-PER O", [("PER", "a b"), ("PER", "c")], id="bilou"),
+        pytest.param("O I-PER O I-LOC", [("PER", "b"), ("LOC", "d")], id="inside-without-a-beginning"),
+        pytest.param("B-PER I-LOC I-LOC O", [("PER", "a"), ("LOC", "b c")], id="inside-of-another-type"),
+        pytest.param("E-PER I-PER O O", [("PER", "a"), ("PER", "b")], id="inside-after-an-end"),
+        pytest.param("B-a_b I-a_b B-a-b I-a-b", [("a_b", "a b"), ("a-b", "c d")], id="marks-in-names"),
+        pytest.param("B I O B", [("entity", "a b"), ("entity", "d")], id="without-types"),
+        pytest.param("O O O O", [], id="none"),
+    ],
+)
+def test_tags_are_read_as_entities(tags: str, entities: list[tuple[str, str]]) -> None:
+    converted = named("bio").convert({"tokens": [*"abcd"], "text": "a b c d", "tags": tags.split()})
+    assert [(event["event_type"], event["arguments"][0]["argument"]) for event in converted["events"]] == entities
+    assert parse_gold({"id": "1", **converted}).events.violations == []
+
+
+@cases(
+    ("record", "field"),
+    [
+        pytest.param({"tokens": ["a", "b"], "tags": ["O"]}, "tags", id="a-tag-too-few"),
+        pytest.param({"tokens": ["a"], "tags": ["O", "O"]}, "tags", id="a-tag-too-many"),
+        pytest.param({"tokens": ["a"], "ner_tags": [3]}, "ner_tags[0]", id="numbers"),
+        pytest.param({"tokens": ["a"], "tags": ["PER"]}, "tags[0]", id="no-mark"),
+        pytest.param({"tokens": ["a"], "tags": [""]}, "tags[0]", id="empty"),
+        pytest.param({"tokens": ["a", 1], "tags": ["O", "O"]}, "tokens[1]", id="a-token-that-is-no-text"),
+        pytest.param({"triples": [["a", "r", "b"], ["a", "r"]]}, "triples[1]", id="a-pair"),
+        pytest.param({"triples": [["a", "r", ""]]}, "triples[0][2]", id="an-empty-tail"),
+        pytest.param({"triples": [["a", None, "b"]]}, "triples[0][1]", id="no-relation"),
+        pytest.param(
+            {"triples": [{"head": 1, "relation": "r", "tail": 2}]}, "triples[0].head", id="numbers-of-entities"
+        ),
+    ],
+)
+def test_malformed_tags_and_triples_are_errors_with_their_place(record: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as refused:
+        named("bio" if "tokens" in record else "triples").convert({"id": "1", "text": "a r b", **record})
+    assert refused.value.place.field == field
+
+
+def test_a_tag_that_continues_nothing_is_told_with_its_line(tmp_path: Path) -> None:
+    records = [{"tokens": ["Ann"], "tags": ["B-PER"]}, {"tokens": ["a", "Bob"], "tags": ["O", "I-PER"]}]
+    (tmp_path / "gold.jsonl").write_text("\n".join(map(json.dumps, records)))
+    conversion = convert_gold([tmp_path / "gold.jsonl"], io.BytesIO())
+    assert conversion.lost == [f"{tmp_path / 'gold.jsonl'}:2: tags[1]: I-PER continues no entity: it begins one"]
+
+
+@cases(
+    "triple",
+    [
+        pytest.param(["Ann", "left", "Acme"], id="list"),
+        pytest.param({"head": "Ann", "relation": "left", "tail": "Acme"}, id="head-relation-tail"),
+        pytest.param({"subject": "Ann", "predicate": "left", "object": "Acme"}, id="subject-predicate-object"),
+        pytest.param(
+            {"type": "left", "head": {"text": "Ann"}, "tail": {"text": "Acme", "start": 9, "end": 13}},
+            id="with-offsets",
+        ),
+    ],
+)
+def test_triples_are_read_in_any_usual_form(triple: Any) -> None:
+    text = "Ann left Acme."
+    head = {"role": "head", "argument": "Ann", "start": 0, "end": 3}
+    tail = {"role": "tail", "argument": "Acme", "start": 9, "end": 13}
+    for key in ("triples", "relations"):
+        record = {"text": text, key: [triple]}
+        assert recognize_dialect(record) == named("triples")
+        assert named("triples").convert(record)["events"] == [{"event_type": "left", "arguments": [head, tail]}]
 
 
 def test_our_own_form_is_no_dialect() -> None:

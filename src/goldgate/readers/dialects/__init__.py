@@ -8,7 +8,7 @@ from typing import Any
 
 from goldgate.core.plugins import load_plugins
 from goldgate.errors import ConfigError, did_you_mean
-from goldgate.readers.dialects import chfinann, docee, duee, maven, rams, wikievents
+from goldgate.readers.dialects import bio, chfinann, docee, duee, maven, rams, triples, wikievents
 from goldgate.readers.dialects.dialect import Dialect
 
 OWN_FORM = "goldgate"  # our own form, which is read as it is
@@ -26,6 +26,8 @@ DIALECTS: tuple[Dialect, ...] = (
     duee.DUEE_FIN,
     duee.DUEE,
     rams.OEE_CFC,
+    bio.BIO,
+    triples.TRIPLES,
 )
 
 _SHARED_KEYS = _OWN_KEYS | {"title", "tokens"}  # that records in our own form may have too

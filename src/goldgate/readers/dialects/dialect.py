@@ -112,6 +112,7 @@ class Dialect(NamedTuple):
     is_conclusive: Callable[[Any], bool] = lambda record: True  # False: the record may also be of a similar dialect
     mentions: Callable[[Any], Iterable[PlacedWords]] = lambda record: ()
     convert_characters: Callable[[Any], JsonObject] | None = None
+    oddities: Callable[[Any], Iterable[tuple[str, str]]] = lambda record: ()  # place, and how it was read
 
 
 class OffsetReading(NamedTuple):
@@ -240,6 +241,11 @@ class Node:
             found=describe_value(self.value) if found is None else found,
             advice="is it damaged, or of another format? --dialect names the one to read it as",
         )
+
+
+def id_and_group(record: JsonObject) -> JsonObject:
+    """What a record says of itself, if it does."""
+    return {key: record[key] for key in ("id", "group") if key in record}
 
 
 def token_part(text: TokenText, start: int, end: int, name: str) -> JsonObject:

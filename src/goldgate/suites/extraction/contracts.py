@@ -26,6 +26,7 @@ class MetricsValue(SuiteMetrics):
     """All metrics by name, with the version of their definitions."""
 
     main: dict[str, RateValue | CountValue]
+    companions: dict[str, RateValue | CountValue]
     diagnostics: dict[str, RateValue | CountValue]
     papers: NotRequired[dict[str, RateValue | CountValue]]  # where the protocol sets a profile
 

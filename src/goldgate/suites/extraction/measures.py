@@ -29,7 +29,7 @@ from goldgate.core.value_text import Haystack, contained_values, first_values, n
 from goldgate.response import Step
 from goldgate.response.reading_report import ParseRates
 from goldgate.suites.extraction.chain_of_thought import ThoughtRates
-from goldgate.suites.extraction.events import Events, Span, Unit, Value, Violation
+from goldgate.suites.extraction.events import Events, RoleArgument, Span, Unit, Value, Violation
 from goldgate.suites.extraction.events.answer_form import find_said_none
 from goldgate.suites.extraction.events.limits import MAX_SEARCHED
 from goldgate.suites.extraction.events.match import COLUMNS, Mistake, unpack_counts
@@ -52,6 +52,7 @@ def extraction_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
     return [
         MatchRates(),
         TypeRates(),
+        WholeEventRates(),
         ParseRates(),
         SaidNone(),
         SchemaCompliance(),
@@ -109,6 +110,37 @@ class TypeRates(RatioMeasure[Facts]):
         predicted, gold, excess = facts.predicted.units, facts.sample.gold.events.units, facts.predicted.excess
         types = len(predicted) if excess is None else len(predicted) + excess.types
         return len(predicted.keys() & gold.keys()), types, len(gold)
+
+
+class WholeEventRates(RatioMeasure[Facts]):
+    """TP = |P ∩ G| over sets of events with at least one unit, summed over samples.
+
+    An event is its type and the set of its (role, normalized argument). An answer that goes beyond a limit has none
+    that is right, for what was cut off it may have been wrong; each value beyond counts as an event.
+    """
+
+    section = "companions"
+    table = "event"
+    columns = ("hits", "predicted", "gold")
+    ratios = precision_recall_f1("event_", "hits")
+
+    def row(self, facts: Facts) -> Counts:
+        predicted, gold = facts.predicted, facts.sample.gold.events
+        ours, theirs = _whole_events(predicted), _whole_events(gold)
+        if predicted.excess is not None:
+            return 0, len(ours) + predicted.beyond, len(theirs)
+        return len(ours & theirs), len(ours), len(theirs)
+
+
+def _whole_events(events: Events) -> set[tuple[str, frozenset[RoleArgument]]]:
+    """The events with at least one unit."""
+    if len(events.columns) == len(events.units):  # no type has two events
+        return {(event_type, frozenset(pairs)) for event_type, pairs in events.units.items() if pairs}
+    return {
+        (event_type, frozenset(zip(roles, arguments, strict=True)))
+        for event_type, roles, _, arguments, _ in events.columns
+        if roles
+    }
 
 
 STUB = 3  # times as long is the gold argument that a stub is paired with, or longer

@@ -59,6 +59,7 @@ SHOWN_TYPES = 20
 SAMPLES = "samples.jsonl"
 
 FAMILIES = ("strict", "relaxed", "type")
+WHOLE = "event"  # the family of whole events
 MATCHED = ("strict", "relaxed")  # the families of the breakdown
 HEADLINE = ("strict_f1", "relaxed_f1", "type_f1", "schema_compliance_rate", "hallucination_rate")
 
@@ -108,8 +109,13 @@ def extraction_page(report: ExtractionReport) -> Page:
 
 
 def _scores(report: ExtractionReport) -> Table:
-    main = report["metrics"]["main"]
-    return rate_table((family, {rate: main[f"{family}_{rate}"] for rate in RATES}) for family in FAMILIES)
+    """Precision, recall and F1 of every family; older reports have no whole events."""
+    metrics = {**report["metrics"]["main"], **report["metrics"].get("companions", {})}
+    rows = [
+        (family, {rate: metrics[f"{family}_{rate}"] for rate in RATES if f"{family}_{rate}" in metrics})
+        for family in (*FAMILIES, WHOLE)
+    ]
+    return rate_table(row for row in rows if row[1])
 
 
 def _merged(report: ExtractionReport) -> tuple[Paragraph, ...]:

@@ -179,7 +179,7 @@ class Scorer:
                 if unsearched:
                     predicted.add_violation(Violation.TOO_MANY, unsearched)
             if facts.comparison.false_positives or facts.comparison.false_negatives:
-                facts.mistakes = name_mistakes(facts.comparison, absent)
+                facts.mistakes = name_mistakes(facts.comparison, absent, predicted, gold.events, self._relaxed)
         if self._thoughts is not None:
             for facts in facts_list:
                 facts.thought = self._thoughts.check(facts)

@@ -11,13 +11,12 @@ from typing import NamedTuple
 from goldgate.core.sums import Counts
 from goldgate.suites.extraction.events import NO_SPAN, Events, RoleArgument, Span, Unit
 from goldgate.suites.extraction.events.relaxed_matching import (
-    Arguments,
     RelaxedRule,
+    Values,
     argument_words,
+    best_matching,
     candidate_rows,
-    largest_matching,
     word_codes,
-    word_rows,
 )
 
 COLUMNS = ("strict", "relaxed", "predicted", "gold")
@@ -82,12 +81,12 @@ def match_units(predicted: Events, gold: Events, rule: RelaxedRule) -> UnitMatch
                 roles = sorted(extra.keys() & missed.keys())
                 by_role = matches.counts[event_type]
                 crowded = [role for role in roles if by_role[role] != ONE_EACH]
-                sides = _sides(event_type, ours, theirs, crowded, written.spans) if crowded else {}
+                sides = _sides(event_type, ours, theirs, crowded) if crowded else {}
                 for role in roles:
                     if role in sides:
-                        by_role[role] += PAIR * _match_role(
-                            matches.pairs, (event_type, role), *sides[role], rule, written
-                        )
+                        pairs = _pair_units(*sides[role], written, rule)
+                        matches.pairs.extend([pair for pair in pairs if pair[0] != pair[1]])
+                        by_role[role] += PAIR * (len(pairs) - (by_role[role] & _FIELD))
                     elif _match_one((event_type, role, extra[role]), (event_type, role, missed[role]), written, rule):
                         by_role[role] += PAIR
                         matches.pairs.append(((event_type, role, extra[role]), (event_type, role, missed[role])))
@@ -160,7 +159,11 @@ def _written_units(predicted: Events, gold: Events, rule: RelaxedRule) -> Writte
     spans: tuple[SpansOf, SpansOf] = ({}, {})
     if rule.uses_spans:
         # One value at all offsets would match anything: where an answer has it at several, its text decides.
-        single = {unit: places for unit, places in _offsets_by_unit(predicted).items() if len({*places}) == 1}
+        single = {
+            unit: places
+            for unit, places in _offsets_by_unit(predicted).items()
+            if len(places) == 1 or len({*places}) == 1
+        }
         spans = (single, _offsets_by_unit(gold))
     return WrittenUnits(spans, (words_by_unit(predicted), words_by_unit(gold)) if rule.uses_words else ({}, {}))
 
@@ -176,69 +179,46 @@ def words_by_unit(events: Events) -> dict[Unit, str]:
 def _offsets_by_unit(events: Events) -> SpansOf:
     """The offsets at which each unit stands, of those that carry any."""
     spans: SpansOf = {}
-    if all(columns[4] is None for columns in events.columns):
-        return spans
-    for unit, _, span in events.values():
-        if span is not None and span != NO_SPAN:
-            spans.setdefault(unit, []).append(span)
+    for event_type, roles, _, arguments, places in events.columns:
+        if places is not None:
+            for role, argument, place in zip(roles, arguments, places, strict=True):
+                if place is not None and place != NO_SPAN:
+                    spans.setdefault((event_type, role, argument), []).append(place)
     return spans
 
 
 def _sides(
-    event_type: str,
-    ours: Iterable[RoleArgument],
-    theirs: Iterable[RoleArgument],
-    roles: list[str],
-    spans: tuple[SpansOf, SpansOf],
-) -> dict[str, tuple[Arguments, Arguments]]:
-    """Role → its normalized arguments on either side, with their offsets where the rule looks at them."""
-    sides: dict[str, tuple[dict[str, list[Span]], dict[str, list[Span]]]] = {role: ({}, {}) for role in roles}
+    event_type: str, ours: Iterable[RoleArgument], theirs: Iterable[RoleArgument], roles: list[str]
+) -> dict[str, tuple[list[Unit], list[Unit]]]:
+    """Role → its units on either side."""
+    sides: dict[str, tuple[list[Unit], list[Unit]]] = {role: ([], []) for role in roles}
     for side, pairs in enumerate((ours, theirs)):
         for role, argument in pairs:
             if role in sides:
-                sides[role][side][argument] = spans[side].get((event_type, role, argument), [])
-    return {**sides}
+                sides[role][side].append((event_type, role, argument))
+    return sides
 
 
-def _match_role(
-    pairs: list[UnitPair],
-    name: tuple[str, str],
-    predicted: Arguments,
-    gold: Arguments,
-    rule: RelaxedRule,
-    written: WrittenUnits,
-) -> int:
-    """How many more the largest matching of a role has than its exact ones; what is no exact pair is added."""
-    words = [
-        [of_side[*name, argument] for argument in sorted(arguments)] if rule.uses_words else []
-        for of_side, arguments in zip(written.words, (predicted, gold), strict=True)
-    ]
-    matching = _largest_role_matching(predicted, gold, words, rule)
-    pairs += [((*name, a), (*name, b)) for a, b in matching if a != b]
-    return len(matching) - len(predicted.keys() & gold.keys())
+def _pair_units(predicted: list[Unit], gold: list[Unit], written: WrittenUnits, rule: RelaxedRule) -> list[UnitPair]:
+    """The best one-to-one matching of some units by their arguments, in which equal ones are pairs, too.
 
-
-def _largest_role_matching(
-    predicted: Arguments, gold: Arguments, words: list[list[str]], rule: RelaxedRule
-) -> list[tuple[str, str]]:
-    """Pairs of a largest one-to-one matching in which every exact match keeps both its sides matched.
-
-    Exact pairs come first, then each unmatched argument of the smaller side looks for a partner.
-    How many arguments are matched without an exact partner is the same for every order of the
-    input; sorting makes the pairs themselves the same, too.
+    How many are matched is the same for every order of the input; sorting makes the pairs themselves the same, too.
     """
+    if len(predicted) == len(gold) == 1:
+        return [(predicted[0], gold[0])] if _match_one(predicted[0], gold[0], written, rule) else []
     swapped = len(predicted) > len(gold)
-    left, right = (gold, predicted) if swapped else (predicted, gold)
-    lefts, rights = sorted(left), sorted(right)
-    place = {b: number for number, b in enumerate(rights)}
-    equal = {place[a]: number for number, a in enumerate(lefts) if a in place}
-    if rule.uses_words:
-        rows = word_rows(left, right, words[swapped], words[not swapped], rule)
-    else:
-        rows = candidate_rows(lefts, rights, left, right, rule)
-    left_of = largest_matching(len(lefts), len(rights), rows, equal)
+    sides = [sorted(predicted), sorted(gold)]
+    values = [*map(_values, sides, *written)]
+    (lefts, rights), (left, right) = (sides[::-1], values[::-1]) if swapped else (sides, values)
+    left_of = best_matching(left, right, candidate_rows(left, right, rule), swapped=swapped)
     pairs = [(lefts[number], rights[at]) for at, number in left_of.items()]
     return [(b, a) for a, b in pairs] if swapped else pairs
+
+
+def _values(units: list[Unit], spans: SpansOf, words: dict[Unit, str]) -> Values:
+    return Values(
+        [unit[2] for unit in units], [spans.get(unit, ()) for unit in units], [words[unit] for unit in units if words]
+    )
 
 
 class Mistake(StrEnum):
@@ -260,28 +240,72 @@ _BOUNDARY, _WRONG_ROLE, _WRONG_TYPE = Mistake.BOUNDARY, Mistake.WRONG_ROLE, Mist
 _HALLUCINATED, _SPURIOUS, _MISSING = Mistake.HALLUCINATED, Mistake.SPURIOUS, Mistake.MISSING
 
 
-def name_mistakes(comparison: UnitMatches, unsupported: Collection[Unit]) -> list[NamedMistake]:
+def name_mistakes(
+    comparison: UnitMatches, unsupported: Collection[Unit], predicted: Events, gold: Events, rule: RelaxedRule
+) -> list[NamedMistake]:
     """Name the errors of a sample: boundary first, then wrong role, wrong type, and what is left.
 
-    A wrong role or type takes one error of each side, so that neither is blamed twice.
+    A wrong role or type takes one error of each side, so that neither is blamed twice. Equal arguments come first, then
+    those that the relaxed rule matches.
     """
     mistakes: list[NamedMistake] = []
     _, pairs, false_positives, false_negatives = comparison
     extra, missed = {*false_positives}, {*false_negatives}
-    for predicted, gold in pairs:
-        if predicted in extra:  # one side of a rerouted pair may be an exact match
-            extra.remove(predicted)
-            mistakes.append((_BOUNDARY, predicted, True, gold))
-        if gold in missed:
-            missed.remove(gold)
-            mistakes.append((_BOUNDARY, gold, False, predicted))
+    for ours, theirs in pairs:
+        if ours in extra:  # one side of a rerouted pair may be an exact match
+            extra.remove(ours)
+            mistakes.append((_BOUNDARY, ours, True, theirs))
+        if theirs in missed:
+            missed.remove(theirs)
+            mistakes.append((_BOUNDARY, theirs, False, ours))
     if extra and missed and not {unit[2] for unit in extra}.isdisjoint([unit[2] for unit in missed]):
         _pair_off(mistakes, extra, missed, _WRONG_ROLE, 0)
         _pair_off(mistakes, extra, missed, _WRONG_TYPE, 1)
+    if extra and missed:
+        _pair_alike(mistakes, extra, missed, (predicted, gold), rule)
     for unit in sorted(extra):
         mistakes.append((_HALLUCINATED if unit in unsupported else _SPURIOUS, unit, True, None))
     mistakes += [(_MISSING, unit, False, None) for unit in sorted(missed)]
     return mistakes
+
+
+FEW_ERRORS = 64  # pairs up to here are looked at one by one before any is matched: most fit nothing
+MAX_SPAN_PAIRS = 20_000  # of errors with one name in common; the rules for spans have no index
+
+
+def _pair_alike(
+    mistakes: list[NamedMistake], extra: set[Unit], missed: set[Unit], sides: tuple[Events, Events], rule: RelaxedRule
+) -> None:
+    """Take out the pairs of the best matching within each event type, then within each role."""
+    written: WrittenUnits | None = None
+    if len(extra) * len(missed) <= FEW_ERRORS:
+        pairs = [(a, b) for a in extra for b in missed if (a[0] == b[0]) != (a[1] == b[1])]
+        if not pairs:
+            return
+        written = _written_units(*sides, rule)
+        if not any(_match_one(a, b, written, rule) for a, b in pairs):
+            return
+    written = written or _written_units(*sides, rule)
+    for mistake, same in ((_WRONG_ROLE, 0), (_WRONG_TYPE, 1)):
+        for ours, theirs in _errors_by_name(extra, missed, same):
+            if rule.uses_spans and len(ours) * len(theirs) > MAX_SPAN_PAIRS:
+                continue
+            for unit, partner in _pair_units(ours, theirs, written, rule):
+                extra.remove(unit)
+                missed.remove(partner)
+                mistakes += [(mistake, unit, True, partner), (mistake, partner, False, unit)]
+
+
+def _errors_by_name(extra: set[Unit], missed: set[Unit], same: int) -> list[tuple[list[Unit], list[Unit]]]:
+    """The errors of both sides with the same type (0) or role (1), where their roles or types are not all one: those
+    that differ in nothing but the argument do not match."""
+    names = {unit[same] for unit in extra}.intersection([unit[same] for unit in missed])
+    groups: dict[str, tuple[list[Unit], list[Unit]]] = {name: ([], []) for name in sorted(names)}
+    for side, units in enumerate((extra, missed)):
+        for unit in units:
+            if unit[same] in names:
+                groups[unit[same]][side].append(unit)
+    return [group for group in groups.values() if len({unit[1 - same] for side in group for unit in side}) > 1]
 
 
 def _pair_off(mistakes: list[NamedMistake], extra: set[Unit], missed: set[Unit], mistake: Mistake, same: int) -> None:

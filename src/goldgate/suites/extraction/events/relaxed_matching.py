@@ -6,13 +6,15 @@ Which arguments fit each other is held as bits of an integer, one row for each a
 from __future__ import annotations
 
 import sys
-from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 from unicodedata import category
 from unicodedata import normalize as unicode_normalize
 
+from goldgate.core.assignment import heaviest_pairs
 from goldgate.core.bitset import bitset, count_bits, set_bits
 from goldgate.core.value_text import CharacterMemo, is_unspaced, sort_marks
 from goldgate.suites.extraction.events import Span
@@ -222,48 +224,131 @@ class _Matching:
             right = before
 
 
-Arguments = Mapping[str, Sequence[Span]]
+MAX_CHOICE = 64  # values of a role on either side, up to which the best of all largest matchings is taken
+
+
+def best_matching(left: Values, right: Values, row: Row, *, swapped: bool = False) -> dict[int, int]:
+    """Right → left of a largest matching: of all of them one with most equal pairs, then with most characters that
+    pairs share, as multisets, then the first one in the order of the lefts; of the rights if they are `swapped`.
+
+    Beyond MAX_CHOICE values to choose from on a side, it is the first one that augmenting paths lead to.
+    """
+    lefts, rights = left.texts, right.texts
+    place = {text: number for number, text in enumerate(rights)}
+    kept = equal = {place[text]: number for number, text in enumerate(lefts) if text in place}
+    first = largest_matching(len(lefts), len(rights), row, equal)
+    if len(first) == len(equal):
+        return first
+    if not equal.items() <= first.items():  # one more pair may cost an equal one
+        others = ~bitset(equal, len(rights))
+        direct = largest_matching(len(lefts), len(rights), lambda number: row(number) & others, equal)
+        if len(direct) == len(first):
+            first = direct
+        else:
+            kept = _pairs_to_keep(row, equal, len(lefts))
+    kept_lefts = {*kept.values()}
+    ours = [number for number in range(len(lefts)) if number not in kept_lefts]
+    theirs = [number for number in range(len(rights)) if number not in kept]
+    if max(len(ours), len(theirs)) > MAX_CHOICE:
+        return first
+    fits = [[row(number) >> at & 1 for at in theirs] for number in ours]
+    if sum(map(sum, fits)) == len(first) - len(kept):  # there is nothing to choose
+        return first
+    weights = _pair_weights([lefts[number] for number in ours], [rights[at] for at in theirs], fits, swapped)
+    return kept | {theirs[at]: ours[number] for number, at in sorted(heaviest_pairs(weights).items())}
+
+
+def _pairs_to_keep(row: Row, equal: dict[int, int], lefts: int) -> dict[int, int]:
+    """The equal pairs that no augmenting path can take apart."""
+    kept = dict(equal)
+    queue = [*{*range(lefts)}.difference(equal.values())]
+    while queue:
+        queue += [kept.pop(at) for at in set_bits(row(queue.pop())) if at in kept]
+    return kept
+
+
+def _pair_weights(
+    lefts: Sequence[str], rights: Sequence[str], fits: Sequence[Sequence[int]], swapped: bool
+) -> list[list[int]]:
+    """Weights of which the sum is largest for the best matching alone: a pair counts more than all equalities, an
+    equality more than all shared characters, and a shared character more than the whole order."""
+    size, most = 1 + max(len(lefts), len(rights)), 1 + sum(map(len, lefts))
+    ours, theirs = _multisets([*lefts, *rights], len(lefts))
+    table = []
+    for number, a in enumerate(ours):
+        weights = [0] * len(rights)
+        for at, b in enumerate(theirs):
+            if fits[number][at]:
+                major, minor = (at, number) if swapped else (number, at)
+                value = (size + (lefts[number] == rights[at])) * most + (a & b).bit_count()
+                weights[at] = value * size**size + (size - 1 - minor) * size ** (size - 1 - major)
+        table.append(weights)
+    return table
+
+
+def _multisets(texts: Sequence[str], lefts: int) -> tuple[list[int], list[int]]:
+    """The characters of the first and of the other texts as bits: one for each, and for each time that it comes."""
+    places: dict[tuple[str, int], int] = {}
+    numbers: list[list[int]] = []
+    for text in texts:
+        characters = [(character, n) for character, count in Counter(text).items() for n in range(count)]
+        numbers.append([places.setdefault(each, len(places)) for each in characters])
+    bits = [bitset(each, len(places)) for each in numbers]
+    return bits[:lefts], bits[lefts:]
+
+
+class Values(NamedTuple):
+    """Normalized arguments, sorted; their offsets if the rule looks at them, and their words, likewise."""
+
+    texts: Sequence[str]
+    spans: Sequence[Spans] = ()
+    words: Sequence[str] = ()
+
 
 FEW_LEFT, FEW_PAIRS = 3, 2_000  # up to here an index costs more than it saves
 MAX_CACHED_ROWS = 1 << 29  # bits: 64 MB of rows are kept, the others are made again
 
 
-def candidate_rows(
-    lefts: Sequence[str], rights: Sequence[str], left: Arguments, right: Arguments, rule: RelaxedRule
-) -> Row:
+def candidate_rows(left: Values, right: Values, rule: RelaxedRule) -> Row:
     """Which rights fit a left one."""
+    lefts, rights = left.texts, right.texts
+    if left.words:
+        return cached_rows(_word_rows(left, right, rule), len(rights))
     if rule.uses_spans or len(lefts) <= FEW_LEFT or len(lefts) * len(rights) <= FEW_PAIRS:
-        return cached_rows(lambda number: slow_row(lefts[number], rights, left, right, rule), len(rights))
+        return cached_rows(lambda number: slow_row(number, left, right, rule), len(rights))
     return cached_rows(indexed_rows(lefts, rights, rule), len(rights))
 
 
-def word_rows(
-    left: Arguments, right: Arguments, left_words: Sequence[str], right_words: Sequence[str], rule: RelaxedRule
-) -> Row:
-    """Which rights fit a left one, in sorted order, under a rule for the words of each; equal ones always do."""
-    lefts, rights = sorted(left), sorted(right)
-    places = {b: number for number, b in enumerate(rights)}
-    codes = word_codes([*left_words, *right_words])
-    right_codes = codes[len(lefts) :]
-    index = None if rule.uses_spans else _CharacterIndex(codes[: len(lefts)], right_codes, rule.threshold)
+def _word_rows(left: Values, right: Values, rule: RelaxedRule) -> Row:
+    """Which rights fit a left one under a rule for the words of each; equal ones always do."""
+    places = {b: number for number, b in enumerate(right.texts)}
+    codes = word_codes([*left.words, *right.words])
+    right_codes = codes[len(left.texts) :]
+    index = None if rule.uses_spans else _CharacterIndex(codes[: len(left.texts)], right_codes, rule.threshold)
 
     def row(number: int) -> int:
-        a = lefts[number]
+        a = left.texts[number]
         if index is not None:
             fitting = index.row(codes[number])
         else:
-            pairs = enumerate(zip(rights, right_codes, strict=True))
-            numbers = [at for at, (b, code) in pairs if rule.codes_fit(codes[number], left[a], code, right[b])]
-            fitting = bitset(numbers, len(rights))
+            pairs = enumerate(zip(right.spans, right_codes, strict=True))
+            code, spans = codes[number], left.spans[number]
+            numbers = [at for at, (others, other) in pairs if rule.codes_fit(code, spans, other, others)]
+            fitting = bitset(numbers, len(right.texts))
         return fitting | (1 << places[a] if a in places else 0)
 
-    return cached_rows(row, len(rights))
+    return row
 
 
-def slow_row(a: str, rights: Sequence[str], left: Arguments, right: Arguments, rule: RelaxedRule) -> int:
+def slow_row(number: int, left: Values, right: Values, rule: RelaxedRule) -> int:
     """The row as the rule has it, pair by pair. All rules are the same in both directions."""
-    spans, fits = left[a], rule.fits
-    return bitset([number for number, b in enumerate(rights) if fits(a, spans, b, right[b])], len(rights))
+    a, fits = left.texts[number], rule.fits
+    if not rule.uses_spans:
+        fitting = [at for at, b in enumerate(right.texts) if fits(a, (), b, ())]
+    else:
+        spans, pairs = left.spans[number], zip(right.texts, right.spans, strict=True)
+        fitting = [at for at, (b, others) in enumerate(pairs) if fits(a, spans, b, others)]
+    return bitset(fitting, len(right.texts))
 
 
 def indexed_rows(lefts: Sequence[str], rights: Sequence[str], rule: RelaxedRule) -> Row:

@@ -12,12 +12,13 @@ from goldgate.core.bitset import bitset
 from goldgate.core.measure import precision_recall_f1
 from goldgate.core.sums import Counts
 from goldgate.core.value_text import ZERO_WIDTH, Normalize, normalize, normalizer, sort_marks
-from goldgate.suites.extraction.events import Events, Span
+from goldgate.suites.extraction.events import Events
 from goldgate.suites.extraction.events.relaxed_matching import (
     FEW_PAIRS,
     BitIndex,
     RelaxedRule,
     Row,
+    Values,
     cached_rows,
     candidate_rows,
     largest_matching,
@@ -81,8 +82,7 @@ def value_rows(lefts: Sequence[ReadArgument], rights: Sequence[ReadArgument], ru
     texts = BitIndex([(b.text,) for b in rights])
     wordless = bitset([at for at, b in enumerate(rights) if not b.words], len(rights))
     ours, theirs = [a.words for a in lefts], [b.words for b in rights]
-    no_spans: dict[str, tuple[Span, ...]] = dict.fromkeys([*ours, *theirs], ())
-    by_words = candidate_rows(ours, theirs, no_spans, no_spans, rule)
+    by_words = candidate_rows(Values(ours, [()] * len(ours)), Values(theirs, [()] * len(theirs)), rule)
 
     def row(number: int) -> int:
         left = lefts[number]
