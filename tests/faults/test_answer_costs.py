@@ -42,6 +42,12 @@ ANSWERS: dict[str, Callable[[], str]] = {
     "lines": lambda: "<think>" + "Buy\n" * 1_200_000 + "</think>[]",
     "damaged": lambda: "[" + "12," * 1_600_000,
     "fences": lambda: "```json\n[]\n```\n" * 330_000,
+    "keys": lambda: "[" + '{"role":0},' * 450_000 + "{}]",
+}
+
+SETTINGS = {  # with which an answer costs more than without
+    "expanding": "blanks: keep",
+    "keys": "response: {null_words: [none]}",
 }
 
 
@@ -57,7 +63,7 @@ main()
 """
 
 
-def cost(response: str, folder: Path) -> tuple[float, int]:
+def cost(response: str, folder: Path, setting: str = "") -> tuple[float, int]:
     """CPU seconds and peak megabytes of an evaluation of one answer."""
     folder.mkdir()
     gold = {
@@ -67,6 +73,7 @@ def cost(response: str, folder: Path) -> tuple[float, int]:
     }
     (folder / "gold.jsonl").write_text(json.dumps(gold), encoding="utf-8")
     (folder / "answers.jsonl").write_text(json.dumps({"id": "1", "response": response}), encoding="utf-8")
+    (folder / "protocol.yaml").write_text(f"metrics: {{{setting}}}\n", encoding="utf-8")
     command = [
         sys.executable,
         "-c",
@@ -76,6 +83,8 @@ def cost(response: str, folder: Path) -> tuple[float, int]:
         "gold.jsonl",
         "--predictions",
         "answers.jsonl",
+        "--protocol",
+        "protocol.yaml",
         "--out",
         "out",
     ]
@@ -92,7 +101,7 @@ def cost(response: str, folder: Path) -> tuple[float, int]:
 def test_no_answer_of_five_megabytes_costs_more_than_the_limits(tmp_path: Path) -> None:
     empty, _ = cost("[]", tmp_path / "empty")
     for name, make in ANSWERS.items():
-        seconds, megabytes = cost(make(), tmp_path / name)
+        seconds, megabytes = cost(make(), tmp_path / name, SETTINGS.get(name, ""))
         sizes = {file.name: file.stat().st_size / 1e6 for file in (tmp_path / name / "out").iterdir()}
         assert seconds - empty < MAX_CPU, name
         assert megabytes < MAX_MEMORY, name

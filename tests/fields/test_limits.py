@@ -77,6 +77,16 @@ def test_paths_that_nothing_has_are_limited_and_those_of_gold_are_not() -> None:
     assert (counts(entries), entries.beyond.by_path) == ((1, 2_500, 1), {"more.*": 500})
 
 
+def test_of_an_answer_with_too_many_lists_nothing_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_PATHS", 2)
+    monkeypatch.setattr(limits, "MAX_CONTAINERS", 3)
+    gold = {"vendor": "a", "names": ["b"]}  # two containers, so that four are allowed
+    for lists, counted in ((2, (2, 4, 2)), (3, (0, 5, 2))):
+        facts = score(gold, {"vendor": "a", "names": ["b", *([["x"]] * lists)]}, INVOICE)
+        assert (facts.hits, facts.predicted_count, len(facts.gold.leaves)) == counted
+        assert (facts.beyond.leaves.total() > 0) is (lists == 3)
+
+
 def sums(facts: FieldFacts) -> Any:
     """Every number that the limits may change."""
     metrics = metrics_of(facts)

@@ -217,7 +217,7 @@ def normalize_with_blanks(text: str) -> str:
     """
     parts, rest = [], ""
     for piece in _pieces(text):
-        rest += unicode_normalize("NFKC", sort_marks(piece)).translate(_TABLE)
+        rest += _folded(piece)
         end = rest.rfind(" ") + 1
         parts.append(join_words(rest[:end].split()))
         rest = rest[end:]
@@ -276,17 +276,23 @@ def normalize_by_character(text: str) -> str:
 
 
 def _normalize_piece(text: str) -> str:
-    if not text.isascii():
-        odd = _odd_characters(text)
-        if not (odd <= SEGMENT_STARTERS or all(map(starts_segment, odd))):
-            text = unicode_normalize("NFKC", sort_marks(text))
-            odd = _odd_characters(text)
-        if len(odd) > _MANY_CHARACTERS:
-            return slow_normalize(text)
-        for character in odd:
-            text = text.replace(character, _FORMS[character])  # which has none that is replaced: the order is free
-    text = "".join(text.split())
+    text = "".join(_folded(text).split())
     return text if _UNCHANGED.fullmatch(text) else text.casefold()
+
+
+def _folded(text: str) -> str:
+    """A text after NFKC and the table."""
+    if text.isascii():
+        return text
+    odd = _odd_characters(text)
+    if not (odd <= SEGMENT_STARTERS or all(map(starts_segment, odd))):
+        text = unicode_normalize("NFKC", sort_marks(text))
+        odd = _odd_characters(text)
+    if len(odd) > _MANY_CHARACTERS:
+        return unicode_normalize("NFKC", sort_marks(text)).translate(_TABLE)
+    for character in odd:
+        text = text.replace(character, _FORMS[character])  # which has none that is replaced: the order is free
+    return text
 
 
 def fast_normalize(text: str) -> str | None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from heapq import nsmallest
-from itertools import accumulate
 from typing import Any
 
 from goldgate.core.value_text import normalize
@@ -24,6 +23,7 @@ from goldgate.suites.fields.spellings import decimal_text
 MAX_ITEMS = 2_000  # of one list or map, or twice as many as gold has
 MAX_PATHS = 1_000  # that neither the schema nor gold has
 MAX_LEAVES = 50_000  # or twice as many as gold has
+MAX_CONTAINERS = 200_000  # objects and lists, or twice as many as gold has; of an answer with more, nothing is compared
 MAX_SOUGHT = 5_000  # distinct texts that are looked for in the source text
 _SMALLER = (500, 100, 20)  # items of one list, where an answer has too many leaves
 _LONGEST = 200  # characters of a content or a path that are kept as they are
@@ -116,11 +116,14 @@ class CutAnswer:
     ) -> None:
         self.value = value
         self._census: Census | None = None
-        entries = accumulate(sum(map(len, level)) for level in containers_by_level(value))
-        if all(count <= MAX_PATHS for count in entries):
+        containers, entries = _size(value)
+        if entries <= MAX_PATHS:
             return
         census, of_gold = Census(is_absent), Census(is_absent)
         census.add(value, root)
+        if containers > max(MAX_CONTAINERS, 2 * _size(gold)[0]):
+            self.value, self._census = None, census
+            return
         of_gold.add(gold, root)
         contents = _Contents(is_absent, leave_out=leave_out)
         contents.text(gold, root)
@@ -148,6 +151,12 @@ class CutAnswer:
 
 class _TooManyLeavesError(Exception):
     pass
+
+
+def _size(value: Any) -> tuple[int, int]:
+    """How many objects and lists a value has, and how many entries these have."""
+    sizes = [(len(level), sum(map(len, level))) for level in containers_by_level(value)]
+    return sum(containers for containers, _ in sizes), sum(entries for _, entries in sizes)
 
 
 def _own(value: Any, shape: PathShape) -> PathShape:

@@ -173,9 +173,11 @@ class Form:
 
     def says_something(self, value: Any) -> bool:
         """Whether an answer has an event in it: not an empty list, nor an object whose values are all null words."""
-        canonical = self.to_canonical(value)
-        key = self.events_key(canonical) if isinstance(canonical, dict) else None
-        return bool(canonical if key is None else canonical[key])
+        key = self.events_key(value) if isinstance(value, dict) and not self._is_flat(value) else None
+        items = value if key is None else value[key]
+        if isinstance(items, list):
+            return any(not self.null_words or not self._says_none(self._event(item)) for item in items)
+        return bool(self.to_canonical(value))
 
     def is_template(self, value: Any) -> bool:
         """Whether an answer is only the form of one: every event's type, or all of its values, are placeholders."""
@@ -237,7 +239,7 @@ class Form:
         return [event for event in map(self._event, items) if not self._says_none(event)]
 
     def _event(self, value: Any) -> Any:
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or self.keys.isdisjoint(value):
             return value
         event = self._renamed(value, ("event_type", "arguments"))
         arguments, inline = event.get("arguments"), self.inline_values(value)
@@ -264,7 +266,7 @@ class Form:
         return {} if any(key in EVENTS_KEYS for key in role_keys) else {key: event[key] for key in role_keys}
 
     def _argument(self, value: Any) -> Any:
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or self.keys.isdisjoint(value):
             return value
         argument = self._renamed(value, ("role", "argument"))
         if "argument" in argument:
