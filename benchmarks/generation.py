@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _speed(folder: Path, connections: int, wanted: float) -> None:
-    ideal = REQUESTS * LATENCY / connections
+    ideal = LATENCY + (REQUESTS - 1) * LATENCY / connections  # the first question is asked alone
     rounds = []
     for number in range(3):
         out = folder / f"speed-{connections}-{number}"

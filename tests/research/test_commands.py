@@ -184,6 +184,8 @@ def test_any_text_in_a_finding_can_be_rendered(words: str) -> None:
         "queries": [],
         "runs": [],
         "findings": [finding],
+        "stands_out": [],
+        "causes": [],
         "ignored": [{"path": words, "reason": words}],
         "signature": words,
         "inputs": {

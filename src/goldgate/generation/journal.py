@@ -44,7 +44,7 @@ _Count = Annotated[int, AtLeast(0)]
 FIELD_TYPES: dict[str, Any] = {
     **dict.fromkeys(("key", "plan", "base", "format", "request_id", "id", "response", "cause", "from", "to"), str),
     "settings": dict[str, object],
-    "estimate": int,
+    **dict.fromkeys(("format_version", "estimate"), int),
     "usage": tuple[_Count, _Count, _Count, bool] | None,
     "attempts": int | None,
     "seed": int | None,
@@ -107,7 +107,7 @@ class JournalContents:
             case "step_down":
                 self.step_downs.append(record)
             case "asked":
-                self._note_asked(record)
+                self.in_flight[record["key"]] = InFlightRequest(record["request_id"], record["estimate"])
             case "unanswered":
                 self.in_flight.pop(record["key"], None)
                 if record.get("usage"):
@@ -116,20 +116,10 @@ class JournalContents:
                 if record["key"] not in self.answers:
                     self.failures[record["key"]] = place
             case "answer":
-                self._note_answer(record, place)
-
-    def _note_asked(self, record: dict[str, Any]) -> None:
-        self.in_flight[record["key"]] = InFlightRequest(record["request_id"], record["estimate"])
-
-    def _note_answer(self, record: dict[str, Any], place: LineRef) -> None:
-        key = record["key"]
-        self.in_flight.pop(key, None)
-        self.failures.pop(key, None)
-        if key in self.answers:  # two journals put together: the first answer counts, and both were paid for
-            self.unanswered.setdefault(key, []).append(line_usage(record))
-        else:
-            self.answers[key] = place
-            self.answered_plans.add(record["plan"])
+                self.in_flight.pop(record["key"], None)
+                self.failures.pop(record["key"], None)
+                self.answers.setdefault(record["key"], place)
+                self.answered_plans.add(record["plan"])
 
 
 def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
