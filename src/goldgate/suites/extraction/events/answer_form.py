@@ -74,11 +74,13 @@ class Form:
     # Roles by event type, where only these may be keys of the event: {"event_type": "Buy", "acquirer": "Apple"}.
     inline_roles: AllowedRoles | None = field(default=None, compare=False, repr=False)
     keys: frozenset[str] = field(init=False, compare=False, repr=False)  # what an object may have as structure
+    event_keys: frozenset[str] = field(init=False, compare=False, repr=False)  # what an event has as structure
     unchanged: bool = field(init=False, compare=False, repr=False)  # a value in this form is in our own
 
     def __post_init__(self) -> None:
         names = frozenset(key for keys in asdict(self.names).values() for key in keys)
         object.__setattr__(self, "keys", names | set(_OTHER_KEYS))
+        object.__setattr__(self, "event_keys", frozenset(self.names.event_type + self.names.arguments))
         declared = self.mapping or self.inline or self.null_words or self.inline_roles or self.names != _OWN_KEYS
         object.__setattr__(self, "unchanged", not declared)
 
@@ -239,7 +241,7 @@ class Form:
         return [event for event in map(self._event, items) if not self._says_none(event)]
 
     def _event(self, value: Any) -> Any:
-        if not isinstance(value, dict) or self.keys.isdisjoint(value):
+        if not isinstance(value, dict) or self.event_keys.isdisjoint(value):
             return value
         event = self._renamed(value, ("event_type", "arguments"))
         arguments, inline = event.get("arguments"), self.inline_values(value)
