@@ -44,7 +44,7 @@ def other_gold(report: dict[str, Any]) -> None:
     ("change", "code", "found"),
     [
         (signed("metrics:2.0", "metrics:9.9"), "compare.other_settings", "metrics 9.9"),
-        (signed("parser:4", "parser:5"), "compare.other_settings", "parser 5"),
+        (signed("parser:5", "parser:6"), "compare.other_settings", "parser 6"),
         (signed("types:b9408e47e25c", "types:none"), "compare.other_settings", "types none"),
         (signed("norm:nfkc-cjk-casefold.v1", "norm:none"), "compare.other_settings", "norm none"),
         (other_gold, "compare.other_gold", "000000000000"),

@@ -236,7 +236,7 @@ def test_an_input_that_is_gone(at: Callable[[str], Path]) -> None:
 def test_other_versions_are_named(at: Callable[[str], Path]) -> None:
     at("extraction")
     edit("out/report.json", "goldgate:0.1.0", "goldgate:0.0.9")
-    edit("out/report.json", "|parser:4", "|parser:2")
+    edit("out/report.json", "|parser:5", "|parser:2")
     set_in("out/run.json", ["versions", "unicode"], "13.0.0")
     found = verified("out")[1]
     assert [(entry["name"], entry["stored"]) for entry in found["settings"]] == [

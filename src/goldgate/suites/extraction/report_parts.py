@@ -433,7 +433,7 @@ def _count(report: ExtractionReport, name: str, section: Literal["main", "papers
     return cast(int, report["metrics"][section][name]["value"])
 
 
-PARSER_VERSION = 4  # raised whenever the same response may be read otherwise
+PARSER_VERSION = 5  # raised whenever the same response may be read otherwise
 
 
 class ExtractionOutcome(PairOutcome):
