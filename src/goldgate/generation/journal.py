@@ -179,7 +179,7 @@ def line_usage(record: dict[str, Any]) -> Usage:
 def _foreign_line_error(place: Place, found: str) -> InputError:
     return InputError(
         "journal.not_a_journal",
-        "not a line of a journal; the file is left as it is",
+        "not a line of a journal as this version of goldgate writes it; the file is left as it is",
         place=place,
         found=found,
         advice="choose another folder for --out",
