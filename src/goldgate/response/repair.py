@@ -13,17 +13,7 @@ import orjson
 from goldgate.core.value_text import NumberText, number_text
 from goldgate.response.parsed import AnswerForm, JsonForm, Step, TolerantReading
 from goldgate.response.repeated_keys import Parts, join_repeated_keys
-from goldgate.response.strings import (
-    DAMAGE,
-    DOTS,
-    ITEM_AHEAD,
-    KEY_AHEAD,
-    QUOTES,
-    NoValue,
-    Slot,
-    StepBudget,
-    lazy_pattern,
-)
+from goldgate.response.strings import DOTS, GAP, ITEM_AHEAD, KEY_AHEAD, QUOTES, NoValue, Slot, StepBudget, lazy_pattern
 from goldgate.response.structure import (
     FARTHEST_LANDMARK,
     STRUCTURE,
@@ -323,7 +313,7 @@ class ValueReader(Cursor):
             self.after_value = True
 
     def _read_value_string(self, slot: Slot) -> str | NoValue:
-        """The string that begins here; skipped, where dots in it or next to it stand for text that was left out."""
+        """The string that begins here; dots in it are a gap, unless it is written as a whole string is."""
         damages, start = self.damages, self.pos
         value = self.read_string(slot)
         if isinstance(value, str) and DOTS.search(value):
@@ -387,7 +377,7 @@ class ValueReader(Cursor):
         if key is None:
             self._find_landmark()
             return
-        if isinstance(key, str) and DAMAGE.search(key):
+        if isinstance(key, str) and GAP.search(key):
             self._leave_gap()
             if any(bracket in key for bracket in "{}[]"):
                 self.pos = at + 1  # "x...}]}, {": the brackets are structure
@@ -409,6 +399,7 @@ class ValueReader(Cursor):
             top.key = str(key)
             if self.next_character() == character and self._key_comes_again(top.key):  # "role": "role": "x"
                 self.note(Step.MISSING_VALUES, self.pos)
+                self.budget.steps -= 4
                 top.key = None
                 return
             self._read_next()  # its value, in the same step

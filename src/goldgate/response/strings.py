@@ -32,7 +32,7 @@ def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
 
 
 DOTS = lazy_pattern(r"\.\.\.|…")
-DAMAGE = lazy_pattern(r"\.\.\.|…|[\x00-\x1f]")  # no key has any of it
+GAP = lazy_pattern(r"\.\.\.|…|[\x00-\x1f]")  # no key has any of it
 _GAP_BEHIND = lazy_pattern(r"\s{0,8}(?:[,，:：}\]]|\.\.\.|…)")
 DOUBLE_QUOTES = '"“”„‟＂〝〞「」『』'
 SINGLE_QUOTES = "'‘’‚‛＇"
@@ -399,7 +399,7 @@ class StringReader:
         if self.match(_GAP_BEHIND, first + 1) is None:
             return False
         inner = self.text[first:at]
-        return DAMAGE.search(inner) is not None or inner.count("[") != inner.count("]")
+        return GAP.search(inner) is not None or inner.count("[") != inner.count("]")
 
     def _unclosed_before(self, begin: int, first: int) -> int | None:
         """Where closing brackets stand before an inner mark that opens what comes next: `"x], "key" "y"`."""
