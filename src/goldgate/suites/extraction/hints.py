@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from goldgate.suites.extraction.contracts import Hint
 
 HINT_SHARE = Fraction(1, 10)  # of the answers: what fewer have is a slip of the model, not a form
-LOST_SHARE, LOST_ANSWERS = Fraction(1, 100), 3  # or so many answers, where a form loses all that they say
+LOST_SHARE = Fraction(1, 100)  # of the answers, for forms of which nothing at all is read
+LOST_ANSWERS = 3  # enough for these forms, whatever their share
 NULL_WORDS = ("null", "none", "n/a", "nil", "无", "not mentioned", "not specified", "未提及")
 _NULL_WORDS = {normalize(word): word for word in NULL_WORDS}
 # What a prompt may have held of an answer.

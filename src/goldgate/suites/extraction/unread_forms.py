@@ -25,8 +25,8 @@ UNREAD_FORMS = {  # in the words of a report
     "other_roles": "values under keys such as head, tail or text, which are not roles of gold",
     "nested": "a list of events inside another object",
 }
-_MOST_TEXT = 20_000  # characters of an answer in which a form is looked for
-_MOST_MATCHES = 300  # of one pattern
+_MAX_TEXT = 20_000  # characters of an answer in which a form is looked for
+_MAX_MATCHES = 300  # of one pattern
 _LONGEST_NAME = 60
 _LONGEST_TUPLE = 5
 
@@ -37,16 +37,16 @@ _CALL = lazy_pattern(
     rf"\b([^\W\d][\w.]{{0,60}})\(\s*(?:([^\W\d]\w{{0,60}})\s*=(?:\s*\[?\s*{_QUOTED})?|\[?\s*{_QUOTED}|\))"
 )
 _LINE = lazy_pattern(
-    r"""(?m)^[ \t>#*•-]{0,8}(?:\d{1,3}[.)])?[ \t*_`]{0,4}([^\n:：=|<>{}\[\]"'“*_`][^\n:：=|<>{}\[\]"]{0,60}?)"""
-    r"""[ \t]*(?:[:：=→]|->)[ \t]*(.{0,200})$"""
+    r"""(?m)^[ \t>#*•-]{0,8}+(?:\d{1,3}[.)])?[ \t*_`]{0,4}+([^\s:：=|<>{}\[\]"'“][^\n:：=|<>{}\[\]"]{0,60}?)"""
+    r"""[ \t]{0,9}(?:[:：=→]|->)[ \t]{0,9}(.{0,200})"""
 )
 # Closing tags and attributes; @@Ann##; [Ann](Person), [Ann|Person], {Ann|Person}.
 _TAG = lazy_pattern(rf"</([^\W\d][\w .:-]{{0,60}})>|=\s*{_QUOTED}(?=[^<>\n]{{0,200}}>)")
 _MARKED = lazy_pattern(r"@@([^@#\n]{1,200})##")
 _LABELLED = lazy_pattern(r"[\[{]([^\[\]{}|()\n]{1,200})(?:\]\(|\|)([^\[\]{}|()\n]{1,60})[)\]}]")
-_ROW = lazy_pattern(r"(?m)^(.{0,400}[|\t].{0,2000})$")
+_ROW = lazy_pattern(r"(?m)^([^|\t\n]{0,400}[|\t][^\n]{0,2000})")
 _CSV = lazy_pattern(r"(?m)^([^\n,:()\[\]{}<>]{1,100}(?:,[^\n,:()\[\]{}<>]{1,200}){1,4})$")
-_CELL_END = lazy_pattern(r"\s*[|\t]\s*")
+_CELL_END = lazy_pattern(r"[|\t]")
 _GROUP = lazy_pattern(r"[(\[<]([^()\[\]<>\n]{3,400})[)\]>]")
 _SEPARATOR = lazy_pattern(r"[,;，；、]")
 
@@ -61,7 +61,7 @@ class GoldNames:
 
     def forms_of(self, text: str) -> set[str]:
         """The unread forms that a text has."""
-        text = text[:_MOST_TEXT]
+        text = text[:_MAX_TEXT]
         return {
             form
             for form, pattern, has_form in (
@@ -86,9 +86,9 @@ class GoldNames:
 
     def _is_row(self, cells: Sequence[str], *, headed: bool = False) -> bool:
         """Whether one text is a name of gold, and another a value of it, or with `headed` another name."""
-        named = [place for place, cell in enumerate(cells) if self._is_name(cell)]
-        valued = (named != [place] and self._is_value(cell) for place, cell in enumerate(cells) if named)
-        return (headed and len(named) > 1) or any(valued)
+        name_places = [place for place, cell in enumerate(cells) if self._is_name(cell)]
+        valued = (name_places != [place] and self._is_value(cell) for place, cell in enumerate(cells) if name_places)
+        return (headed and len(name_places) > 1) or any(valued)
 
     def _is_name(self, text: str) -> bool:
         return len(text) <= _LONGEST_NAME and _letters(text) in self._names
@@ -104,4 +104,4 @@ def _letters(text: str) -> str:
 
 
 def _any_match(pattern: re.Pattern[str], text: str, test: Callable[[Sequence[str]], bool]) -> bool:
-    return any(test(match.groups("")) for match in islice(pattern.finditer(text), _MOST_MATCHES))
+    return any(test(match.groups("")) for match in islice(pattern.finditer(text), _MAX_MATCHES))
