@@ -101,7 +101,7 @@ def check_view_request(data: bytes) -> None:
     target, *lines = data.decode("latin-1").split("\n")
     path, _, query = target.partition("?")
     headers = [(name.strip().lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
-    door = AccessControl("127.0.0.1", 8642)
+    door = AccessControl(8642)
     asked = HttpRequest("GET", path, query, headers)
     assert door.refuse(asked) is not None
     assert door.admit(asked) is None
