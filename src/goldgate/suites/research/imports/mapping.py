@@ -65,10 +65,13 @@ def _key_splits(parts: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
 def _value_at(value: Any, parts: tuple[str, ...]) -> Any:
     if not parts:
         return value
-    value = decode_nested(value)
+    if isinstance(value, str):
+        value = decode_nested(value)
     if isinstance(value, dict):
-        inner = (_value_at(value[key], rest) for key, rest in _key_splits(parts) if key in value)
-        return next((each for each in inner if each is not None), None)
+        for key, rest in _key_splits(parts):
+            if key in value and (inner := _value_at(value[key], rest)) is not None:
+                return inner
+        return None
     if not isinstance(value, list):
         return None
     if parts[0] == EVERY_ITEM:
@@ -207,8 +210,13 @@ def matches(fields: Any, where: dict[str, str]) -> bool:
 def _has_word(value: Any, words: str) -> bool:
     if isinstance(value, list):
         return any(_has_word(item, words) for item in value)
-    options = [word.strip().lower() for word in words.split("|")]
+    options = _word_options(words)
     return value is not None and ("*" in options or (not isinstance(value, dict) and str(value).lower() in options))
+
+
+@lru_cache(maxsize=1024)
+def _word_options(words: str) -> frozenset[str]:
+    return frozenset(word.strip().lower() for word in words.split("|"))
 
 
 class MissingPart(TypedDict):

@@ -165,7 +165,9 @@ def build_trace(identity: str, recorded: Iterable[TraceSpan]) -> Trace:
     versions: dict[str, list[TraceSpan]] = {}
     for span in recorded:
         versions.setdefault(span.id, []).append(span)
-    spans = {name: max(several, key=_completeness) for name, several in versions.items()}
+    spans = {
+        name: several[0] if len(several) == 1 else max(several, key=_completeness) for name, several in versions.items()
+    }
     parents = {name: span.parent for name, span in spans.items()}
     depths, cycles = _depths(parents)
     repeated = sum(any(span != several[0] for span in several) for several in versions.values())
