@@ -45,7 +45,7 @@ def test_the_text_has_the_table_and_the_differences(stored: Path) -> None:
 def test_brief_is_the_systems_and_their_differences(stored: Path) -> None:
     whole, brief = compared(stored).stdout, run(stored / "a", stored / "b", "--brief").stdout
     parts = whole.split("\n\n")
-    assert [part.splitlines()[0] for part in parts[1:4]] == ["Systems", "b against a", "How to read this"]
+    assert [part.splitlines()[0] for part in parts[1:4]] == ["Systems", "b against a", "Other F1 scores"]
     assert brief.split("\n\n") == [*parts[:2], parts[2] + "\n"]
     assert "--brief shortens" in run(stored / "a", stored / "b", "--brief", "--format", "latex").stderr
 

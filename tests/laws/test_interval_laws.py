@@ -88,7 +88,7 @@ def units_of(record: Json) -> dict[tuple[str, ...], tuple[int, ...]]:
 def test_the_records_say_what_every_interval_is_made_of(data: Samples, protocol: Protocol) -> None:
     evaluation = goldgate.evaluate(*data, SCHEMA, protocol, allow_empty=True, records=True)
     metrics = evaluation.report["metrics"]
-    entries = {**metrics["main"], **metrics["diagnostics"]}
+    entries = {**metrics["main"], **metrics["companions"], **metrics["diagnostics"]}
     for measure in SUITE.measures(protocol.section("metrics", SUITE.settings)):
         if not isinstance(measure, RatioMeasure):
             continue

@@ -62,6 +62,7 @@ def test_numbers_of_a_small_evaluation_by_hand() -> None:
         "parse_repair_success": 0,
         "parse_errors": 1,
         "parse_extraction_failures": 0,
+        "said_none": 0,
         # a has a number, d did not parse
         "schema_compliance_rate": (2, 4),
         # a: 甲, 100; b: bob, today (not in the text). c has a text, too; d has none

@@ -228,7 +228,7 @@ def _other_f1(report: ComparisonReport) -> Iterator[Section]:
     ]
     if rows:
         columns = (Column("metric"), *(Column(system["name"]) for system in report["systems"]))
-        yield Section("F1 beside the main metrics", (Table(columns, tuple(rows)),))
+        yield Section("Other F1 scores", (Table(columns, tuple(rows)),))
 
 
 def _other_metrics(report: ComparisonReport) -> Iterator[Section]:

@@ -74,7 +74,7 @@ def _argument(part: Node, text: Any) -> JsonObject:
 
 TRIPLES = Dialect(
     "triples",
-    "relations as triples: [head, relation, tail], or objects with these keys",
+    "[head, relation, tail], or objects with these keys",
     _recognizes,
     _convert,
     ("text", "triples"),
