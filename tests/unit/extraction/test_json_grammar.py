@@ -244,13 +244,19 @@ INVALID = [
 FORMS = [CANONICAL, Form(mapping=True), Form(flat=True)]
 
 
+def repeats_a_key(text: str) -> bool:
+    pairs: list[bool] = []
+    json.loads(text, object_pairs_hook=lambda found: pairs.append(len(dict(found)) < len(found)))
+    return any(pairs)
+
+
 @pytest.mark.parametrize("form", FORMS, ids=["canonical", "mapping", "flat"])
 def test_valid_list_or_object_is_raw_and_whole(form: Form) -> None:
     for text in VALID:
         case, expected = text[:40], json.loads(text)
         parsed = parse_response(text, form=form)
         assert parsed.method == "whole", case
-        if '"a":"b","a":' in text:
+        if repeats_a_key(text):
             assert (parsed.status, parsed.repairs) == ("repaired", ("repeated_keys",)), case
             continue
         assert (parsed.status, parsed.repairs) == ("raw", ()), case
