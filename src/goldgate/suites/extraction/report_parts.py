@@ -322,9 +322,7 @@ def _copies(report: ExtractionReport) -> Iterator[RemarkValue]:
     units, repeated, copies = texts["units"], texts["repeated"], texts["repeated_units"]
     if units and Fraction(units - texts["distinct"], units) >= MIN_COPY_SHARE:
         what = "sets of gold arguments" if _count(report, "hallucination_unchecked") == samples else "texts"
-        rate = cast("RateValue", report["metrics"]["main"]["schema_compliance_rate"])
-        unit = "documents" if rate["interval"] is None else f"{rate['interval']['unit']}s".replace("sample", "document")
-        of = f" of {units} {unit} that were sampled" if texts["is_sample"] else f" {unit}"
+        of = f" of {units} documents that were sampled" if texts["is_sample"] else " documents"
         message = (
             f"{what} that appear more than once: {repeated}, in {copies}{of}; copies make confidence intervals too "
             "narrow: give them the same group in the gold"
