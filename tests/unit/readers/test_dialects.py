@@ -24,7 +24,7 @@ from goldgate.readers.dialects import (
     recognize_dialect,
     recognize_dialect_of,
 )
-from goldgate.readers.dialects.dialect import Dialect, align_tokens, join_tokens
+from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.gold_files import GoldOpener
 from goldgate.readers.guess import bad_id_error
 from goldgate.readers.records import RecordFile, decode_json, iterate_records
@@ -432,17 +432,6 @@ def test_a_record_that_cannot_be_converted_is_an_error_with_its_line_or_is_noted
         (3, "gold.not_json"),
     ]
     file.close()
-
-
-def test_tokens_are_found_where_they_are() -> None:
-    assert join_tokens(["a", "bc"]).spans == [(0, 1), (2, 4)]
-    found = align_tokens(["U", ".", "S", ".", "Two"], "U.S.\u200b Two")
-    assert found is not None
-    assert found.spans == [(0, 1), (1, 2), (2, 3), (3, 4), (6, 9)]
-    assert found.characters(0, 3) == (0, 3)
-    assert align_tokens(["a", "c"], "a b c") is None
-    assert align_tokens(["a", "b"], "a") is None
-    assert align_tokens(["", "a", ""], "a") is not None
 
 
 def named(name: str) -> Dialect:

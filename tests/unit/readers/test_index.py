@@ -94,11 +94,6 @@ def test_id_that_is_none_is_an_error_with_its_line(tmp_path: Path, identity: str
     assert (error.code, error.place.line) == ("predictions.bad_id", 1)
 
 
-def test_record_without_an_id_is_an_error(tmp_path: Path) -> None:
-    error = refused(tmp_path, ['{"events": []}'], [])
-    assert (error.code, error.found) == ("gold.bad_id", "no id; the keys are events")
-
-
 @pytest.mark.parametrize("second", ['"a"', '"\\u0061"'], ids=["same-writing", "escaped"])
 def test_duplicate_id_names_both_places(tmp_path: Path, second: str) -> None:
     error = refused(tmp_path, [g('"a"'), g('"b"'), "", g(second)], [])
@@ -131,18 +126,6 @@ def test_prediction_that_no_gold_record_asks_for_is_an_error(tmp_path: Path) -> 
     assert error.code == "predictions.unknown_id"
     assert (error.place.line, error.place.field, error.found) == (2, "id", 'the string "y"')
     assert refused(tmp_path, [g('"a"')], [p("7")]).found == "id 7"
-
-
-def test_duplicates_are_reported_before_unknown_ids(tmp_path: Path) -> None:
-    assert refused(tmp_path, [g('"a"'), g('"a"')], [p('"x"')]).code == "gold.duplicate_id"
-
-
-TWICE = '{"id": "a", "id": "b", "events": [], "response": "[]"}'
-
-
-def test_id_that_stands_twice_in_a_record_is_an_error(tmp_path: Path) -> None:
-    assert refused(tmp_path, [TWICE], [p('"a"')]).code == "gold.duplicate_key"
-    assert refused(tmp_path, [g('"a"')], [TWICE]).code == "predictions.duplicate_key"
 
 
 def test_missing_predictions_anywhere_in_a_shard_leave_the_others_alone(tmp_path: Path) -> None:
