@@ -8,13 +8,11 @@ import os
 import random
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, Any, cast
 
 import pytest
 
-from goldgate.engines import start_engine
-from goldgate.engines.parts import RecordWriter, Spool, SpooledParts
+from goldgate.engines.parts import Spool, SpooledParts
 from goldgate.errors import ConfigError, MachineError
 
 PARTS = [random.Random(number).randbytes(number * 1_001 % 70_000) for number in range(60)]
@@ -54,28 +52,6 @@ def test_parts_are_joined_in_their_order_into_a_file_of_any_kind(
     assert os.listdir(tmp_path) == ["samples.jsonl"]
 
 
-def test_parts_are_joined_into_what_has_no_name() -> None:
-    memory = io.BytesIO()
-    _join(memory)
-    assert memory.getvalue() == WHOLE
-    with TemporaryFile() as stream:
-        _join(stream)
-        stream.seek(0)
-        assert stream.read() == WHOLE
-
-
-def test_a_part_that_was_appended_makes_room_for_another(tmp_path: Path) -> None:
-    with open(tmp_path / "samples.jsonl", "wb") as stream:
-        parts = SpooledParts(stream)
-        files = set()
-        for content in PARTS:
-            writer = parts.new_writer()
-            files.add(writer.file.fileno())
-            parts.append_part(_elsewhere(writer, content))
-        assert len(files) == 1
-        parts.close()
-
-
 def test_a_system_without_nameless_files_leaves_nothing_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "O_TMPFILE")
     (tmp_path / "samples.jsonl.part.unfinished").write_bytes(b"of a process that was killed")
@@ -92,26 +68,6 @@ def test_no_room_for_a_part_is_an_error_that_names_the_result() -> None:
     assert caught.value.place.file == "out/samples.jsonl"
     with pytest.raises(MachineError, match="TMPDIR"):
         Spool(io.FileIO("/dev/full", "r+"), None).write(b"{}\n")
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_every_engine_joins_the_parts_of_its_work(workers: int, tmp_path: Path) -> None:
-    with open(tmp_path / "joined", "wb") as stream, start_engine(workers, "json") as engine:
-        parts = engine.parts(stream)
-        writers = (parts.new_writer() for _ in range(40))
-        for location in engine.map(_WriteNull(), writers):
-            parts.append_part(location)
-    assert (tmp_path / "joined").read_bytes() == b"null" * 40
-
-
-class _WriteNull:
-    """Work that another process can do without this file: it becomes a function from elsewhere."""
-
-    def __call__(self, writer: RecordWriter) -> Any:
-        return writer.write(b"null")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (eval, ("lambda writer: writer.write(b'null')",))
 
 
 def _join(stream: IO[bytes]) -> None:

@@ -29,10 +29,6 @@ def mapped(work: Callable[[Any], Any], shards: Iterable[Any], workers: int = 2) 
         return list(engine.map(work, shards))
 
 
-def test_results_come_in_the_order_of_the_shards() -> None:
-    assert mapped(json.loads, map(str, range(100)), 3) == list(range(100))
-
-
 def test_first_error_in_the_order_of_the_shards_is_raised_with_its_place() -> None:
     with pytest.raises(InputError) as caught:
         mapped(partial(read_text_file, kind="gold"), [sys.executable + str(number) for number in range(9)])
@@ -44,20 +40,6 @@ def test_error_that_cannot_travel_is_named_and_has_the_traceback_of_its_worker()
     with pytest.raises(RuntimeError, match="Odd: deep") as caught:
         mapped(eval, ["(_ for _ in ()).throw(type('Odd', (Exception,), {})('deep'))"])
     assert "processes.py" in str(caught.value.__cause__)
-
-
-def test_work_that_cannot_be_unpacked_is_the_answer_to_the_first_shard() -> None:
-    class Broken:
-        def __reduce__(self) -> tuple[Any, ...]:
-            return (json.loads, ("{",))
-
-    with pytest.raises(json.JSONDecodeError):
-        mapped(Broken(), [1, 2, 3])  # type: ignore[arg-type]  # it never becomes a function
-
-
-def test_module_that_is_not_there_is_an_error_and_no_hang() -> None:
-    with pytest.raises(ModuleNotFoundError), start_engine(2, "goldgate.nowhere") as engine:
-        list(engine.map(json.loads, ["1"]))
 
 
 @cases(
