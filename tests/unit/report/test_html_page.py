@@ -158,23 +158,6 @@ def test_what_costs_a_gate_is_not_said_to_be_right() -> None:
     assert "it costs f1" in shown
 
 
-def test_a_long_table_scrolls_by_itself() -> None:
-    for rows, tall in ((40, False), (41, True)):
-        table = Table((Column("n"),), tuple((str(number),) for number in range(rows)))
-        assert ('class="wide tall"' in render_html(Page("s", sections=(Section("T", (table,)),)))) is tall
-
-
-def test_a_page_without_samples_says_nothing_of_them() -> None:
-    shown = render_html(page("x"))
-    assert 'id="samples"' not in shown
-    assert 'id="filters"' not in shown
-
-
-def test_the_same_page_is_the_same_bytes() -> None:
-    looked = selection((unit("a", "x"),), 1, 1)
-    assert render_html(page("x", *blocks("x")), looked) == render_html(page("x", *blocks("x")), looked)
-
-
 @cases("verdict", ["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES", "SYSTEM_ERROR", "verified", ""])
 def test_a_verdict_is_said_in_words(verdict: str) -> None:
     read = Read(render_html(Page("s", verdict)))

@@ -17,7 +17,6 @@ from goldgate.report.html.units import worst_units
 from goldgate.suites import load_suite
 from goldgate.suites.plan import load_plan
 from goldgate.suites.worst_units import SHOWN_A_GATE, UnitWeigher, WorstUnits, gate_costs
-from tests.cases import cases
 
 SUITE = load_suite("extraction")
 PLAN = load_plan(SUITE, Protocol())
@@ -45,24 +44,6 @@ def record(number: int, hits: int, gold: int, errors: int = 0, parse_errors: int
 
 def cost(metric: str, gate: Gate, of: Any) -> int:
     return gate_costs(SUITE, PLAN, [failed(metric, gate)])[metric](of)
-
-
-def test_a_unit_costs_a_gate_what_its_rate_lacks_or_has() -> None:
-    unit = record(0, hits=3, gold=5, parse_errors=1)
-    assert cost("strict_f1", LEAST, unit) == 4  # 2 · 3 of 5 + 5
-    assert cost("strict_recall", LEAST, unit) == 2
-    assert cost("parse_errors", MOST, unit) == 1
-    assert cost("strict_f1[T]", LEAST, unit) == 4
-    assert cost("strict_f1[Other]", LEAST, unit) == 0
-    assert cost("strict_f1_macro", LEAST, unit) == 4
-    assert cost("strict_f1", Gate(max_drop=Decimal("0.01"), against="main"), unit) == 4
-    assert cost("hallucination_rate", MOST, unit) == 0  # it was not counted
-
-
-@cases("verdict", [Verdict.FAIL, Verdict.INCONCLUSIVE])
-def test_only_gates_that_did_not_pass_are_explained(verdict: Verdict) -> None:
-    gates = [failed("strict_f1", LEAST, verdict), failed("parse_errors", MOST, Verdict.PASS)]
-    assert [*gate_costs(SUITE, PLAN, gates)] == ["strict_f1"]
 
 
 def looked(records: list[dict[str, Any]], *gates: GateResult, shown: int = 5) -> Any:
