@@ -88,6 +88,12 @@ def test_effective_units_by_hand() -> None:
     assert effective_units(Fraction(1), UnitSpread(Fraction(0), Fraction(20), Fraction(300))) == 20
 
 
+def test_variance_by_hand() -> None:
+    # 1/2 and 3/4: R = 4/6; residuals 1 - 2·2/3 = -1/3 and 3 - 4·2/3 = 1/3; 2/1 · (2/9) / 36 = 1/81
+    assert pair_sums({(1, 2): 1, (3, 4): 1}).variance == Fraction(1, 81)
+    assert pair_sums({(1, 2): 1}).variance is None
+
+
 def test_a_confidence_with_one_side() -> None:
     low = share_interval(pair_sums({(1, 1): 59}), one_sided(0.95))
     assert isinstance(low, Interval)
