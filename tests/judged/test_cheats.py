@@ -696,14 +696,3 @@ def test_a_person_who_labelled_only_what_others_called_bad_is_a_finding(tmp_path
     found = study.evaluate([*labels, *(study.sign(human(identity, True, by)) for identity in items[chosen])])
     findings = [each for each in found.report["findings"] if each["code"] == "only_bad_items"]
     assert [each["id"] for each in findings] == (["bob"] if chosen == "bad" else [])
-
-
-def test_labels_without_a_digest_are_counted_by_those_who_gave_them(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    signed = [study.sign(each) for each in study.labels()]
-    for labels, start in (
-        (study.labels(), "40 labels of people and 80 labels of judges without the digest"),
-        (signed, "80 labels of judges without the digest"),
-    ):
-        warnings = study.evaluate(labels).report["stands_out"]
-        assert [each["message"].startswith(start) for each in warnings if each["code"] == "unknown_items"] == [True]

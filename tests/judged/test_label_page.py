@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from goldgate.core.page import LabelList, Paragraph
+from goldgate.core.page import LabelList
 from goldgate.core.unit_page import MarkedText
 from goldgate.errors import GoldgateError
 from goldgate.suites.judged.ask import text_digest
 from goldgate.suites.judged.item_parts import QuoteSearch, split_item
-from goldgate.suites.judged.page import item_page
 from goldgate.viewer.server import HttpRequest
 from tests.viewer.stored import require_harmless
 
@@ -248,16 +247,6 @@ def test_quotes_are_no_longer_looked_for_where_there_is_too_much_text() -> None:
     assert isinstance(quotes, LabelList)
     assert quotes.rows[0].parts[-1] == "not found in the texts shown here"
     assert quotes.rows[99].parts[-1] == "too much text to look for it"
-
-
-def test_the_page_of_an_item_leaves_room_for_others() -> None:
-    item = {"quotes": ["a long quote " * 100] * 100, "sources": {str(n): "text " * 10_000 for n in range(50)}}
-    record: Any = {"id": "x", "question": "q", "people": [], "judges": [], "human": None, "judge": None, "drawn": False}
-    page = item_page(record | {"stratum": None}, {"items": item})
-    quotes = next(each.blocks for each in page.sections if each.title == "Quotes")
-    assert isinstance(quotes[0], LabelList)
-    assert (len(quotes[0].rows), quotes[1]) == (20, Paragraph("80 of 100 quotes are not shown."))
-    assert sum(each.title.isdigit() for each in page.sections) == 10
 
 
 DEEP: Any = "bottom"
