@@ -81,34 +81,6 @@ def test_other_suites_are_refused(stored: Path) -> None:
         compare(stored / "a", stored / "passing")
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        (b'{"id":"en-001"}\n', "records.malformed"),
-        (b"not json\n", "records.malformed"),
-        (b'{"id":"en-001","units":{"matching":[1,2]}}\n', "records.malformed"),
-        (b'{"id":"en-001","units":{"matching":[1,2,3,"x"]}}\n', "records.malformed"),
-        (b'{"id":"en-001","units":{"matching":7}}\n', "records.malformed"),
-        (b'{"id":"en-001","units":[]}\n', "records.malformed"),
-        (b'{"id":"en-001","units":{},"parts":[[1]]}\n', "records.malformed"),
-        (b'{"id":"en-001","units":{},"parts":[[[],[1]]]}\n', "records.malformed"),
-    ],
-)
-def test_records_that_say_nothing_are_an_error_with_a_place(
-    stored: Path, tmp_path: Path, line: bytes, code: str
-) -> None:
-    for name in ("a", "b"):
-        shutil.copytree(stored / name, tmp_path / name)
-        lines = (tmp_path / name / "samples.jsonl").read_bytes().splitlines(keepends=True)
-        at = next(n for n, known in enumerate(lines) if known.startswith(b'{"id":"en-001"'))
-        lines[at] = line
-        (tmp_path / name / "samples.jsonl").write_bytes(b"".join(lines))
-    with pytest.raises(GoldgateError) as caught:
-        compare(tmp_path / "a", tmp_path / "b")
-    assert caught.value.code == code
-    assert "samples.jsonl" in str(caught.value.place)
-
-
 def test_missing_records_are_named_and_counted(stored: Path, tmp_path: Path) -> None:
     shutil.copytree(stored / "b", tmp_path / "b")
     lines = (stored / "b" / "samples.jsonl").read_bytes().splitlines(keepends=True)
