@@ -10,14 +10,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goldgate.cli.main import goldgate
 from goldgate.report import render
 from goldgate.suites.research.suite import SUITE
-from tests.cases import cases
-from tests.examples import examples
 
 from .judged import judged
 from .trees import abstention, claim, evidence, output, query, write_golden, write_run
@@ -113,25 +109,6 @@ def test_a_report_is_never_written_into_a_run_or_over_an_input(folder: Path, pla
     assert (folder / "golden.json").read_text().startswith("[")
 
 
-def test_a_report_that_cannot_be_written_is_a_system_error(folder: Path) -> None:
-    result = research(folder, "--report", folder / "golden.json" / "r.json")
-    assert result.exit_code == 2
-    assert "out.unwritable" in result.stderr
-
-
-@cases(
-    ("outputs", "expected"),
-    [("./outputs", "./outputs.report.json"), ("a/outputs/", "a/outputs.report.json"), ("nope", None)],
-)
-def test_default_report_is_beside_the_outputs(
-    outputs: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for folder in ("outputs", "a/outputs"):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    assert SUITE.report_file({"outputs": [outputs]}) == expected
-
-
 def test_default_report_of_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder / "outputs")
     assert SUITE.report_file({"outputs": ["."]}) == str(folder.resolve() / "outputs.report.json")
@@ -163,40 +140,6 @@ def test_hostile_text_reaches_neither_terminal_nor_page(tmp_path: Path) -> None:
     assert not [line for line in page.splitlines() if "<b>" in line and "`" not in line]  # markup only in code spans
     assert "\n# head" not in page
     assert max(map(len, text.splitlines())) <= 80
-
-
-@given(st.text(max_size=40))
-@examples(60)
-def test_any_text_in_a_finding_can_be_rendered(words: str) -> None:
-    finding = {"code": "x", "severity": "error", "file": words, "line": None, "pointer": words, "message": words}
-    counts = {"total": 1, "answered": 1, "missing": 0, "runs": 1, "ignored": 0, "evaluated": 1, "broken": 0}
-    counts |= {"verified": 1, "candidate": 0, "retracted": 0, "valid": 1, "failed": 0}
-    counts |= {"with_manifest": 1, "without_manifest": 0}
-    names = ("queries", "trials", "directories", "runs", "claims", "evidence", "steps")
-    report = {
-        "suite": "research",
-        "status": "FAIL",
-        "protocol": {"name": words, "version": "1"},
-        "gates": [],
-        "metrics": {"version": "1.0", "main": {}, "companions": {"a": {"value": None, "reason": words}}},
-        "evidence": {"levels": {}, "failures": {}, "note": words},
-        "conservation": dict.fromkeys(names, counts),
-        "queries": [],
-        "runs": [],
-        "findings": [finding],
-        "stands_out": [],
-        "causes": [],
-        "ignored": [{"path": words, "reason": words}],
-        "signature": words,
-        "inputs": {
-            "golden": {"sha256": "0", "queries": 1},
-            "outputs": {"sha256": "0", "runs": 1},
-            "corpus": {"sha256": "0", "hashes": 1},
-            "protocol": None,
-            "baseline": None,
-        },
-    }
-    assert "\x1b" not in render(report) + render(report, "markdown")
 
 
 def test_large_counts_and_long_names_still_fit_the_terminal(tmp_path: Path) -> None:
@@ -239,12 +182,6 @@ def test_baseline_command(folder: Path) -> None:
         assert (result.exit_code, "out.is_an_input" in result.stderr) == (2, True)
     assert (folder / "outputs.report.json").read_bytes() == before
     assert run("baseline", folder / "outputs.report.json", "--out", out, "--false-alarm-rate", "2").exit_code == 2
-
-
-def test_schemas_command(tmp_path: Path) -> None:
-    assert run("contracts", "--out", tmp_path / "c").exit_code == 0
-    assert {file.name for file in (tmp_path / "c").iterdir()} == {file.name for file in (ROOT / "contracts").iterdir()}
-    assert "golden_queries.schema.json" in json.loads(run("contracts").stdout)
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,6 @@ from goldgate.suites.research.run.files import Artifact
 from goldgate.suites.research.text import (
     empty_claim_reason,
     empty_quote_reason,
-    fold,
-    nearest_text,
-    offset_of_quote,
     question_words,
 )
 from tests.cases import cases
@@ -283,22 +280,6 @@ def test_chunks_that_say_nothing(tmp_path: Path, chunks: str, is_broken: bool, f
     assert evaluation.report["gates"][0]["verdict"] == ("FAIL" if is_broken or failure else "PASS")
 
 
-@pytest.mark.parametrize(
-    ("quote", "text", "nearest"),
-    [
-        (
-            "The mayor never thanked the crews",
-            "Then the mayor thanked the crews at once.",
-            "Then the mayor thanked the crews at",
-        ),
-        ("completely unrelated", "The harbour froze.", None),
-        ("市长从未感谢船员的耐心", "据说市长曾经感谢船员的耐心和勇气。", "市长曾经感谢船员的耐心和勇气"),
-    ],
-)
-def test_the_nearest_stored_text(quote: str, text: str, nearest: str | None) -> None:
-    assert nearest_text(quote, text) == nearest
-
-
 def test_a_reference_into_nothing_dangles(tmp_path: Path) -> None:
     write_golden(tmp_path)
     write_run(tmp_path / "outputs", out=output(claims=[claim(ids=("e9",)), claim("k2", ("e1", "e8"))]))
@@ -334,13 +315,6 @@ def test_a_record_that_is_none_is_counted_and_never_valid(tmp_path: Path, record
     assert evaluation.report["conservation"]["evidence"] == {"total": 2, "valid": 1, "failed": 1}
     assert evaluation.report["evidence"]["failures"] == {"malformed": 1}
     assert counts(evaluation, "evidence_coverage_rate") == (1, 1)
-
-
-def test_offsets_of_folded_text() -> None:
-    text = "  cafe\u0301 \n “bar”"
-    assert fold(text) == 'caf\u00e9 "bar"'
-    assert offset_of_quote(text, '"bar"') == text.index("“")
-    assert offset_of_quote(text, "nowhere") is None
 
 
 @cases(

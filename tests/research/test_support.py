@@ -15,12 +15,9 @@ from click.testing import CliRunner
 from goldgate import evaluate_outputs
 from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
-from goldgate.core.measure import count_units
-from goldgate.core.tally import Tally
 from goldgate.errors import GoldgateError
 from goldgate.pipeline import evaluate_suite
 from goldgate.suites import load_suite
-from goldgate.suites.research.measures import SupportedClaims, Trial
 from tests.judged.labelling import shown_sha256
 
 from .trees import SHA256, claim, evidence, lines, output, query, write_golden, write_run
@@ -224,12 +221,6 @@ def test_it_is_not_gated_by_default_and_not_there_without_labels(tmp_path: Path)
     assert [gate["metric"] for gate in labelled.report["gates"]] == [gate["metric"] for gate in plain.report["gates"]]
 
 
-def test_the_measure_by_itself_has_no_rate_of_trials_without_labels() -> None:
-    measure = SupportedClaims()
-    assert measure.metrics(count_units([measure], [Trial(None, None)])) == {}
-    assert measure.metrics(Tally())["claim_support_rate"].reason == "no labels of claims were given"
-
-
 def test_a_gate_without_labels_says_what_is_missing(tmp_path: Path) -> None:
     study = Study(tmp_path)
     protocol = study.write_protocol("gates: {claim_support_rate: {min: 0.8}}\n")
@@ -357,25 +348,6 @@ def test_claims_that_were_not_drawn_cannot_be_rewritten(tmp_path: Path) -> None:
     assert (error.code, error.found) == ("draw.items_changed", "other content in items that were not drawn")
 
 
-def test_labels_of_a_judge_for_other_claims_are_refused(tmp_path: Path) -> None:
-    study = Study(tmp_path, failing=0)
-    draw = study.sample(24)
-    judged = study.labels(draw, "judge")
-    study.rewrite(study.outputs.iterdir(), reverse)
-    people = study.labels(study.sample(24))
-    assert study.refusal([*people, *judged], draw=draw).code == "labels.two_items"
-    assert study.refusal(judged, draw=draw).code == "labels.other_item"
-
-
-def test_labels_that_do_not_say_what_was_shown_stand_out(tmp_path: Path) -> None:
-    study = Study(tmp_path, failing=0)
-    people = [label(name, True) for name in study.items]
-    judged = [label(name, n % 3 > 0, "judge") for n, name in enumerate(study.items)]
-    remarks = study.evaluate([*people, *judged]).report["stands_out"]
-    [remark] = [each for each in remarks if each["code"] == "unknown_items"]
-    assert remark["counts"] == {"people": 24, "judges": 24}
-
-
 def test_labels_taken_off_the_end_of_a_draw_stand_out(tmp_path: Path) -> None:
     study = Study(tmp_path, failing=0)
     people = study.labels(study.sample(24))
@@ -456,12 +428,6 @@ def test_what_stands_out_in_the_labels_of_judged_items_stands_out_here(tmp_path:
     before = study.write("before.jsonl", [label(name, True, "judge") for name in study.items])
     draw = study.sample(30, "--labels", before)
     assert "other_judge_labels" in codes(study.evaluate([*people, *judged], draw=draw))
-
-
-def test_copied_labels_stand_out(tmp_path: Path) -> None:
-    study = Study(tmp_path, failing=0)
-    both = [label(name, n % 3 != 0, kind) for n, name in enumerate(study.items) for kind in ("human", "judge")]
-    assert "high_agreement" in codes(study.evaluate(both))
 
 
 def test_any_order_and_number_of_workers_give_the_same_report(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError
 from goldgate.report import render
 from goldgate.suites.research.report import recount_report
-from goldgate.suites.research.text import letter_profile
 
 from .judged import broken, codes, counts, finding, judged, run_entry, unbalanced
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run
@@ -103,15 +102,6 @@ def test_clones_are_one_run(tmp_path: Path) -> None:
     assert [entry["path"] for entry in evaluation.report["ignored"]] == ["b/"]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_many_clones_are_one_for_any_number_of_workers(tmp_path: Path, workers: int) -> None:
-    write_golden(tmp_path)
-    for number in range(40):
-        write_run(tmp_path / "outputs", f"run{number}", output(f"r{number}"))
-    evaluation = judged(tmp_path, workers=workers)
-    assert evaluation.report["conservation"]["runs"]["total"] == 1
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -169,12 +159,6 @@ def test_a_broken_run_is_never_merged(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_run(tmp_path / "outputs", name, output(name, stop_reason="DONE"))
     assert counts(judged(tmp_path), "evidence_coverage_rate") == (0, 2)
-
-
-def test_a_sketch_does_not_depend_on_the_order_of_the_parts() -> None:
-    assert letter_profile("Grey sandstone. A keeper.") == letter_profile("a keeper \u2014 GREY\u00a0sandstone")
-    assert letter_profile("caf\u00e9") == letter_profile("cafe\u0301")
-    assert letter_profile("grey") != letter_profile("gray sky")
 
 
 def test_a_few_runs_that_carry_the_gate_are_pointed_out(tmp_path: Path) -> None:
