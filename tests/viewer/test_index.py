@@ -55,28 +55,6 @@ def test_index_agrees_with_the_records(
                 assert sorted(found) == [n for n, each in enumerate(known) if value in each.facets.get(facet, ())]
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_several_values_must_all_be_there(stored: Path, order: Order) -> None:
-    known, index = summaries(stored / "b"), index_of(stored / "b")
-    found = index.selected({"error": "boundary", "parsed as": "repaired"}, order)
-    numbers = {index.number(place, order) for place in bitset_places(found)}
-    wanted = {
-        number
-        for number, each in enumerate(known)
-        if "boundary" in each.facets.get("error", ()) and "repaired" in each.facets["parsed as"]
-    }
-    assert numbers == wanted
-    assert 0 < len(wanted) < len(known)
-    assert index.selected({"error": "no such error"}, order) == 0
-    assert index.selected({"no such facet": "x"}, order) == 0
-
-
-def test_a_place_and_a_number_belong_together(stored: Path) -> None:
-    index = index_of(stored / "b")
-    for order in ORDERS:
-        assert [index.place(index.number(place, order), order) for place in range(len(index))] == [*range(len(index))]
-
-
 def test_units_that_explain_a_gate_are_those_that_cost_it(stored: Path) -> None:
     index = index_of(stored / "b")
     # strict_f1 is 2 · strict / (predicted + gold): what is above lacks of what is below is what a sample costs it.
@@ -92,14 +70,6 @@ def test_units_that_explain_a_gate_are_those_that_cost_it(stored: Path) -> None:
     assert {*index.facets["gate"]} == {"strict_f1", "relaxed_f1", "parse_errors"}
 
 
-def test_more_values_than_can_be_kept_are_counted(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_VALUES", 3)
-    known, index = summaries(stored / "b"), index_of(stored / "b")
-    assert len(index.facets["role"]) == 3
-    every = sum(len({*summary.facets.get("role", ())}) for summary in known)
-    assert index.left_out["role"] == every - sum(having.units for having in index.facets["role"].values())
-
-
 @pytest.mark.parametrize("line", [b"{}\n", b"not JSON\n", b"[]\n", b'{"id": "x"}\n', b"\xff\n", b"\n"])
 def test_a_line_that_is_no_record_is_named(line: bytes, stored: Path, tmp_path: Path) -> None:
     file = tmp_path / "samples.jsonl"
@@ -107,13 +77,6 @@ def test_a_line_that_is_no_record_is_named(line: bytes, stored: Path, tmp_path: 
     with pytest.raises(InputError) as caught:
         build_index(load_suite("extraction"), file)
     assert (caught.value.code, caught.value.place.line) == ("records.malformed", 2)
-
-
-def test_a_file_without_a_record(tmp_path: Path) -> None:
-    (tmp_path / "samples.jsonl").write_bytes(b"")
-    index = build_index(load_suite("extraction"), tmp_path / "samples.jsonl")
-    assert len(index) == index.wrong == 0
-    assert index.selected({}, "weight") == 0
 
 
 @pytest.mark.parametrize(

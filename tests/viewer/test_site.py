@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
@@ -308,23 +307,6 @@ def test_records_that_are_replaced_while_they_are_read_are_not_shown(
     open_folder(str(path), "it").close()
 
 
-@pytest.fixture
-def thousand(tmp_path: Path) -> Iterator[ViewedFolder]:
-    folder = opened(store_made_up(tmp_path / "it", "qa"))
-    yield folder
-    folder.close()
-
-
-def test_pages_of_a_long_list(thousand: ViewedFolder) -> None:
-    site = Site([thousand], None)
-    last = -(-len(thousand.index) // PAGE_SIZE)
-    assert page(site, "/0/samples").rel("prev") is None
-    assert page(site, "/0/samples", f"page={last}").rel("next") is None
-    beyond = page(site, "/0/samples", f"page={last + 5}")
-    assert beyond.ids() == []
-    assert f"page={last}" in str(beyond.rel("prev"))
-
-
 def test_hidden_characters_of_a_search_are_written_out_and_read_back(site: Site) -> None:
     text = "a\u202eb \u2066c\U000e0001\x1b[31m \\users"
     choice = parse_query(UnitQuery(text=text).query()[1:])
@@ -333,10 +315,3 @@ def test_hidden_characters_of_a_search_are_written_out_and_read_back(site: Site)
     assert not {*"\u202e\u2066\U000e0001\x1b"} & {*answer.html}
     assert choice.visible_text == r"a\u202eb \u2066c\U000e0001\x1b[31m \users"
     assert parse_query(UnitQuery(text=choice.visible_text).query()[1:]) == choice
-
-
-def test_addresses_can_be_read_by_people() -> None:
-    choice = UnitQuery({"event type": "质押", "error": "boundary"}, "two words", "file", 3)
-    assert choice.query() == f"?in.event%20type={quote('质押')}&in.error=boundary&text=two%20words&order=file&page=3"
-    assert parse_query(choice.query()[1:]) == choice
-    assert UnitQuery().query() == ""
