@@ -77,21 +77,6 @@ def test_a_malformed_golden_file_is_a_system_error_with_a_report(folder: Path) -
     assert str(folder) not in json.dumps(report)
 
 
-@pytest.mark.parametrize("format", ["json", "markdown"])
-def test_a_system_error_is_printed_in_the_asked_format(folder: Path, format: str) -> None:
-    (folder / "golden.json").unlink()
-    result = research(folder, "--format", format)
-    assert result.exit_code == 2
-    assert "golden.missing" in result.stdout.replace("\\", "")
-
-
-def test_formats_and_the_place_of_the_report(folder: Path) -> None:
-    result = research(folder, "--format", "json", "--report", folder / "new" / "r.json")
-    assert json.loads(result.stdout) == json.loads((folder / "new" / "r.json").read_text())
-    assert research(folder, "--format", "markdown").stdout.startswith("# PASS: goldgate research\n")
-    assert research(folder, "--quiet").output == ""
-
-
 def test_a_report_in_the_outputs_folder_does_not_become_a_stray_of_the_next_run(folder: Path) -> None:
     path = folder / "outputs" / "report.json"
     research(folder, "--report", path)
@@ -140,16 +125,6 @@ def test_hostile_text_reaches_neither_terminal_nor_page(tmp_path: Path) -> None:
     assert not [line for line in page.splitlines() if "<b>" in line and "`" not in line]  # markup only in code spans
     assert "\n# head" not in page
     assert max(map(len, text.splitlines())) <= 80
-
-
-def test_large_counts_and_long_names_still_fit_the_terminal(tmp_path: Path) -> None:
-    write_golden(tmp_path, query(), *(query(f"Other {number}?") for number in range(100)))
-    write_run(
-        tmp_path / "outputs", events='{"run_id": "r1", "step_id": 900000000000, "event_type": "x", "payload": {}}\n'
-    )
-    text = render(judged(tmp_path, "protocol: {name: " + "long " * 30 + "}").report)
-    assert max(map(len, text.splitlines())) <= 80
-    assert "evidence_coverage_rate  1.0000  [0.000, 1.000]  1/1" in text  # one run says next to nothing
 
 
 def test_validate_says_what_is_wrong_with_a_run(folder: Path) -> None:
@@ -221,13 +196,6 @@ def test_lint_of_the_projects_own_golden_set() -> None:
     result = run("check", golden, "--outputs", outputs)
     assert result.exit_code == 0, result.output
     assert result.output == "PASS  goldgate check: 12 golden queries\n"
-
-
-def test_golden_queries_may_come_from_standard_input(folder: Path) -> None:
-    golden = (folder / "golden.json").read_text()
-    command = ["research", "--golden", "-", "--outputs", str(folder / "outputs"), "--format", "json"]
-    from_input = json.loads(CliRunner().invoke(goldgate, command, input=golden).stdout)
-    assert from_input["inputs"] == json.loads(research(folder, "--format", "json").stdout)["inputs"]
 
 
 @pytest.mark.parametrize("place", ["outputs", "outputs/.", "outputs/run_r1", "outputs/new", "link"])

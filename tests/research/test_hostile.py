@@ -20,9 +20,9 @@ from goldgate.suites.research.run.evidence import EvidenceDemands, Sources, chec
 from goldgate.suites.research.run.files import Artifact, ReadLimits, read_run
 from goldgate.suites.research.suite import SUITE
 from goldgate.suites.research.text import fold, html_text
-from tests.cases import cases
+from tests.cases import cases, error_from
 
-from .judged import broken, codes, counts, finding, judged
+from .judged import broken, codes, counts, finding, judged, judged_run
 from .trees import (
     chunk,
     chunk_text,
@@ -201,10 +201,9 @@ def test_a_limit_on_all_runs_together(outputs: Path, workers: int) -> None:
         run = write_run(outputs, f"run{number}", output(f"r{number}"))
         (run / "artifacts").mkdir()
         os.truncate(_touched(run / "artifacts" / "x"), 1_000_000)
-    with pytest.raises(InputError) as caught:
-        judged(outputs.parent, "research: {max_total_megabytes: 2.5}", workers=workers)
-    assert caught.value.code == "outputs.too_large"
-    assert "up to the run run2" in str(caught.value.found)
+    error = error_from(InputError, judged, outputs.parent, "research: {max_total_megabytes: 2.5}", workers=workers)
+    assert error.code == "outputs.too_large"
+    assert "up to the run run2" in str(error.found)
 
 
 def _touched(path: Path) -> Path:
@@ -353,9 +352,12 @@ def test_half_a_surrogate_pair_in_a_chunk_with_a_hash(outputs: Path) -> None:
 
 
 def test_one_query_with_very_many_trials_takes_no_time_for_the_others(tmp_path: Path) -> None:
-    write_golden(tmp_path, *(query(f"Query {number}?") for number in range(2_000)))
-    write_run(tmp_path / "outputs", out=output(objective="Query 1?"))
-    evaluation = judged(tmp_path, "research: {trials: 10000}")
+    evaluation = judged_run(
+        tmp_path,
+        *(query(f"Query {number}?") for number in range(2_000)),
+        protocol="research: {trials: 10000}",
+        out=output(objective="Query 1?"),
+    )
     assert counts(evaluation, "golden_recall") == (1, 20_000_000)
 
 

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -75,18 +74,6 @@ def test_bytes_depend_on_neither_order_workers_nor_path(tmp_path: Path) -> None:
     for number in range(70):  # more than one shard
         write_run(second / "outputs", f"more{number}", output(f"m{number}"))
     assert report_of(second, workers=2) == report_of(second)
-
-
-def test_golden_queries_may_come_through_a_pipe(tmp_path: Path) -> None:
-    tree(tmp_path)
-    expected = evaluate_outputs(tmp_path / "golden.json", tmp_path / "outputs")
-    os.mkfifo(tmp_path / "pipe")
-    writer = threading.Thread(
-        target=lambda: (tmp_path / "pipe").write_bytes((tmp_path / "golden.json").read_bytes()), daemon=True
-    )
-    writer.start()
-    through = evaluate_outputs(tmp_path / "pipe", tmp_path / "outputs", workers=2)
-    assert through.report["metrics"] == expected.report["metrics"]
 
 
 def test_bytes_depend_on_neither_locale_nor_hash_seed(tmp_path: Path) -> None:

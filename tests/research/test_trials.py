@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,8 +15,9 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError
 from goldgate.report import render
 from goldgate.suites.research.report import recount_report
+from tests.cases import error_from
 
-from .judged import broken, codes, counts, finding, judged, run_entry, unbalanced
+from .judged import broken, codes, counts, finding, judged, judged_run, run_entry, unbalanced
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run
 
 INSUFFICIENT = query("Who owned the ships?", (), False)
@@ -86,9 +86,7 @@ def test_a_surplus_fails_until_it_is_taken_away(tmp_path: Path) -> None:
 def test_a_number_of_trials_that_is_none(tmp_path: Path, trials: str) -> None:
     write_golden(tmp_path)
     write_run(tmp_path / "outputs")
-    with pytest.raises(ConfigError) as caught:
-        judged(tmp_path, f"research: {{trials: {trials}}}")
-    assert caught.value.place.field == "research.trials"
+    assert error_from(ConfigError, judged, tmp_path, f"research: {{trials: {trials}}}").place.field == "research.trials"
 
 
 def test_clones_are_one_run(tmp_path: Path) -> None:
@@ -276,9 +274,7 @@ def test_claims_that_state_the_same_are_pointed_out(tmp_path: Path) -> None:
     ],
 )
 def test_one_claim_id_is_one_claim(tmp_path: Path, claims: list[Any], rate: tuple[int, int], code: str) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", out=output(claims=claims))
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, out=output(claims=claims))
     assert counts(evaluation, "evidence_coverage_rate") == rate
     assert code in codes(evaluation)
     assert not list(unbalanced(evaluation))
@@ -339,15 +335,6 @@ def test_equal_runs_that_fail_cost_as_much_as_different_ones(tmp_path: Path, pro
     )
     (remark,) = (entry for entry in evaluation.report["stands_out"] if entry["code"] == "worse_reading")
     assert remark["counts"] == {"metrics": 4}  # two are worse merged: the bad runs have their query to themselves
-
-
-def test_byte_copies_of_a_run_that_fails_count(tmp_path: Path) -> None:
-    write_ten_queries(tmp_path, bad_trials=1)
-    for number in range(1, 5):
-        shutil.copytree(tmp_path / "outputs" / "bad0", tmp_path / "outputs" / f"bad{number}")
-    evaluation = judged(tmp_path)
-    assert counts(evaluation, "evidence_coverage_rate") == (400, 500)
-    assert "copied_run" in codes(evaluation)
 
 
 def test_honest_runs_that_are_equal_still_pass(tmp_path: Path) -> None:
