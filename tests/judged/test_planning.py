@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -13,6 +12,8 @@ from click.testing import CliRunner, Result
 from goldgate.cli.main import goldgate
 from goldgate.stats.corrected_rate import LabelSums
 from goldgate.stats.label_counts import ExpectedLabels, LabelGoal, ones_needed
+
+from .labelling import write_lines
 
 
 def binary_sums(cells: tuple[int, int, int, int], others: int, judge_others: int) -> LabelSums:
@@ -61,25 +62,21 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     judge = [
         {"id": item["id"], "label": number % 5 > 0, "by": "m", "kind": "judge"} for number, item in enumerate(items)
     ]
-    write(folder / "items.jsonl", items)
-    write(folder / "judge.jsonl", judge)
+    write_lines(folder / "items.jsonl", items)
+    write_lines(folder / "judge.jsonl", judge)
     drawn = folder / "drawn.jsonl"
     assert run("sample", "--from", folder / "items.jsonl", "--n", "60", "--out", drawn).exit_code == 0
     by_id = {label["id"]: label["label"] for label in judge}
     ids = [json.loads(line)["id"] for line in drawn.read_text().splitlines()[1:]]
     people = [{"id": name, "label": by_id[name] != (place % 10 == 0), "by": "p", "kind": "human"}
               for place, name in enumerate(ids)]  # fmt: skip
-    write(folder / "people.jsonl", people)
+    write_lines(folder / "people.jsonl", people)
     (folder / "protocol.yaml").write_text("gates: {rate: {min: 0.6}}\n")
     labels = ("--labels", folder / "people.jsonl", folder / "judge.jsonl")
     more = ("--items", folder / "items.jsonl", "--draw", drawn, "--protocol", folder / "protocol.yaml")
     judged = run("judged", *labels, *more, "--out", folder / "out")
     assert judged.exit_code in (0, 1), judged.output
     return folder / "out"
-
-
-def write(path: Path, records: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
 def run(*arguments: object) -> Result:
