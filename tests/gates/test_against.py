@@ -16,6 +16,7 @@ from goldgate.pipeline import evaluate_suite
 from goldgate.runs.reference import make_baseline_and_units
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.research.suite import SUITE as RESEARCH
+from tests.cases import error_from
 from tests.research.judged import judged
 from tests.research.test_gates import passing
 from tests.toy.suite import SUITE as QA
@@ -125,9 +126,7 @@ def test_a_run_without_manifests_is_a_stored_run_too(tmp_path: Path) -> None:
 def refused(
     tmp_path: Path, kind: type[GoldgateError], suite: Suite, gold: Records, predictions: Records
 ) -> GoldgateError:
-    with pytest.raises(kind) as caught:
-        stored_run(tmp_path / "new", suite, gold, predictions, NOT_WORSE)
-    return caught.value
+    return error_from(kind, stored_run, tmp_path / "new", suite, gold, predictions, NOT_WORSE)
 
 
 def test_another_gold_is_refused(tmp_path: Path) -> None:
@@ -139,10 +138,9 @@ def test_another_gold_is_refused(tmp_path: Path) -> None:
 
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     qa(tmp_path / "main", 50, 50)
-    with pytest.raises(InputError) as caught:
-        qa(tmp_path / "new", 50, 50, "qa: {case_sensitive: true}\n" + NOT_WORSE)
-    assert caught.value.code == "against.other_settings"
-    assert caught.value.found == "case_sensitive no"
+    error = error_from(InputError, qa, tmp_path / "new", 50, 50, "qa: {case_sensitive: true}\n" + NOT_WORSE)
+    assert error.code == "against.other_settings"
+    assert error.found == "case_sensitive no"
 
 
 def test_another_suite_is_refused(tmp_path: Path) -> None:
