@@ -14,6 +14,7 @@ from goldgate.comparison import Comparison, compare
 from goldgate.errors import GoldgateError
 from goldgate.report import render_page
 from goldgate.runs.comparison_page import describe_comparison
+from tests.cases import error_from
 
 from .runs import GOLD, MODELS, store_extraction
 
@@ -59,11 +60,10 @@ def other_gold(report: dict[str, Any]) -> None:
 def test_what_differs_is_named(
     stored: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None], code: str, found: str | None
 ) -> None:
-    with pytest.raises(GoldgateError) as caught:
-        compare(stored / "a", edited(stored, tmp_path, change))
-    assert caught.value.code == code
-    assert str(caught.value.place).startswith(str(tmp_path))
-    assert found is None or found in str(caught.value.found)
+    error = error_from(GoldgateError, compare, stored / "a", edited(stored, tmp_path, change))
+    assert error.code == code
+    assert str(error.place).startswith(str(tmp_path))
+    assert found is None or found in str(error.found)
 
 
 @pytest.mark.parametrize(
