@@ -174,14 +174,6 @@ def test_quick_spelling_of_numbers(number: str, others: list[str]) -> None:
         assert quick is None or told(quick) == told(plain)
 
 
-def test_spelling_is_not_told_where_brackets_nest_too_deep_to_be_decoded_again() -> None:
-    deep = "[" * 1000 + "]" * 1000
-    source = f'[{{"event_type": "T", "x": {deep}, "arguments": [{{"role": "r", "argument": 1.50}}]}}]'
-    events = EventList(orjson.loads(source), "$[*]")
-    quick, plain = fast_events(events, source), slow_events(events, source)
-    assert quick is None or told(quick) == told(plain)
-
-
 # --- matching
 
 
