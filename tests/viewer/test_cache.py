@@ -12,6 +12,7 @@ import pytest
 from goldgate.errors import InputError
 from goldgate.viewer import folder as cache
 from goldgate.viewer.folder import load_index
+from tests.cases import error_from
 
 from .stored import loaded
 
@@ -77,9 +78,7 @@ def test_nobody_else_can_read_what_is_kept(folder: Path, cache_home: Path) -> No
 
 def test_a_folder_without_records_is_an_error_with_a_way_out(folder: Path) -> None:
     (folder / "samples.jsonl").unlink()
-    with pytest.raises(InputError) as caught:
-        load_index(loaded(folder))
-    assert caught.value.code == "records.missing"
+    assert error_from(InputError, load_index, loaded(folder)).code == "records.missing"
 
 
 def test_what_others_could_have_written_is_not_used(folder: Path, cache_home: Path, tmp_path: Path) -> None:

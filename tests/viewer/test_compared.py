@@ -213,12 +213,6 @@ def test_rows_of_two_systems_are_one_and_what_only_one_has_right_is_marked() -> 
     assert not same.marked
 
 
-def test_rows_that_look_alike_are_all_there() -> None:
-    twice = arguments(("Person", "Lena", "x", "boundary"), ("Person", "Lena", "y", "boundary"))
-    table = merge_tables(twice, arguments(("Person", "Lena", "Lena", "right")), ["A", "B"])
-    assert [row[2] for row in table.rows] == ["x", "y"]
-
-
 def test_marks_of_two_systems_are_in_one_text_with_gold_once() -> None:
     text = "Lena joined in May."
     one = MarkedText(text, (Mark(0, 4, "both", "Person"), Mark(15, 18, "gold", "Date", "missing")), "same")

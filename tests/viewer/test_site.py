@@ -15,6 +15,7 @@ from goldgate.viewer import index, pages
 from goldgate.viewer.folder import ViewedFolder, open_folder
 from goldgate.viewer.index import PAGE_SIZE, UnitQuery, value_key
 from goldgate.viewer.site import Site, parse_query
+from tests.cases import error_from
 from tests.contract.inputs import HOSTILE, NAMES
 
 from .stored import EXTRACTION, Seen, opened, require_harmless, store_made_up, store_model
@@ -262,9 +263,7 @@ def test_a_link_out_of_the_folder_is_not_followed(name: str, stored: Path, tmp_p
         (folder / file.name).write_bytes(file.read_bytes())
     (folder / name).unlink()
     (folder / name).symlink_to(stored / "b" / name)
-    with pytest.raises(InputError) as caught:
-        open_folder(str(folder), "it")
-    assert caught.value.code == "view.leads_out"
+    assert error_from(InputError, open_folder, str(folder), "it").code == "view.leads_out"
     (tmp_path / "link").symlink_to(stored / "b")  # the folder itself may be one
     open_folder(str(tmp_path / "link"), "it").close()
 
@@ -301,9 +300,7 @@ def test_records_that_are_replaced_while_they_are_read_are_not_shown(
         (path / "new").write_bytes((path / "samples.jsonl").read_bytes())
         (path / "new").replace(path / "samples.jsonl")
 
-    with pytest.raises(InputError) as caught:
-        open_folder(str(path), "it", replaced)
-    assert caught.value.code == "view.changed"
+    assert error_from(InputError, open_folder, str(path), "it", replaced).code == "view.changed"
     open_folder(str(path), "it").close()
 
 
