@@ -19,7 +19,7 @@ from goldgate.core.page import (
     ScorePicture,
     ScoreRow,
 )
-from goldgate.report.svg import draw, heat_level, render_svg
+from goldgate.report.svg import draw, render_svg
 from goldgate.report.svg.shapes import PICTURE_STYLE, SIZE, SMALL, WIDTH, fit_scale, read_asset, text_width
 from tests.cases import cases
 
@@ -142,12 +142,6 @@ def test_runs_are_dots_that_do_not_cover_each_other() -> None:
     places = {*zip(numbers(svg, "circle", "run", "cx"), numbers(svg, "circle", "run", "cy"), strict=True)}
     assert len(places) == 5
     assert numbers(svg, "circle", "mark", "cx")[0] in {x for x, _ in places}
-
-
-@cases(("count", "level"), [(0, 0), (1, 1), (4, 1), (5, 2), (16, 2), (17, 3), (64, 4), (65, 5), (100, 5)])
-def test_heat_grows_with_the_root_of_the_count(count: int, level: int) -> None:
-    """100 is 5; a level up to (level / 5)² of it: 4, 16, 36, 64, 100."""
-    assert heat_level(count, 100) == level
 
 
 def test_a_large_matrix_says_what_it_leaves_out() -> None:
