@@ -10,6 +10,7 @@ import pytest
 
 import goldgate
 from goldgate.errors import InputError
+from tests.cases import error_from
 
 from ..helpers import protocol
 
@@ -27,9 +28,7 @@ def join(tmp_path: Path, gold: list[str], predictions: list[str]) -> dict[str, b
 
 
 def refused(tmp_path: Path, gold: list[str], predictions: list[str]) -> InputError:
-    with pytest.raises(InputError) as caught:
-        join(tmp_path, gold, predictions)
-    return caught.value
+    return error_from(InputError, join, tmp_path, gold, predictions)
 
 
 def g(identity: str) -> str:
@@ -116,9 +115,15 @@ def test_first_of_several_duplicates_is_named(tmp_path: Path) -> None:
 def test_duplicate_over_two_files_is_found(tmp_path: Path) -> None:
     for name in ("1", "2"):
         (tmp_path / f"{name}.jsonl").write_text(g('"a"'), encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        goldgate.evaluate_files([tmp_path / "1.jsonl", tmp_path / "2.jsonl"], tmp_path / "1.jsonl", None, protocol())
-    assert caught.value.place.file == str(tmp_path / "2.jsonl")
+    error = error_from(
+        InputError,
+        goldgate.evaluate_files,
+        [tmp_path / "1.jsonl", tmp_path / "2.jsonl"],
+        tmp_path / "1.jsonl",
+        None,
+        protocol(),
+    )
+    assert error.place.file == str(tmp_path / "2.jsonl")
 
 
 def test_prediction_that_no_gold_record_asks_for_is_an_error(tmp_path: Path) -> None:

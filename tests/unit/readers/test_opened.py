@@ -11,6 +11,7 @@ import pytest
 
 from goldgate.errors import InputError
 from goldgate.files.reading import LocalFile, open_local
+from tests.cases import error_from
 
 CONTENT = b"0123456789" * 50
 
@@ -27,11 +28,10 @@ def opened(path: Path) -> LocalFile:
 
 
 def refused(file: LocalFile) -> InputError:
-    with pytest.raises(InputError) as caught:
-        file.require_unchanged()
-    assert caught.value.code == "predictions.changed"
-    assert caught.value.place.file == file.name
-    return caught.value
+    error = error_from(InputError, file.require_unchanged)
+    assert error.code == "predictions.changed"
+    assert error.place.file == file.name
+    return error
 
 
 def append(path: Path) -> None:
