@@ -14,6 +14,7 @@ import pytest
 
 from goldgate.engines.parts import Spool, SpooledParts
 from goldgate.errors import ConfigError, MachineError
+from tests.cases import error_from
 
 PARTS = [random.Random(number).randbytes(number * 1_001 % 70_000) for number in range(60)]
 LARGE = b"0123456789abcdef" * 200_000  # more than the system copies or writes at once, on some
@@ -62,10 +63,9 @@ def test_a_system_without_nameless_files_leaves_nothing_either(tmp_path: Path, m
 
 
 def test_no_room_for_a_part_is_an_error_that_names_the_result() -> None:
-    with pytest.raises(ConfigError) as caught:
-        Spool(io.FileIO("/dev/full", "r+"), "out/samples.jsonl").write(b"{}\n")
-    assert caught.value.code == "out.unwritable"
-    assert caught.value.place.file == "out/samples.jsonl"
+    error = error_from(ConfigError, Spool(io.FileIO("/dev/full", "r+"), "out/samples.jsonl").write, b"{}\n")
+    assert error.code == "out.unwritable"
+    assert error.place.file == "out/samples.jsonl"
     with pytest.raises(MachineError, match="TMPDIR"):
         Spool(io.FileIO("/dev/full", "r+"), None).write(b"{}\n")
 
