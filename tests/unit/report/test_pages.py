@@ -257,11 +257,3 @@ def test_an_error_has_its_file_whole_whatever_blanks_are_in_it(columns: int) -> 
     assert f"  where  {file}:3:" in shown
     assert "events.2.arguments" in shown
     assert max(map(len, (line for line in shown.splitlines() if "gold.jsonl:3" not in line))) <= columns
-
-
-@pytest.mark.parametrize("columns", [40, 80])
-def test_a_long_path_in_a_finding_is_not_cut(columns: int) -> None:
-    place = "/data/" + "/".join(["folder"] * 60) + "/gold.jsonl:12"
-    found = FindingList((FindingLine("error", "gold.bad_id", f"{place} events[2]", "no id"),))
-    shown = render_text(Page("s", sections=(Section("T", (found,)),)), columns)
-    assert [line for line in shown.splitlines() if line.strip().startswith(place)]
