@@ -74,12 +74,6 @@ def test_what_passes_with_confidence_passes_by_its_value() -> None:
                 assert with_confidence is not Verdict.FAIL or plain is Verdict.FAIL
 
 
-@cases("units", [1, 2, 3])
-def test_a_tiny_data_set_decides_nothing(units: int) -> None:
-    result = judged(sure(min="0.5"), rate({(5, 5): units}))
-    assert result.verdict is Verdict.INCONCLUSIVE
-
-
 def test_the_reason_names_the_samples_that_would_decide() -> None:
     result = judged(sure(min="0.79"), EIGHTY)
     assert result.reason.startswith("80/100 does not decide ≥ 0.79: from 0.72")
@@ -106,11 +100,6 @@ def test_what_has_no_interval_is_inconclusive() -> None:
         Verdict.INCONCLUSIVE,
         "8/10 does not decide ≥ 0.5: it is not a sum over units",
     )
-
-
-def test_what_is_undefined_is_not_evaluable() -> None:
-    result = judged(sure(min="0.5"), Rate(0, 0, "nothing there"))
-    assert (result.verdict, result.reason) == (Verdict.FAIL, "not_evaluable: nothing there")
 
 
 def test_a_count_is_judged_by_its_own_interval() -> None:
@@ -237,12 +226,6 @@ def test_three_samples_alike_do_not_show_that_two_systems_are() -> None:
     assert judged(drop("0.01"), rate({(1, 1): 50}), against(won)).verdict is Verdict.INCONCLUSIVE
     many = {(1, 1, 1, 1): 3000}
     assert judged(drop("0.01"), rate({(1, 1): 3000}), against(many)).verdict is Verdict.PASS
-
-
-def test_the_same_bytes_are_no_drop_and_the_report_says_so() -> None:
-    result = judged(drop("0"), rate({(1, 1): 3}), against({(1, 1, 1, 1): 3}, same=True))
-    assert result.verdict is Verdict.PASS
-    assert result.reason.endswith("main/ has the same answers, so there is nothing to compare")
 
 
 def test_a_stored_rate_that_is_undefined_is_not_evaluable() -> None:
