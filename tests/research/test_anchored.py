@@ -141,24 +141,16 @@ def test_nor_does_one_by_another_url_of_the_same_place(corpus: str) -> None:
     check_corpus_apart("S3://b/sources", "s3://b/runs")
 
 
-def test_commands_take_a_corpus(folder: Path) -> None:
+def test_commands_take_a_corpus(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = folder / "corpus.txt"
     corpus.write_text(SHA256)
     arguments = ["research", "--golden", "golden.json", "--outputs", "outputs", "--corpus", "corpus.txt"]
-    where = os.getcwd()
-    os.chdir(folder)
-    try:
-        result = CliRunner().invoke(goldgate, arguments)
-        assert "anchored 1" in result.output
-        validated = CliRunner().invoke(
-            goldgate, ["check", "outputs/run_r1", "--corpus", "corpus.txt", "--format", "json"]
-        )
-        assert json.loads(validated.stdout)["evidence"]["anchored"] == 1
-        over = CliRunner().invoke(goldgate, [*arguments, "--report", "corpus.txt"])
-        assert over.exit_code == 2
-        assert corpus.read_text() == SHA256
-    finally:
-        os.chdir(where)
+    monkeypatch.chdir(folder)
+    assert "anchored 1" in CliRunner().invoke(goldgate, arguments).output
+    check = ["check", "outputs/run_r1", "--corpus", "corpus.txt", "--format", "json"]
+    assert json.loads(CliRunner().invoke(goldgate, check).stdout)["evidence"]["anchored"] == 1
+    assert CliRunner().invoke(goldgate, [*arguments, "--report", "corpus.txt"]).exit_code == 2
+    assert corpus.read_text() == SHA256
 
 
 def test_an_artifact_with_a_byte_order_mark_has_the_hash_of_its_stored_bytes(tmp_path: Path) -> None:

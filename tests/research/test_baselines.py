@@ -93,20 +93,6 @@ def test_numbers_that_contradict_the_reports_own_runs(
     assert error.place.field == field
 
 
-@pytest.mark.parametrize("value", [[1], {}, 7, True])
-def test_a_report_with_a_value_of_another_type(report: Path, value: object) -> None:
-    other = changed(report, "fingerprint.json", lambda whole: whole["runs"][0].update(fingerprint=value))
-    assert refusal(other).code == "report.malformed"
-    other = changed(report, "objective.json", lambda whole: whole["queries"][0].update(objective=value))
-    assert refusal(other).code == "report.malformed"
-
-
-def test_a_record_named_in_a_way_that_no_file_can_be(tmp_path: Path) -> None:
-    passing(tmp_path)
-    error = refused(tmp_path, 'research: {baseline: "a\\0b"}')
-    assert error.code == "protocol.baseline_unreadable"
-
-
 def test_reports_with_missing_broken_and_surplus_trials_agree_with_their_runs(tmp_path: Path) -> None:
     write_golden(tmp_path, query(), query("Other?", ("x", "y")), query("Who owned the ships?", (), False))
     write_run(tmp_path / "outputs", "a", output("a"))

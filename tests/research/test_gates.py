@@ -215,21 +215,6 @@ def diluted(facts: RunFacts, runs: list[tuple[int, int]]) -> bool:
     return bool([*note_uniform_dilution([gate], counted)])
 
 
-def test_the_same_share_of_uncovered_claims_in_every_run_is_noticed(facts: RunFacts) -> None:
-    cases = {
-        "one of twenty": ([(1, 20)] * 4, True),
-        "too few runs": ([(1, 20)] * 3, False),
-        "in other numbers": ([(1, 20), (2, 40), (1, 19), (1, 22), (3, 60)], True),
-        "but for one run": ([(1, 20)] * 9 + [(0, 20)], True),
-        "all in one run": ([(4, 20), (0, 20), (0, 20), (0, 20)], False),
-        "by chance": ([(0, 20), (1, 20), (2, 20), (0, 20), (1, 20), (3, 20)], False),
-        "none uncovered": ([(0, 20)] * 10, False),
-        "none verified": ([(0, 0)] * 10, False),
-    }
-    for name, (runs, expected) in cases.items():
-        assert diluted(facts, runs) == expected, name
-
-
 def test_honest_mistakes_are_rarely_taken_for_dilution(facts: RunFacts) -> None:
     random = Random(7)
     for size, share, runs in ((20, 0.05, 10), (8, 0.1, 30), (100, 0.04, 12)):

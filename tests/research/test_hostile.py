@@ -231,15 +231,6 @@ def test_every_text_is_folded_once() -> None:
     assert sources.folded_characters <= 2 * (len(source) + sum(len(part["text"]) for part in chunks.values()))
 
 
-def test_folding_what_differs_has_an_end() -> None:
-    text = "word " * 20_000
-    sources = Sources({"c1": chunk("c1", text=text)})  # type: ignore[dict-item]
-    for number in range(3_000):
-        record = evidence(quote=f"nothing {number}", span={"start": 1, "end": len(text) - number % 7 - 1})
-        assert check_evidence(record, sources, EvidenceDemands()).failure in ("fabricated", "spliced")
-    assert sources.folded_characters <= len(text) * 200
-
-
 @cases("sign", ["…", "ʼ"])
 def test_spans_over_text_without_letters_are_looked_through_once(sign: str) -> None:
     text = sign * 400_000

@@ -135,12 +135,6 @@ def test_of_a_run_that_has_changed_only_the_record_is_shown(folder: Path) -> Non
     assert {row.code for row in section(page, "Findings")[0].rows} == {*record["findings"]}
 
 
-def test_an_evaluation_without_the_corpus_at_hand_says_that_levels_differ(folder: Path) -> None:
-    record = records_of(folder)[0]
-    page = page_of(folder, {**record, "verbatim": 0, "anchored": 2})
-    assert "the levels are not those of the report" in str(section(page, "Evidence")[0])
-
-
 @example("a\n\u0301", 0, 3)  # a mark on white space
 @example("a \u200b b", 0, 5)
 @any_of(st.text("ab é\u0301 \n“—\u00ad가\u11a8", max_size=30), st.integers(0, 30), st.integers(0, 30))
