@@ -136,17 +136,23 @@ def test_scores_are_stretched_for_the_correction_only(tmp_path: Path) -> None:
     assert found.report["labelling"]["stretched"] == ["default"]
 
 
-def test_fewer_than_ten_labels_give_no_corrected_rate(tmp_path: Path) -> None:
-    found = evaluate(tmp_path, ten()[1:], protocol=TRUSTED)
-    assert found["rate"] is None
-    assert found.metrics["rate"].reason == "a rate needs at least 10 labels of people (found 9)"
-    assert found["human_rate"] == 7 / 9
-
-
-def test_fewer_than_ten_labelled_groups_give_no_corrected_rate(tmp_path: Path) -> None:
-    rows = [{**row, "group": f"g{int(row['id']) // 4}"} for row in ten()]
+@pytest.mark.parametrize(
+    ("rows", "human_rate", "reason"),
+    [
+        (ten()[1:], 7 / 9, "a rate needs at least 10 labels of people (found 9)"),
+        (
+            [{**row, "group": f"g{int(row['id']) // 4}"} for row in ten()],
+            8 / 10,
+            "a rate needs labels of people in at least 10 groups (found 3)",
+        ),
+    ],
+)
+def test_few_labels_or_labelled_groups_give_no_corrected_rate(
+    rows: Rows, human_rate: float, reason: str, tmp_path: Path
+) -> None:
     found = evaluate(tmp_path, rows, protocol=TRUSTED)
-    assert found.metrics["rate"].reason == "a rate needs labels of people in at least 10 groups (found 3)"
+    assert (found["rate"], found.metrics["rate"].reason) == (None, reason)
+    assert found["human_rate"] == human_rate
 
 
 def test_without_a_judge_people_speak_alone(tmp_path: Path) -> None:

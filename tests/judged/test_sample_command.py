@@ -119,11 +119,6 @@ def test_the_items_are_not_overwritten(tmp_path: Path) -> None:
     assert read_lines(items) == ITEMS
 
 
-def test_no_items_are_an_error(tmp_path: Path) -> None:
-    result = run("sample", "--from", write_lines(tmp_path / "items.jsonl", []), "--out", tmp_path / "drawn.jsonl")
-    assert "there are no items" in result.output
-
-
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result of each suite that has items."""
