@@ -72,14 +72,6 @@ def test_won_and_lost_are_those_of_the_comparison(a_and_b: OpenComparison) -> No
     assert [len(pair.places["won"]), len(pair.places["lost"])] == [entry["wins"], entry["losses"]] == [11, 56]
 
 
-def test_it_is_worked_out_once(stored: Path) -> None:
-    with looked_at(stored / "a", stored / "b") as (folders, compared, _):
-        sources = find_systems([str(stored / "a"), str(stored / "b")])
-        again = compare_folders(sources, folders)
-        assert again == compared
-        assert json.dumps(again.report) == json.dumps(compared.report)
-
-
 def test_two_folders_as_pages(a_and_b: OpenComparison) -> None:
     _, _, site = a_and_b
     home = page(site, "/")

@@ -91,12 +91,6 @@ def test_filters_are_kept_from_page_to_page(site: Site) -> None:
     assert go(site, str(first.rel("prev"))).rel("next") == visited[-1]
 
 
-def test_a_sample_that_the_filter_leaves_out_has_no_neighbours(site: Site, model_b: ViewedFolder) -> None:
-    right = model_b.index.by_weight[-1]
-    seen = page(site, f"/0/samples/{right}", "in.error=boundary")
-    assert seen.rel("next") is seen.rel("prev") is None
-
-
 def test_the_form_says_what_is_chosen_and_how_many_others_there_are(site: Site) -> None:
     seen = page(site, "/0/samples", "in.error=boundary&in.parsed%20as=raw&text=zh&order=file")
     chosen = {a["value"] for tag, a in seen.tags if tag == "option" and "selected" in a}
