@@ -34,40 +34,34 @@ def refused(file: LocalFile) -> InputError:
     return error
 
 
-def append(path: Path) -> None:
-    with open(path, "ab") as stream:
-        stream.write(b"x")
-
-
-def rewrite(path: Path) -> None:
-    path.write_bytes(CONTENT[::-1])
-
-
 def rewrite_and_set_the_time_back(path: Path) -> None:
     before = path.stat()
     path.write_bytes(CONTENT[::-1])
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def replace(path: Path) -> None:
-    (path.parent / "new").write_bytes(CONTENT[::-1])
-    os.replace(path.parent / "new", path)
-
-
-def replace_with_the_same_bytes_and_time(path: Path) -> None:
+def replace(path: Path, content: bytes = CONTENT[::-1]) -> None:
+    """Another file under the same name, with the same time."""
     before = path.stat()
-    (path.parent / "new").write_bytes(CONTENT)
+    (path.parent / "new").write_bytes(content)
     os.utime(path.parent / "new", ns=(before.st_atime_ns, before.st_mtime_ns))
     os.replace(path.parent / "new", path)
 
 
-CHANGES = [append, rewrite, rewrite_and_set_the_time_back, replace, replace_with_the_same_bytes_and_time, Path.unlink]
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "appended": lambda path: path.write_bytes(CONTENT + b"x"),
+    "rewritten": lambda path: path.write_bytes(CONTENT[::-1]),
+    "rewritten at the same time": rewrite_and_set_the_time_back,
+    "replaced": replace,
+    "replaced by the same bytes": lambda path: replace(path, CONTENT),
+    "gone": Path.unlink,
+}
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_change_is_noticed(path: Path, change: Callable[[Path], None]) -> None:
+def test_change_is_noticed(path: Path, change: str) -> None:
     file = opened(path)
-    change(path)
+    CHANGES[change](path)
     refused(file)
 
 
