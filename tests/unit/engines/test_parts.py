@@ -6,7 +6,6 @@ import gzip
 import io
 import os
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -21,35 +20,13 @@ LARGE = b"0123456789abcdef" * 200_000  # more than the system copies or writes a
 WHOLE = b"head" + b"".join([*PARTS, LARGE]) + b"tail"
 
 
-def _opened(path: Path) -> IO[bytes]:
-    return open(path, "wb")
-
-
-def _appended(path: Path) -> IO[bytes]:  # which the system does not copy into
-    return open(path, "ab")
-
-
-def _readable(path: Path) -> IO[bytes]:
-    return open(path, "w+b")
-
-
-def _unbuffered(path: Path) -> IO[bytes]:
-    return open(path, "wb", buffering=0)
-
-
-def _packed(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path, "wb"))  # it has a name and a number, and neither may be written to
-
-
-@pytest.mark.parametrize("opened", [_opened, _appended, _readable, _unbuffered, _packed])
-def test_parts_are_joined_in_their_order_into_a_file_of_any_kind(
-    opened: Callable[[Path], IO[bytes]], tmp_path: Path
-) -> None:
-    path = tmp_path / "samples.jsonl"
-    with opened(path) as stream:
-        _join(stream)
-    content = gzip.decompress(path.read_bytes()) if opened is _packed else path.read_bytes()
-    assert content == WHOLE
+@pytest.mark.parametrize(("mode", "buffering"), [("wb", -1), ("ab", -1), ("w+b", -1), ("wb", 0), ("packed", -1)])
+def test_parts_are_joined_in_their_order_into_a_file_of_any_kind(mode: str, buffering: int, tmp_path: Path) -> None:
+    """The system does not copy into a file that is appended to; a packed one has a name, and a number."""
+    path, packed = tmp_path / "samples.jsonl", mode == "packed"
+    with gzip.open(path, "wb") if packed else open(path, mode, buffering) as stream:
+        _join(cast(IO[bytes], stream))
+    assert (gzip.decompress(path.read_bytes()) if packed else path.read_bytes()) == WHOLE
     assert os.listdir(tmp_path) == ["samples.jsonl"]
 
 
