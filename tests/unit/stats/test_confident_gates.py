@@ -51,16 +51,19 @@ def test_the_whole_interval_must_lie_within_the_bound() -> None:
     assert judged(sure(min="0.90"), EIGHTY).verdict is Verdict.FAIL
 
 
-def test_likewise_for_an_upper_bound() -> None:
-    assert judged(sure(max="0.90"), EIGHTY).verdict is Verdict.PASS
-    assert judged(sure(max="0.81"), EIGHTY).verdict is Verdict.INCONCLUSIVE
-    assert judged(sure(max="0.70"), EIGHTY).verdict is Verdict.FAIL
-
-
-def test_of_two_bounds_both_must_hold() -> None:
-    assert judged(sure(min="0.70", max="0.90"), EIGHTY).verdict is Verdict.PASS
-    assert judged(sure(min="0.79", max="0.90"), EIGHTY).verdict is Verdict.INCONCLUSIVE
-    assert judged(sure(min="0.10", max="0.70"), EIGHTY).verdict is Verdict.FAIL
+@cases(
+    ("bound", "verdict"),
+    [
+        ({"max": "0.90"}, "PASS"),
+        ({"max": "0.81"}, "INCONCLUSIVE"),
+        ({"max": "0.70"}, "FAIL"),
+        ({"min": "0.70", "max": "0.90"}, "PASS"),
+        ({"min": "0.79", "max": "0.90"}, "INCONCLUSIVE"),
+        ({"min": "0.10", "max": "0.70"}, "FAIL"),
+    ],
+)
+def test_likewise_for_an_upper_bound_and_for_two(bound: dict[str, str], verdict: str) -> None:
+    assert judged(sure(**bound), EIGHTY).verdict == verdict
 
 
 def test_what_passes_with_confidence_passes_by_its_value() -> None:

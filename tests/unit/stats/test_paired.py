@@ -140,30 +140,6 @@ def test_beyond_a_thousand_changed_units_p_is_students() -> None:
     assert difference_test(sums) == (t_test(sums), {"method": "paired-t"})
 
 
-def test_a_system_with_itself() -> None:
-    found = paired_difference({(3, 4, 3, 4): 10, (1, 2, 1, 2): 5}, same=True)
-    assert found.value == 0
-    assert found.p == t_test(paired_sums({(3, 4, 3, 4): 10, (1, 2, 1, 2): 5})) == 1.0
-    assert found.detectable is None
-    assert found.interval == Interval(0.95, 0.0, 0.0, "equal", 15)
-
-
-def test_systems_that_came_out_alike_may_differ_all_the_same() -> None:
-    found = compared({(3, 4, 3, 4): 40, (1, 2, 1, 2): 10})
-    assert found.value == 0
-    assert found.p == 1.0
-    assert isinstance(found.interval, Interval)
-    assert found.interval.low == -found.interval.high == -0.055186457  # t₄₉ · √(2/(51 · 52))
-
-
-def test_all_units_alike_leave_a_width() -> None:
-    found = compared({(1, 1, 0, 1): 10})
-    assert found.value == 1
-    assert isinstance(found.interval, Interval)
-    assert found.interval.low < 0.8
-    assert found.interval.high == 1.0
-
-
 def test_one_unit_says_nothing_of_others() -> None:
     sums = paired_sums({(1, 1, 0, 1): 1})
     assert difference_interval(sums) == Interval(0.95, -1.0, 1.0, "paired-plus-two-t", 1)
