@@ -5,9 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
+
+import pytest
 
 MAX_NAME = 200
+Error = TypeVar("Error", bound=BaseException)
+
+
+def error_from(kind: type[Error], call: Callable[..., object], /, *arguments: Any, **options: Any) -> Error:
+    """The error of this kind with which the call ends."""
+    with pytest.raises(kind) as caught:
+        call(*arguments, **options)
+    return caught.value
 
 
 def cases(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -12,10 +12,8 @@ from typing import Any
 import pytest
 
 from goldgate.comparison import Comparison, compare
-from goldgate.readers.unit_records import UnitRow, UnitTable
 from goldgate.report import render_page
 from goldgate.runs.comparison_page import describe_comparison, p_value
-from goldgate.runs.paired_units import UnitJoin
 from goldgate.stats.multiple_testing import benjamini_hochberg, holm
 from tests.cases import cases
 
@@ -37,21 +35,6 @@ def test_two_documents_by_hand(stored: Path, tmp_path: Path) -> None:
     assert (entry["wins"], entry["ties"], entry["losses"]) == (0, 0, 2)
     assert [line["change"] for line in found.report["changed"]["first"]] == [-0.25, -0.25]
     assert found.report["changed"]["first"][0]["counts"]["A"] == {"strict": 2, "relaxed": 2, "predicted": 2, "gold": 2}
-
-
-def test_a_record_of_several_units_counts_as_many_times() -> None:
-    """A record of three units, each (1, 2), is (3, 6) beside the (1, 2) of a run that has one unit of that identity."""
-    once, thrice = (1, 2), (3, 6)
-    cases = (((1, 1), [once, once]), ((3, 1), [thrice, once]), ((1, 3), [once, thrice]), ((3, 3), [thrice, thrice]))
-    for several in (False, True):
-        for times, expected in cases:
-            join = UnitJoin([None, None], {"m": 2}, several=several)
-            tables = [UnitTable(join.index) for _ in times]
-            for table, number in zip(tables, times, strict=True):
-                table.append(UnitRow("u", join.index.numbers({("m",): (1, 2)}), times=number))
-            join.add_tables(tables)
-            joined = join.finish().tables[("m",)]
-            assert [joined.counts(joint) for joint in joined.joints] == [expected], (several, times)
 
 
 def test_p_values_of_the_main_metrics_are_adjusted_together(stored: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 import goldgate
 from goldgate.errors import GoldgateError
 from goldgate.runs.sources import find_systems, require_predictions, require_results
+from tests.cases import error_from
 
 
 @pytest.fixture
@@ -84,26 +85,22 @@ def test_what_is_no_result_is_named_for_what_it_is(root: Path, given: str, what:
     for file in ("full/notes.txt", "base/baseline.json"):
         (root / file).parent.mkdir()
         (root / file).touch()
-    with pytest.raises(GoldgateError) as caught:
-        require_results(find_systems(["a", given]))
-    assert (caught.value.code, caught.value.found) == ("compare.not_a_folder", what)
-    assert advice in str(caught.value.advice)
+    error = error_from(GoldgateError, require_results, find_systems(["a", given]))
+    assert (error.code, error.found) == ("compare.not_a_folder", what)
+    assert advice in str(error.advice)
 
 
 def test_every_folder_is_looked_for_before_one_is_read(root: Path) -> None:
     (root / "broken").mkdir()
     (root / "broken" / "report.json").write_text("{")
-    with pytest.raises(GoldgateError) as caught:
-        goldgate.compare("broken", "nowhere")
-    assert caught.value.code == "compare.not_a_folder"
+    assert error_from(GoldgateError, goldgate.compare, "broken", "nowhere").code == "compare.not_a_folder"
 
 
 def test_folders_are_not_compared_with_gold(root: Path) -> None:
     require_predictions(find_systems(["model.jsonl.gz", "other.v2.jsonl"]))
-    with pytest.raises(GoldgateError) as caught:
-        require_predictions(find_systems(["a", "other.v2.jsonl"]))
-    assert caught.value.code == "predictions.is_a_directory"
-    assert "without --gold" in str(caught.value.advice)
+    error = error_from(GoldgateError, require_predictions, find_systems(["a", "other.v2.jsonl"]))
+    assert error.code == "predictions.is_a_directory"
+    assert "without --gold" in str(error.advice)
 
 
 def test_systems_from_python_are_paths_one_by_one_or_in_one_list(stored: Path) -> None:

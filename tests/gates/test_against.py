@@ -11,13 +11,12 @@ import pytest
 
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import Suite
-from goldgate.core.tally import UnitCounts
 from goldgate.errors import ConfigError, GoldgateError, InputError
 from goldgate.pipeline import evaluate_suite
 from goldgate.runs.reference import make_baseline_and_units
-from goldgate.runs.units import UnitPacker, unpack_units
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.research.suite import SUITE as RESEARCH
+from tests.cases import error_from
 from tests.research.judged import judged
 from tests.research.test_gates import passing
 from tests.toy.suite import SUITE as QA
@@ -81,36 +80,6 @@ def test_any_order_and_any_number_of_workers_give_the_same_bytes(tmp_path: Path)
     assert first.gates[0].verdict == "PASS"
 
 
-def test_the_packed_units_are_small_and_do_not_depend_on_the_order(tmp_path: Path) -> None:
-    gold = documents(500, "Hire", "Strike", "Merger", "Sue")
-    extraction(tmp_path / "main", gold, gold[:400])
-    _, packed = make_baseline_and_units([tmp_path / "main"], [EXTRACTION])
-    assert len(packed.data) < 100 * 500
-    lines = (tmp_path / "main" / "samples.jsonl").read_text().splitlines(keepends=True)
-    (tmp_path / "main" / "samples.jsonl").write_text("".join(lines[::-1]))
-    assert make_baseline_and_units([tmp_path / "main"], [EXTRACTION])[1] == packed
-
-
-def test_what_is_packed_comes_out_as_it_was() -> None:
-    units: dict[bytes, UnitCounts] = {
-        b"12345678": {("t",): (1, 0, 300), ("t", "A/b"): (2**70,)},
-        b"87654321": {("t",): (0, 0, 5)},
-    }
-    packer = UnitPacker()
-    for identity, tables in units.items():
-        packer.add(identity, tables)
-    packed = packer.pack()
-    table = unpack_units(packed.data, packed.size, packed.sha256)
-    assert dict(zip(table.ids, table.units(), strict=True)) == units
-    one = unpack_units(packed.data, packed.size, packed.sha256, selected={("t",)})
-    assert dict(zip(one.ids, one.units(), strict=True))[b"12345678"] == {("t",): (1, 0, 300)}
-    for data in (b"", packed.data[:20], packed.data[1:], b"goldgate units 1\nx"):
-        with pytest.raises(ValueError, match="pack"):
-            unpack_units(data, packed.size, packed.sha256)
-    with pytest.raises(ValueError, match="not the content"):
-        unpack_units(packed.data, packed.size - 1, packed.sha256)
-
-
 def test_several_runs_make_one_baseline(tmp_path: Path) -> None:
     gold = questions(100)
     for number, right in enumerate((50, 60)):
@@ -157,9 +126,7 @@ def test_a_run_without_manifests_is_a_stored_run_too(tmp_path: Path) -> None:
 def refused(
     tmp_path: Path, kind: type[GoldgateError], suite: Suite, gold: Records, predictions: Records
 ) -> GoldgateError:
-    with pytest.raises(kind) as caught:
-        stored_run(tmp_path / "new", suite, gold, predictions, NOT_WORSE)
-    return caught.value
+    return error_from(kind, stored_run, tmp_path / "new", suite, gold, predictions, NOT_WORSE)
 
 
 def test_another_gold_is_refused(tmp_path: Path) -> None:
@@ -171,10 +138,9 @@ def test_another_gold_is_refused(tmp_path: Path) -> None:
 
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     qa(tmp_path / "main", 50, 50)
-    with pytest.raises(InputError) as caught:
-        qa(tmp_path / "new", 50, 50, "qa: {case_sensitive: true}\n" + NOT_WORSE)
-    assert caught.value.code == "against.other_settings"
-    assert caught.value.found == "case_sensitive no"
+    error = error_from(InputError, qa, tmp_path / "new", 50, 50, "qa: {case_sensitive: true}\n" + NOT_WORSE)
+    assert error.code == "against.other_settings"
+    assert error.found == "case_sensitive no"
 
 
 def test_another_suite_is_refused(tmp_path: Path) -> None:
@@ -287,24 +253,3 @@ def test_trials_that_are_missing_count_in_the_stored_run_too(tmp_path: Path) -> 
     assert (recall["measured"]["numerator"], recall["measured"]["denominator"]) == (1, 3)
     assert recall["difference"]["value"] == 0.0
     assert recall["reason"] == "1/3 is not ≥ 0.8"
-
-
-@pytest.mark.parametrize("packed", [False, True])
-def test_how_the_stored_run_was_asked_does_not_matter(packed: bool, tmp_path: Path) -> None:
-    """Where goldgate asked the model itself, the signature also says how."""
-    gold = questions(200)
-    stored_run(tmp_path / "main", QA, gold, answers(200, 150))
-    file = tmp_path / "main" / "report.json"
-    report = json.loads(file.read_bytes())
-    coverage = {"value": 1.0, "numerator": 2, "denominator": 2}
-    asked = {"signature": "model:m|seed:1", "coverage": coverage, "missing": {}, "bounds": None, "cost": None}
-    report |= {"signature": f"{report['signature']}|model:m|seed:1", "generation": asked}
-    file.write_bytes(render_json(report))
-    if packed:
-        record, units = make_baseline_and_units([tmp_path / "main"], [QA])
-        shutil.rmtree(tmp_path / "main")
-        (tmp_path / "main").mkdir()
-        (tmp_path / "main" / "baseline.json").write_bytes(render_json(record))
-        (tmp_path / "main" / "units.bin").write_bytes(units.data)
-    found = stored_run(tmp_path / "new", QA, gold, answers(200, 150), NOT_WORSE)
-    assert found.report["gates"][1]["difference"]["value"] == 0

@@ -9,6 +9,7 @@ import pytest
 from goldgate.errors import ConfigError, InputError
 from goldgate.suites.plan import load_plan
 from goldgate.suites.research.suite import SUITE as RESEARCH
+from tests.cases import error_from
 from tests.toy.suite import SUITE as QA
 
 from .stored import answers, documents, extraction, qa, questions, stored_run
@@ -46,24 +47,23 @@ def test_copies_in_one_group_are_one_document(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("confidence", ["0", "0.3", "0.5", "0.50000001", "0.79", "1", "95", "-1"])
 def test_a_confidence_that_asks_next_to_nothing_or_too_much_is_refused(tmp_path: Path, confidence: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        qa(tmp_path / "new", 3, 3, SURE.replace("0.95", confidence))
-    assert caught.value.place.field == "gates.exact_match.confidence"
+    error = error_from(ConfigError, qa, tmp_path / "new", 3, 3, SURE.replace("0.95", confidence))
+    assert error.place.field == "gates.exact_match.confidence"
 
 
 @pytest.mark.parametrize("allowed", ["warn", "pass"])
 def test_letting_pass_what_is_open_lowers_a_default_gate(allowed: str) -> None:
     gate = {"min": 0.95, "confidence": 0.95, "on_inconclusive": allowed}
-    with pytest.raises(ConfigError) as caught:
-        load_plan(RESEARCH, {"gates": {"evidence_coverage_rate": gate}})
-    assert caught.value.code == "protocol.lowered_without_baseline"
+    error = error_from(ConfigError, load_plan, RESEARCH, {"gates": {"evidence_coverage_rate": gate}})
+    assert error.code == "protocol.lowered_without_baseline"
     load_plan(RESEARCH, {"gates": {"evidence_coverage_rate": {**gate, "on_inconclusive": "fail"}}})
 
 
 def test_a_comparison_does_not_take_the_place_of_a_default_gate() -> None:
-    with pytest.raises(ConfigError) as caught:
-        load_plan(RESEARCH, {"gates": {"golden_recall": {"max_drop": 0.5, "against": "main/"}}})
-    assert caught.value.code == "protocol.lowered_without_baseline"
+    error = error_from(
+        ConfigError, load_plan, RESEARCH, {"gates": {"golden_recall": {"max_drop": 0.5, "against": "main/"}}}
+    )
+    assert error.code == "protocol.lowered_without_baseline"
 
 
 def test_the_same_run_is_said_to_be_the_same(tmp_path: Path) -> None:
@@ -91,7 +91,6 @@ def test_a_run_is_not_compared_with_what_it_overwrites(tmp_path: Path) -> None:
     ],
 )
 def test_a_gate_that_does_not_say_what_it_means_is_refused(tmp_path: Path, gate: str, setting: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        qa(tmp_path / "new", 3, 3, f"gates: {{exact_match: {gate}}}")
-    assert caught.value.place.field == f"gates.exact_match.{setting}"
-    assert caught.value.place.line == 1
+    error = error_from(ConfigError, qa, tmp_path / "new", 3, 3, f"gates: {{exact_match: {gate}}}")
+    assert error.place.field == f"gates.exact_match.{setting}"
+    assert error.place.line == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +12,7 @@ from goldgate import evaluate_outputs
 from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
 from goldgate.report import render
+from tests.gates.stored import write_lines
 from tests.research.trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run
 
 GATES = ("evidence_coverage_rate", "golden_recall", "abstention_accuracy", "manifest_integrity")
@@ -171,11 +171,6 @@ def test_a_run_with_the_name_of_the_golden_file_hides_no_cause(tmp_path: Path) -
 GOLD = [{"id": f"d{n}", "value": {"a": n, "b": n, "c": n}} for n in range(6)]
 ANSWERS = [{"id": f"d{n}", "value": {"a": n, "b": n, "c": n if n < 1 else -1}} for n in range(5)]
 ANSWERS[3]["value"] = {"a": -1, "b": -1, "c": -1}
-
-
-def write_lines(path: Path, records: list[Any]) -> str:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return str(path)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

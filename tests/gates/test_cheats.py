@@ -22,6 +22,7 @@ from goldgate.stats.gates import PairedRun, judge_gates
 from goldgate.stats.paired import paired_sums
 from goldgate.suites import all_suites
 from goldgate.verification.verify import verify
+from tests.cases import error_from
 from tests.toy.suite import SUITE as QA
 
 from .stored import documents, extraction, qa
@@ -51,9 +52,8 @@ def test_parts_that_are_not_those_of_the_whole_are_refused(tmp_path: Path) -> No
     edit_records(tmp_path / "main", forget_hits)
     with pytest.raises(ConfigError, match="not a stored run"):
         extraction(tmp_path / "new", gold, worse, PART)
-    with pytest.raises(InputError) as caught:
-        make_baseline_and_units([tmp_path / "main"], all_suites())
-    assert caught.value.code == "records.other_parts"
+    error = error_from(InputError, make_baseline_and_units, [tmp_path / "main"], all_suites())
+    assert error.code == "records.other_parts"
     assert not verify(str(tmp_path / "main"), {}, only_records=True).verified
 
 
@@ -71,12 +71,11 @@ def test_a_folder_with_results_and_a_baseline_is_neither(tmp_path: Path) -> None
     extraction(tmp_path / "main", gold, gold)
     extraction(tmp_path / "worse", gold, [{**record, "events": []} for record in gold])
     write_baseline(tmp_path / "main", tmp_path / "worse")
-    with pytest.raises(ConfigError) as caught:
-        extraction(tmp_path / "new", gold, gold, "gates: {strict_f1: {max_drop: 0.05, against: main/}}")
-    assert "in one folder" in str(caught.value.found)
-    with pytest.raises(InputError) as refused:
-        verify(str(tmp_path / "main"), {})
-    assert refused.value.code == "against.two_runs"
+    error = error_from(
+        ConfigError, extraction, tmp_path / "new", gold, gold, "gates: {strict_f1: {max_drop: 0.05, against: main/}}"
+    )
+    assert "in one folder" in str(error.found)
+    assert error_from(InputError, verify, str(tmp_path / "main"), {}).code == "against.two_runs"
 
 
 @pytest.mark.parametrize(
@@ -154,9 +153,10 @@ def test_a_gate_without_an_interval_is_decided_by_its_value_if_open_ones_may_pas
 
 @pytest.mark.parametrize("confidence", ["0.99991", "0.99999999999999999999999"])
 def test_a_confidence_that_refutes_nothing_is_refused(tmp_path: Path, confidence: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        qa(tmp_path / "new", 3, 3, f"gates: {{exact_match: {{min: 0.5, confidence: {confidence}}}}}")
-    assert caught.value.place.field == "gates.exact_match.confidence"
+    error = error_from(
+        ConfigError, qa, tmp_path / "new", 3, 3, f"gates: {{exact_match: {{min: 0.5, confidence: {confidence}}}}}"
+    )
+    assert error.place.field == "gates.exact_match.confidence"
 
 
 @pytest.mark.parametrize("confidence", [None, "0.95"])

@@ -10,6 +10,7 @@ from goldgate.core.gate import MetricName, parse_metric_name
 from goldgate.errors import ConfigError
 from goldgate.pipeline import evaluate_suite
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
+from tests.cases import error_from
 
 from .stored import documents, event, extraction, write_lines
 
@@ -84,9 +85,10 @@ def test_a_part_can_be_compared_with_a_stored_run(tmp_path: Path) -> None:
 
 
 def test_a_type_that_nobody_knows_is_an_error_with_a_guess(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError) as caught:
-        extraction(tmp_path / "new", GOLD, FOUND, "gates:\n  strict_f1[Hires]: {min: 0.5}\n")
-    error = caught.value
+    refused_with = error_from(
+        ConfigError, extraction, tmp_path / "new", GOLD, FOUND, "gates:\n  strict_f1[Hires]: {min: 0.5}\n"
+    )
+    error = refused_with
     assert (error.code, error.place.line, error.advice) == ("protocol.unknown_part", 3, "did you mean strict_f1[Hire]?")
     assert error.expected == 'strict_f1["Buy/Sell"], strict_f1[Hire]'
 
@@ -101,16 +103,16 @@ def test_a_type_of_the_schema_that_does_not_occur_is_not_evaluable(tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["parse_errors[Hire]", "strict_f1[a/b/c]", "strict_f1_macros", "strict_f1[]"])
 def test_a_metric_without_such_parts_is_unknown(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        extraction(tmp_path / "new", GOLD, FOUND, f"gates:\n  '{name}': {{min: 0.5}}\n")
-    assert caught.value.code == "protocol.unknown_metric"
+    error = error_from(ConfigError, extraction, tmp_path / "new", GOLD, FOUND, f"gates:\n  '{name}': {{min: 0.5}}\n")
+    assert error.code == "protocol.unknown_metric"
 
 
 @pytest.mark.parametrize("name", ["strict_f1_macro", "parse_errors"])
 def test_what_is_no_rate_over_units_is_not_compared(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        extraction(tmp_path / "new", GOLD, FOUND, f"gates: {{{name}: {{max_drop: 0.1, against: main/}}}}")
-    assert caught.value.code == "protocol.not_paired"
+    error = error_from(
+        ConfigError, extraction, tmp_path / "new", GOLD, FOUND, f"gates: {{{name}: {{max_drop: 0.1, against: main/}}}}"
+    )
+    assert error.code == "protocol.not_paired"
 
 
 def test_a_bound_that_no_part_can_meet_is_refused(tmp_path: Path) -> None:

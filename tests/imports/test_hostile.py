@@ -18,6 +18,7 @@ from goldgate.errors import GoldgateError
 from goldgate.suites.research.imports import build_run, import_runs
 from goldgate.suites.research.imports.mapping import READY_MAPPINGS, load_mapping, matches
 from goldgate.suites.research.imports.traces import TraceSpan, build_trace, read_spans
+from tests.cases import error_from
 
 TRACES = Path(__file__).parents[2] / "examples" / "traces"
 RUN = {"id": "r1", "run_type": "chain", "inputs": {"question": "Why?"}, "outputs": {"claims": []}, "status": "error"}
@@ -143,9 +144,8 @@ def test_hostile_ids_stay_inside_the_folder(tmp_path: Path) -> None:
 def test_a_folder_with_something_in_it_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     write(tmp_path / "runs", "mine", "file")
-    with pytest.raises(GoldgateError) as caught:
-        import_runs([write(tmp_path, json.dumps(RUN))], str(tmp_path / "runs"))
-    assert caught.value.code == "out.not_empty"
+    error = error_from(GoldgateError, import_runs, [write(tmp_path, json.dumps(RUN))], str(tmp_path / "runs"))
+    assert error.code == "out.not_empty"
     assert names(tmp_path / "runs") == ["file"]
 
 
@@ -182,10 +182,9 @@ def test_a_link_to_an_empty_folder_is_filled_and_the_current_folder_refused(
     ],
 )
 def test_what_is_no_trace_is_an_error_that_says_what_it_is(text: str, code: str, found: str, tmp_path: Path) -> None:
-    with pytest.raises(GoldgateError) as caught:
-        import_runs([write(tmp_path, text)], str(tmp_path / "runs"))
-    assert caught.value.code == code
-    assert found in (caught.value.found or "")
+    error = error_from(GoldgateError, import_runs, [write(tmp_path, text)], str(tmp_path / "runs"))
+    assert error.code == code
+    assert found in (error.found or "")
     assert names(tmp_path) == ["traces.jsonl"]
 
 
@@ -224,10 +223,9 @@ def test_a_very_long_chain_without_a_trace_is_climbed_once(tmp_path: Path) -> No
 )
 def test_mistakes_in_a_mapping_have_a_place(mapping: str, field: str | None, tmp_path: Path) -> None:
     path = write(tmp_path, mapping, "mapping.yaml")
-    with pytest.raises(GoldgateError) as caught:
-        load_mapping(path)
-    assert caught.value.place.file == path
-    assert caught.value.place.field == field
+    error = error_from(GoldgateError, load_mapping, path)
+    assert error.place.file == path
+    assert error.place.field == field
 
 
 def test_the_command_has_three_exit_statuses(tmp_path: Path) -> None:

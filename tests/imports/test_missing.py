@@ -172,32 +172,21 @@ corpus_id: [{take: corpus}]
     assert found["claims"] == [{"claim_id": "1", "statement": "s", "status": "candidate"}]
 
 
+def openai_span(**more: Any) -> dict[str, Any]:
+    plain = {"object": "trace.span", "id": "s", "trace_id": "t", "error": None}
+    return plain | dict.fromkeys(("parent_id", "started_at", "ended_at")) | more
+
+
 def test_a_response_span_has_no_text_so_the_objective_is_missing(tmp_path: Path) -> None:
-    trace: dict[str, Any] = {"object": "trace", "id": "trace_1", "workflow_name": "w", "group_id": None, "metadata": {}}
-    span: dict[str, Any] = {
-        "object": "trace.span",
-        "id": "s",
-        "trace_id": "trace_1",
-        "parent_id": None,
-        "started_at": None,
-    }
-    span |= {"ended_at": None, "span_data": {"type": "response", "response_id": "resp_1"}, "error": None}
-    _, folder = run(tmp_path, trace, span)
+    trace: dict[str, Any] = {"object": "trace", "id": "t", "workflow_name": "w", "group_id": None, "metadata": {}}
+    _, folder = run(tmp_path, trace, openai_span(span_data={"type": "response", "response_id": "resp_1"}))
     assert missing(folder)[:2] == ["objective", "stop_reason"]
 
 
 @pytest.mark.parametrize(("message", "reason"), [("Max turns exceeded", "BUDGET_EXCEEDED"), ("boom", "SYSTEM_ERROR")])
 def test_errors_of_an_openai_agent(message: str, reason: str, tmp_path: Path) -> None:
-    span: dict[str, Any] = {
-        "object": "trace.span",
-        "id": "s",
-        "trace_id": "t",
-        "parent_id": None,
-        "started_at": None,
-        "ended_at": None,
-    }
-    span |= {"span_data": {"type": "agent", "name": "a"}, "error": {"message": message, "data": None}}
-    _, folder = run(tmp_path, span)
+    span = {"span_data": {"type": "agent", "name": "a"}, "error": {"message": message, "data": None}}
+    _, folder = run(tmp_path, openai_span(**span))
     assert output(folder)["stop_reason"] == reason
 
 
@@ -209,12 +198,8 @@ def test_messages_in_an_event_of_the_span_are_found(tmp_path: Path) -> None:
 
 
 def test_what_the_outermost_run_says_goes_before_what_is_inside(tmp_path: Path) -> None:
-    graph: dict[str, Any] = {
-        "id": "g",
-        "run_type": "chain",
-        "inputs": {"messages": [["user", "Why?"]]},
-        "outputs": {"claims": []},
-    }
+    graph: dict[str, Any] = {"id": "g", "run_type": "chain", "inputs": {"messages": [["user", "Why?"]]}}
+    graph["outputs"] = {"claims": []}
     node: dict[str, Any] = {"id": "n", "run_type": "chain", "parent_run_id": "g", "inputs": {"input": "draft"}}
     node |= {"outputs": {"claims": [{"claim_id": "draft"}], "stop_reason": "NO_EVIDENCE"}, "status": "error"}
     _, folder = run(tmp_path, graph, node)

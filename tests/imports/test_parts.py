@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from goldgate.suites.research.imports.mapping import first_question, last_answer, last_answer_json, look_up
-from goldgate.suites.research.imports.traces import TraceSpan, build_trace, folder_name, parse_time
+from goldgate.suites.research.imports.mapping import first_question, last_answer, look_up
+from goldgate.suites.research.imports.traces import parse_time
 from tests.cases import cases
 
 FIELDS = {
@@ -80,25 +76,6 @@ def test_the_first_question_and_the_last_answer(messages: Any) -> None:
 
 
 @cases(
-    ("text", "found"),
-    [
-        ('{"claims": []}', {"claims": []}),
-        ('```json\n{"claims": []}\n```', {"claims": []}),
-        ('Here it is: {"claims": []}', None),
-        ("So.", None),
-        ('{"claims": [', None),
-        ("", None),
-    ],
-)
-def test_the_json_of_an_answer(text: str, found: Any) -> None:
-    assert last_answer_json([{"role": "assistant", "content": text}]) == found
-
-
-def test_a_generation_is_an_answer() -> None:
-    assert last_answer({"generations": [[{"text": "So.", "message": AI}]]}) == "So."
-
-
-@cases(
     ("written", "time"),
     [
         ("1700000000000000000", 1_700_000_000_000_000_000),
@@ -115,90 +92,3 @@ def test_a_generation_is_an_answer() -> None:
 )
 def test_times(written: object, time: float | None) -> None:
     assert parse_time(written) == time
-
-
-@cases("plain", ["0a1b", "trace_0", "00000000-0000-4000-8000-000000000001"])
-def test_a_plain_id_is_the_name_of_its_folder(plain: str) -> None:
-    assert folder_name(plain) == f"run_{plain}"
-
-
-HOSTILE = [
-    "../../etc/passwd",
-    "..",
-    ".",
-    "a/b",
-    "a\\b",
-    "con:",
-    "x" * 5000,
-    "A",
-    "a",
-    "日本",
-    "a\x00b",
-    " ",
-    "a.",
-    "\ud800",
-]
-
-
-def test_hostile_ids_are_safe_names_and_stay_apart() -> None:
-    names = [folder_name(hostile) for hostile in HOSTILE]
-    assert len({name.casefold() for name in names}) == len(HOSTILE)
-    for name in names:
-        assert name.isascii()
-        assert len(name) < 100
-        assert not set(name) & set('/\\:*?"<>|\x00 ')
-        assert not name.endswith(".")
-
-
-@given(st.text(min_size=1), st.text(min_size=1))
-def test_two_ids_have_two_folders(one: str, other: str) -> None:
-    assert (folder_name(one) == folder_name(other)) == (one == other)
-
-
-def span(name: str, parent: str | None = None, start: int | None = None, **fields: Any) -> TraceSpan:
-    return TraceSpan(name, "t", parent, name, start, True, fields)
-
-
-def test_spans_stand_as_they_began_whatever_their_order_was() -> None:
-    spans = [span("root", None, 5), span("b", "root", 6), span("a", "root", 7), span("late", "a")]
-    for order in permutations(spans):
-        found = build_trace("t", order)
-        assert [one.id for one in found.spans] == ["root", "b", "a", "late"]
-        assert found.depths == {"root": 0, "a": 1, "b": 1, "late": 2}
-        assert found.problems == ()
-
-
-def test_a_circle_of_parents_and_an_orphan_are_named_and_kept() -> None:
-    spans = [
-        span("a", "b"),
-        span("b", "c"),
-        span("c", "a"),
-        span("below", "a"),
-        span("self", "self"),
-        span("o", "gone"),
-    ]
-    for order in permutations(spans):
-        found = build_trace("t", order)
-        assert len(found.spans) == 6
-        assert found.depths == {"a": 0, "b": 0, "c": 0, "below": 1, "self": 0, "o": 0}
-        assert found.problems == (
-            "1 span below a span that is not there",
-            "4 spans below themselves: their parents are a circle",
-        )
-        assert [one.id for one in found.innermost(spans)] == ["b", "c", "o", "self", "below"]
-
-
-def test_the_most_complete_of_several_is_taken_in_any_order() -> None:
-    begun = TraceSpan("a", "t", None, "a", 1, False, {"x": 1, "long": "text"})
-    ended, richer = span("a", None, 1, x=1), span("a", None, 1, x=1, y=2)
-    for order in permutations([begun, ended, richer, richer]):
-        found = build_trace("t", order)
-        assert found.spans == (richer,)
-        assert len(found.problems) == 1
-
-
-def test_a_long_chain_is_no_problem() -> None:
-    spans = [span(f"{n}", f"{n - 1}" if n else None) for n in range(20_000)]
-    found = build_trace("t", reversed(spans))
-    assert found.depths["19999"] == 19_999
-    assert [one.id for one in found.innermost(found.spans)] == ["19999"]

@@ -14,6 +14,7 @@ from goldgate.pipeline import evaluate_suite
 from goldgate.runs.reference import make_baseline_and_units
 from goldgate.suites import load_suite
 from goldgate.suites.judged.measures import GROUPS_IN_STRATA, OTHER_STRATA, TABLE, LabelledRates
+from tests.cases import error_from
 
 from .made import pair
 from .reference import Item
@@ -181,10 +182,9 @@ def test_records_that_do_not_give_the_rate_of_their_report_are_refused(tmp_path:
 
 
 def test_estimates_without_a_difference_are_refused_in_the_protocol(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError) as caught:
-        against(tmp_path, ten(), "cohens_kappa", max_drop=0.1)
-    assert caught.value.code == "protocol.not_paired"
-    assert caught.value.advice == "set min or max in place of max_drop and max_rise"
+    error = error_from(ConfigError, against, tmp_path, ten(), "cohens_kappa", max_drop=0.1)
+    assert error.code == "protocol.not_paired"
+    assert error.advice == "set min or max in place of max_drop and max_rise"
 
 
 def test_two_systems_are_compared_though_their_items_show_different_things(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -17,6 +18,7 @@ from goldgate.errors import GoldgateError
 from goldgate.pipeline import evaluate_suite
 from goldgate.readers.draw import load_draw
 from goldgate.suites import load_suite
+from tests.cases import error_from
 
 from .labelling import shown_sha256
 from .test_judged_suite import codes, human, judge, lines
@@ -66,9 +68,7 @@ class Study:
 
 
 def refusal(study: Study, people: list[dict[str, Any]], /, **options: Any) -> GoldgateError:
-    with pytest.raises(GoldgateError) as caught:
-        study.evaluate(people, **options)
-    return caught.value
+    return error_from(GoldgateError, study.evaluate, people, **options)
 
 
 def test_a_draw_that_is_labelled_whole_stands_out_by_nothing_but_its_one_person(tmp_path: Path) -> None:
@@ -137,51 +137,33 @@ def test_a_draw_from_other_items_is_refused(tmp_path: Path) -> None:
     assert refusal(study, [], items=[other]).code == "draw.other_items"
 
 
-def test_a_later_draw_is_named(tmp_path: Path) -> None:
-    study = Study(tmp_path, 80, 40, "--draw", "2")
-    assert "later_draw" in codes(study.evaluate(study.labels()))
+FROM_PEOPLE: dict[str, Callable[[Study], list[dict[str, Any]]]] = {
+    "same_name": lambda study: [{**label, "by": "model"} for label in study.labels()],
+    "high_agreement": lambda study: [human(name, int(name[1:]) % 4 != 0) for name in study.drawn],
+    "labelling_order": lambda study: [human(name, place >= 20) for place, name in enumerate(study.drawn)],
+    "judge_seen": lambda study: [{**study.labels()[0], "judge_seen": True}, *study.labels()[1:]],
+}
 
 
-def test_one_name_as_person_and_as_judge_stands_out(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    labels = [{**label, "by": "model"} for label in study.labels()]
-    assert "same_name" in codes(study.evaluate(labels))
-
-
-def test_labels_copied_from_the_judge_stand_out(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    copied = [human(identity, int(identity[1:]) % 4 != 0) for identity in study.drawn]
-    assert "high_agreement" in codes(study.evaluate(copied))
-
-
-def test_a_judge_that_says_the_same_of_everything_stands_out(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", 1) for n in range(80)])
-    found = study.evaluate(study.labels())
-    assert "constant_judge" in codes(found)
-    assert found["rate"] == found["human_rate"]
-
-
-def test_a_judge_that_goes_against_people_is_not_used_and_stands_out(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", not study.truth(f"i{n}")) for n in range(80)])
-    found = study.evaluate(study.labels())
-    assert "useless_judge" in codes(found)
-    assert found["rate"] == found["human_rate"]
-
-
-def test_labelling_that_changes_on_the_way_stands_out(tmp_path: Path) -> None:
+def test_labels_of_people_that_look_odd_stand_out(tmp_path: Path) -> None:
     study = Study(tmp_path)
     steady = codes(study.evaluate(study.labels()))
-    drifting = [human(identity, place >= 20) for place, identity in enumerate(study.drawn)]
-    assert "labelling_order" not in steady
-    assert "labelling_order" in codes(study.evaluate(drifting))
+    for code, labels in FROM_PEOPLE.items():
+        assert code not in steady
+        assert code in codes(study.evaluate(labels(study)))
+    (tmp_path / "later").mkdir()
+    later = Study(tmp_path / "later", 80, 40, "--draw", "2")
+    assert "later_draw" in codes(later.evaluate(later.labels()))
 
 
-def test_labels_that_were_changed_after_the_judges_was_shown_stand_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("code", ["constant_judge", "useless_judge"])
+def test_a_judge_that_says_the_same_of_everything_or_goes_against_people_is_not_used(code: str, tmp_path: Path) -> None:
     study = Study(tmp_path)
-    first, *rest = study.labels()
-    assert "judge_seen" in codes(study.evaluate([{**first, "judge_seen": True}, *rest]))
+    said = [code == "constant_judge" or not study.truth(f"i{n}") for n in range(80)]
+    lines(tmp_path / "judge.jsonl", [judge(f"i{n}", label) for n, label in enumerate(said)])
+    found = study.evaluate(study.labels())
+    assert code in codes(found)
+    assert found["rate"] == found["human_rate"]
 
 
 def test_two_people_who_share_no_item_are_advised_to(tmp_path: Path) -> None:
@@ -260,14 +242,13 @@ def test_a_judge_cannot_put_the_items_that_people_labelled_into_groups(tmp_path:
     judges = [judge(f"i{n}", n % 2 == 0, group=n // 2) for n in range(40)]
     paths = [lines(tmp_path / "people.jsonl", people), lines(tmp_path / "judge.jsonl", judges)]
     for labels in (paths, paths[::-1]):
-        with pytest.raises(GoldgateError) as caught:
-            evaluate_suite(load_suite("judged"), {"labels": labels}, None)
-        assert (caught.value.code, caught.value.place.line, caught.value.place.field) == (
+        error = error_from(GoldgateError, evaluate_suite, load_suite("judged"), {"labels": labels}, None)
+        assert (error.code, error.place.line, error.place.field) == (
             "labels.other_group",
             1,
             "group",
         )
-        assert str(caught.value.found).startswith("40 items that people labelled without a group: i0, ")
+        assert str(error.found).startswith("40 items that people labelled without a group: i0, ")
     lines(tmp_path / "people.jsonl", [{**each, "group": n // 2} for n, each in enumerate(people)])
     for labels in (paths, paths[::-1]):
         found = evaluate_suite(load_suite("judged"), {"labels": labels}, None)
@@ -696,14 +677,3 @@ def test_a_person_who_labelled_only_what_others_called_bad_is_a_finding(tmp_path
     found = study.evaluate([*labels, *(study.sign(human(identity, True, by)) for identity in items[chosen])])
     findings = [each for each in found.report["findings"] if each["code"] == "only_bad_items"]
     assert [each["id"] for each in findings] == (["bob"] if chosen == "bad" else [])
-
-
-def test_labels_without_a_digest_are_counted_by_those_who_gave_them(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    signed = [study.sign(each) for each in study.labels()]
-    for labels, start in (
-        (study.labels(), "40 labels of people and 80 labels of judges without the digest"),
-        (signed, "80 labels of judges without the digest"),
-    ):
-        warnings = study.evaluate(labels).report["stands_out"]
-        assert [each["message"].startswith(start) for each in warnings if each["code"] == "unknown_items"] == [True]

@@ -16,9 +16,10 @@ from goldgate.core.suite import Plan
 from goldgate.errors import InputError
 from goldgate.suites.judged.ask import JudgeAnswer, load_judge_template, open_judge_task, read_label
 from goldgate.suites.judged.suite import JudgedSettings
+from tests.cases import error_from
 from tests.generation.server import Behaviour, Running
 
-from .labelling import shown_sha256
+from .labelling import read_lines, shown_sha256
 
 ITEMS: list[dict[str, Any]] = [
     {"id": "a", "group": "g1", "claim": "The pier opened in 1904.", "quotes": [{"text": "opened in 1904"}]},
@@ -50,10 +51,6 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Running]]:
         server.__exit__()
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
 def items_file(folder: Path, items: list[dict[str, Any]]) -> str:
     path = folder / "items.jsonl"
     path.write_text("".join(json.dumps(item) + "\n" for item in items))
@@ -77,8 +74,8 @@ def test_labels_are_read_from_answers_and_none_is_null(tmp_path: Path, serve: Ca
         {"id": "3", "label": None, **common, "problem": "no JSON object could be read"},
     ]
     digests = [{"item_sha256": shown_sha256(item)} for item in ITEMS]
-    assert lines(tmp_path / "out/judge.jsonl") == [one | two for one, two in zip(expected, digests, strict=True)]
-    assert [record["id"] for record in lines(tmp_path / "out/predictions.jsonl")] == ["a", "b", "3"]
+    assert read_lines(tmp_path / "out/judge.jsonl") == [one | two for one, two in zip(expected, digests, strict=True)]
+    assert [record["id"] for record in read_lines(tmp_path / "out/predictions.jsonl")] == ["a", "b", "3"]
 
 
 def test_items_that_are_changed_while_they_are_judged_are_refused(tmp_path: Path) -> None:
@@ -86,9 +83,7 @@ def test_items_that_are_changed_while_they_are_judged_are_refused(tmp_path: Path
     task = open_judge_task(Plan(JudgedSettings()), (None,), "auto", {"items": str(path)})
     path.write_text(path.read_text().replace("1904", "1905"))
     for ask in (lambda: task.question(0, None), lambda: [*task.labels([], "m")]):
-        with pytest.raises(InputError) as refused:
-            ask()
-        assert refused.value.code == "items.changed"
+        assert error_from(InputError, ask).code == "items.changed"
     task.close()
 
 
@@ -117,7 +112,7 @@ def test_an_item_that_was_changed_is_asked_about_again(tmp_path: Path, serve: Ca
     changed = [{**ITEMS[0], "claim": "The pier is closed for good.", "quotes": ["closed"]}, *ITEMS[1:]]
     assert judge(tmp_path, server.url, items=changed).exit_code == 0
     assert server.seen.requests == 4
-    first, *_ = lines(tmp_path / "out/judge.jsonl")
+    first, *_ = read_lines(tmp_path / "out/judge.jsonl")
     assert (first["label"], first["item_sha256"]) == (False, shown_sha256(changed[0]))
 
 
@@ -128,27 +123,11 @@ def test_an_item_without_an_answer_keeps_its_place_and_is_asked_again(
     result = judge(tmp_path, server.url)
     assert result.exit_code == 2
     assert "1 of 3 answers are missing" in result.output
-    label = lines(tmp_path / "out/judge.jsonl")[1]
+    label = read_lines(tmp_path / "out/judge.jsonl")[1]
     assert (label["id"], label["label"], label["problem"]) == ("b", None, "the model did not answer")
     server.behaviour.refuse_text = None
     assert judge(tmp_path, server.url).exit_code == 0
-    assert lines(tmp_path / "out/judge.jsonl")[1]["label"] is False
-
-
-def test_two_endpoints_share_the_items(tmp_path: Path, serve: Callable[..., Running]) -> None:
-    one, other = serve(), serve()
-    items = [{"id": number, "claim": f"Pier {number} opened."} for number in range(40)]
-    assert judge(tmp_path, one.url, "--base-url", other.url, "--concurrency", "4", items=items).exit_code == 0
-    assert one.seen.requests + other.seen.requests == 40
-    assert {label["label"] for label in lines(tmp_path / "out/judge.jsonl")} == {True}
-
-
-def test_a_budget_stops_before_it_is_exceeded(tmp_path: Path, serve: Callable[..., Running]) -> None:
-    server = serve()
-    result = judge(tmp_path, server.url, "--max-total-tokens", "10")
-    assert result.exit_code == 2
-    assert server.seen.requests == 0
-    assert {label["problem"] for label in lines(tmp_path / "out/judge.jsonl")} == {"the model did not answer"}
+    assert read_lines(tmp_path / "out/judge.jsonl")[1]["label"] is False
 
 
 def test_a_dry_run_shows_the_prompt_and_writes_nothing(tmp_path: Path) -> None:
@@ -164,7 +143,7 @@ def test_labels_are_words_of_the_protocol(tmp_path: Path, serve: Callable[..., R
     server = serve(answer=lambda prompt: '{"label": "Partly"}' if "opened" in prompt else '{"label": true}')
     result = judge(tmp_path, server.url, "--protocol", str(protocol))
     assert result.exit_code == 0, result.output
-    labels = lines(tmp_path / "out/judge.jsonl")
+    labels = read_lines(tmp_path / "out/judge.jsonl")
     assert [label["label"] for label in labels] == ["partly", None, None]
     assert labels[1]["problem"] == "the label is not one of those asked for"
     assert '"supported", "partly", "unsupported"' in server.seen.bodies[0]["messages"][0]["content"]
@@ -274,7 +253,7 @@ def test_items_of_a_result_are_kept_beside_their_labels(tmp_path: Path, serve: C
     endpoint = ["--model", "m", "--base-url", server.url, "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(goldgate, ["judge", *asked, *endpoint])
     assert result.exit_code == 0, result.output
-    items, labels = lines(tmp_path / "out/items.jsonl"), lines(tmp_path / "out/judge.jsonl")
+    items, labels = read_lines(tmp_path / "out/items.jsonl"), read_lines(tmp_path / "out/judge.jsonl")
     assert [item["id"] for item in items] == [label["id"] for label in labels]
     assert [item["group"] for item in items] == [label["group"] for label in labels]
     assert "Is the predicted value right?" in server.seen.bodies[0]["messages"][-1]["content"]

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from goldgate.cli.main import goldgate as command
 from goldgate.errors import GoldgateError
+from tests.cases import error_from
 
 from .labelling import made_up_items, open_site, post, read_lines, see, shown_sha256, write_lines
 
@@ -134,10 +135,9 @@ def test_labels_that_this_sitting_cannot_go_on_with_are_refused_and_kept(items: 
     for name, (lines, code, words) in REFUSED.items():
         before = "".join(json.dumps(line) + "\n" for line in lines)
         out.write_text(before)
-        with pytest.raises(GoldgateError) as refused:
-            open_site(items, out)
-        assert (name, refused.value.code) == (name, code)
-        assert words in str(refused.value), name
+        error = error_from(GoldgateError, open_site, items, out)
+        assert (name, error.code) == (name, code)
+        assert words in str(error), name
         assert out.read_text() == before
     out.write_text("{\n" + json.dumps(LABEL) + "\n")
     with pytest.raises(GoldgateError, match="not JSON") as refused:
@@ -149,10 +149,9 @@ def test_one_page_at_a_time_writes_a_file_and_two_people_have_two(items: Path, o
     first = open_site(items, out)
     (tmp_path / "link.jsonl").symlink_to(out)
     for name in (out, tmp_path / "link.jsonl"):
-        with pytest.raises(GoldgateError) as refused:
-            open_site(items, name)
-        assert refused.value.code == "label.in_use"
-        assert "another file for --out" in str(refused.value)
+        error = error_from(GoldgateError, open_site, items, name)
+        assert error.code == "label.in_use"
+        assert "another file for --out" in str(error)
     second = open_site(items, tmp_path / "bob.jsonl", by="bob")
     post(first, 1, do="1", note="")
     post(second, 1, do="2", note="")
@@ -165,9 +164,7 @@ def test_one_page_at_a_time_writes_a_file_and_two_people_have_two(items: Path, o
 @pytest.mark.parametrize("place", ["folder", "device"])
 def test_labels_go_into_a_file(place: str, items: Path, tmp_path: Path) -> None:
     out = {"folder": tmp_path, "device": Path("/dev/null")}[place]
-    with pytest.raises(GoldgateError) as refused:
-        open_site(items, out)
-    assert refused.value.code == "label.not_a_file"
+    assert error_from(GoldgateError, open_site, items, out).code == "label.not_a_file"
 
 
 def test_without_a_name_the_login_name_is_used(items: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,24 +270,19 @@ def test_words_for_claims_come_from_the_section_for_research(
 def test_bad_words_of_a_protocol_are_an_error_with_their_section(items: Path, out: Path, tmp_path: Path) -> None:
     protocol = tmp_path / "protocol.yaml"
     protocol.write_text("research: {labels: {only: 1}}\n")
-    with pytest.raises(GoldgateError) as refused:
-        open_site(items, out, labels=None, protocol=str(protocol))
-    assert (refused.value.code, refused.value.place.file) == ("label.bad_words", f"{protocol}: research.labels")
+    error = error_from(GoldgateError, open_site, items, out, labels=None, protocol=str(protocol))
+    assert (error.code, error.place.file) == ("label.bad_words", f"{protocol}: research.labels")
 
 
 def test_a_label_without_a_question_is_for_no_item_that_is_asked_several(tmp_path: Path, out: Path) -> None:
     items = write_lines(tmp_path / "items.jsonl", [{"id": "a", "question": "one"}, {"id": "a", "question": "two"}])
     write_lines(out, [{"id": "a", "label": "supported", "by": "ann", "kind": "human"}])
-    with pytest.raises(GoldgateError) as refused:
-        open_site(items, out)
-    assert refused.value.code == "label.other_items"
+    assert error_from(GoldgateError, open_site, items, out).code == "label.other_items"
 
 
 @pytest.mark.parametrize("words", ["", "one", "a,a", "a,,b", "yes,unsure", ",".join("abcdefghij")])
 def test_words_that_cannot_be_chosen_from_are_an_error(words: str, items: Path, out: Path) -> None:
-    with pytest.raises(GoldgateError) as refused:
-        open_site(items, out, labels=words)
-    assert refused.value.code == "label.bad_words"
+    assert error_from(GoldgateError, open_site, items, out, labels=words).code == "label.bad_words"
     assert not out.exists()
 
 
@@ -324,11 +316,10 @@ def test_labels_of_items_that_were_changed_since_are_refused(items: Path, out: P
     renamed = [{**item, "group": "another"} for item in made_up_items(4)]
     open_site(write_lines(items, renamed), out).close()  # a group is not shown
     changed = [made_up_items(1)[0], {**made_up_items(2)[1], "text": "Another text."}, *made_up_items(4)[2:]]
-    with pytest.raises(GoldgateError) as caught:
-        open_site(write_lines(items, changed), out)
-    assert caught.value.code == "label.other_item"
-    assert (caught.value.place.line, caught.value.place.field) == (2, "item_sha256")
-    assert "take the line out" in str(caught.value.advice)
+    error = error_from(GoldgateError, open_site, write_lines(items, changed), out)
+    assert error.code == "label.other_item"
+    assert (error.place.line, error.place.field) == (2, "item_sha256")
+    assert "take the line out" in str(error.advice)
     write_lines(out, read_lines(out)[:1])
     open_site(items, out).close()
     write_lines(out, [LABEL])  # written by hand: it does not say what was shown

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from goldgate.core.page import LabelList, Paragraph
-from goldgate.core.unit_page import MarkedText
 from goldgate.errors import GoldgateError
 from goldgate.suites.judged.ask import text_digest
-from goldgate.suites.judged.item_parts import QuoteSearch, split_item
-from goldgate.suites.judged.page import item_page
+from goldgate.suites.judged.item_parts import QuoteSearch
 from goldgate.viewer.server import HttpRequest
+from tests.cases import error_from
 from tests.viewer.stored import require_harmless
 
 from .labelling import made_up_items, open_site, post, read_lines, see, shown_sha256, write_lines
@@ -75,10 +73,9 @@ def test_the_draws_header_is_not_an_item_and_not_shown(tmp_path: Path, out: Path
     ],
 )
 def test_what_is_not_a_file_of_items_is_refused(records: list[Any], code: str, tmp_path: Path, out: Path) -> None:
-    with pytest.raises(GoldgateError) as refused:
-        open_site(write_lines(tmp_path / "items.jsonl", records), out)
-    assert refused.value.code == code
-    assert str(refused.value.place).startswith(str(tmp_path / "items.jsonl"))
+    error = error_from(GoldgateError, open_site, write_lines(tmp_path / "items.jsonl", records), out)
+    assert error.code == code
+    assert str(error.place).startswith(str(tmp_path / "items.jsonl"))
     assert not out.exists()
 
 
@@ -97,9 +94,7 @@ def test_people_are_asked_what_the_items_were_drawn_for(tmp_path: Path, out: Pat
     signed = {**HEADER, "question_sha256": text_digest("Is it polite?")}
     drawn = write_lines(tmp_path / "drawn.jsonl", [signed, *made_up_items(3)])
     for question in (None, "Is it true?"):
-        with pytest.raises(GoldgateError) as refused:
-            open_site(drawn, out, question=question)
-        assert refused.value.code == "draw.other_question"
+        assert error_from(GoldgateError, open_site, drawn, out, question=question).code == "draw.other_question"
     (tmp_path / "question.txt").write_text("Is it polite?\n")
     site = open_site(drawn, out, question=str(tmp_path / "question.txt"))
     assert "Is it polite?" in see(site, "/items/1").text
@@ -147,9 +142,7 @@ def test_a_label_that_was_changed_after_the_judges_was_shown_says_so(items: Path
 
 def test_labels_of_people_are_not_a_judges(items: Path, out: Path, tmp_path: Path) -> None:
     people = write_lines(tmp_path / "people.jsonl", [{"id": "claim-0", "label": True, "by": "bob", "kind": "human"}])
-    with pytest.raises(GoldgateError) as refused:
-        open_site(items, out, judge=str(people))
-    assert refused.value.code == "labels.not_judge"
+    assert error_from(GoldgateError, open_site, items, out, judge=str(people)).code == "labels.not_judge"
 
 
 def test_back_and_on_keep_the_note(items: Path, out: Path) -> None:
@@ -208,56 +201,6 @@ QUOTES = [
 @pytest.mark.parametrize(("name", "quote", "places"), QUOTES, ids=[name for name, *_ in QUOTES])
 def test_quotes_are_found(name: str, quote: str, places: list[tuple[int, int]]) -> None:
     assert QuoteSearch("one two lines three").find(quote) == places
-
-
-def test_a_quote_is_marked_in_its_source() -> None:
-    item = {
-        "id": "x",
-        "claim": "c",
-        "quotes": [
-            {"text": "same words", "source": "b.txt"},
-            {"text": "only here", "source": "b.txt"},
-            {"text": "a source", "source": "the text of a source itself", "source_id": "d"},
-            {"text": "nowhere at all", "source": "c.txt"},
-        ],
-        "sources": [{"id": "a.txt", "text": "same words, only here"}, {"id": "b.txt", "text": "the same words"}],
-    }
-    parts = split_item(item)
-    texts = {each.title: each.blocks[0] for each in parts.sources}
-    assert all(isinstance(text, MarkedText) for text in texts.values())
-    marks = {
-        title: [(mark.start, mark.end, mark.label) for mark in text.marks]
-        for title, text in texts.items()
-        if isinstance(text, MarkedText)
-    }
-    assert marks == {
-        "a.txt": [(12, 21, "2")],  # it names another, but is only here
-        "b.txt": [(4, 14, "1")],
-        "Source of quote 3: d": [(12, 20, "3")],
-    }
-    quotes = next(each.blocks[0] for each in parts.judged if each.title == "Quotes")
-    assert isinstance(quotes, LabelList)
-    assert quotes.rows[0].parts == ("“same words”", "in b.txt")
-    assert quotes.rows[3].parts == ("“nowhere at all”", "from c.txt", "not found in the texts shown here")
-
-
-def test_quotes_are_no_longer_looked_for_where_there_is_too_much_text() -> None:
-    quote, text = "a" * 500 + "b", "a" * 100_000
-    item = {"quotes": [quote] * 100, "sources": {str(n): text + str(n) for n in range(50)}}
-    quotes = next(each.blocks[0] for each in split_item(item).judged if each.title == "Quotes")
-    assert isinstance(quotes, LabelList)
-    assert quotes.rows[0].parts[-1] == "not found in the texts shown here"
-    assert quotes.rows[99].parts[-1] == "too much text to look for it"
-
-
-def test_the_page_of_an_item_leaves_room_for_others() -> None:
-    item = {"quotes": ["a long quote " * 100] * 100, "sources": {str(n): "text " * 10_000 for n in range(50)}}
-    record: Any = {"id": "x", "question": "q", "people": [], "judges": [], "human": None, "judge": None, "drawn": False}
-    page = item_page(record | {"stratum": None}, {"items": item})
-    quotes = next(each.blocks for each in page.sections if each.title == "Quotes")
-    assert isinstance(quotes[0], LabelList)
-    assert (len(quotes[0].rows), quotes[1]) == (20, Paragraph("80 of 100 quotes are not shown."))
-    assert sum(each.title.isdigit() for each in page.sections) == 10
 
 
 DEEP: Any = "bottom"

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.main import goldgate
-from goldgate.stats.corrected_rate import LabelSums, grouped_rate, plain_rate
+from goldgate.stats.corrected_rate import LabelSums
 from goldgate.stats.label_counts import ExpectedLabels, LabelGoal, ones_needed
+
+from .labelling import write_lines
 
 
 def binary_sums(cells: tuple[int, int, int, int], others: int, judge_others: int) -> LabelSums:
@@ -41,12 +41,6 @@ def test_people_alone_need_94_labels_for_a_length_of_a_fifth_at_one_half() -> No
     assert labels.needed(LabelGoal("length", "0.2"), correct=False) == 94
 
 
-def test_with_as_many_labels_as_there_are_the_interval_is_that_of_the_report() -> None:
-    sums = binary_sums((30, 5, 3, 12), 450, 300)
-    assert expected(sums).ends(50, 0.95) == plain_rate(sums).ends(0.95)
-    assert expected(sums).ends(50, 0.95, correct=False) == plain_rate(sums, correct=False).ends(0.95)
-
-
 def test_a_good_judge_saves_labels_and_a_useless_one_costs_none() -> None:
     good, coin = binary_sums((35, 2, 1, 12), 1950, 1400), binary_sums((20, 17, 7, 6), 1950, 1050)
     goal = LabelGoal("length", "0.1")
@@ -60,31 +54,6 @@ def test_a_good_judge_saves_labels_and_a_useless_one_costs_none() -> None:
     assert abs(with_judge - alone) <= alone / 20
 
 
-def test_the_number_needed_is_the_least_one() -> None:
-    labels = expected(binary_sums((44, 2, 1, 3), 2950, 2700))
-    for goal in (LabelGoal("length", "0.07"), LabelGoal("min", "0.85", 0.95), LabelGoal("max", "0.97", 0.95)):
-        needed = labels.needed(goal, correct=True)
-        assert needed is not None
-        assert labels.reaches(goal, needed, correct=True)
-        assert not labels.reaches(goal, needed - 1, correct=True)
-
-
-def test_groups_ask_for_more_labels() -> None:
-    sums = binary_sums((30, 0, 0, 10), 360, 270)
-    # Ten groups of four labelled items, all alike within a group, and nine others of each.
-    rows = [(Fraction(4), Fraction(4 * h), Fraction(4 * h), Fraction(36), Fraction(36 * h)) for h in [1] * 7 + [0] * 3]
-    products = tuple(tuple(sum((row[i] * row[k] for row in rows), Fraction(0)) for k in range(5)) for i in range(5))
-    grouped = replace(sums, groups=10, products=products)
-    assert expected(grouped).length(40, correct=False) > expected(sums).length(40, correct=False)
-    now = grouped_rate(grouped, correct=False)
-    assert expected(grouped).ends(40, 0.95, correct=False) == pytest.approx(now.ends(0.95), abs=0.02)
-
-
-def test_a_goal_that_all_items_do_not_reach_has_no_number() -> None:
-    labels = expected(binary_sums((10, 0, 0, 10), 20, 10))
-    assert labels.needed(LabelGoal("length", "0.05"), correct=True) is None
-
-
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """600 items, 80 % right by the judge; people labelled 60 of them, and differ from the judge on six."""
@@ -93,25 +62,21 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     judge = [
         {"id": item["id"], "label": number % 5 > 0, "by": "m", "kind": "judge"} for number, item in enumerate(items)
     ]
-    write(folder / "items.jsonl", items)
-    write(folder / "judge.jsonl", judge)
+    write_lines(folder / "items.jsonl", items)
+    write_lines(folder / "judge.jsonl", judge)
     drawn = folder / "drawn.jsonl"
     assert run("sample", "--from", folder / "items.jsonl", "--n", "60", "--out", drawn).exit_code == 0
     by_id = {label["id"]: label["label"] for label in judge}
     ids = [json.loads(line)["id"] for line in drawn.read_text().splitlines()[1:]]
     people = [{"id": name, "label": by_id[name] != (place % 10 == 0), "by": "p", "kind": "human"}
               for place, name in enumerate(ids)]  # fmt: skip
-    write(folder / "people.jsonl", people)
+    write_lines(folder / "people.jsonl", people)
     (folder / "protocol.yaml").write_text("gates: {rate: {min: 0.6}}\n")
     labels = ("--labels", folder / "people.jsonl", folder / "judge.jsonl")
     more = ("--items", folder / "items.jsonl", "--draw", drawn, "--protocol", folder / "protocol.yaml")
     judged = run("judged", *labels, *more, "--out", folder / "out")
     assert judged.exit_code in (0, 1), judged.output
     return folder / "out"
-
-
-def write(path: Path, records: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
 def run(*arguments: object) -> Result:

@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, field
 from math import isclose
-from operator import add, mul
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import pytest
 
 from goldgate.pipeline import evaluate_suite
-from goldgate.stats.corrected_rate import LabelSums, PairedUnit, Row, corrected_difference, corrected_rate, plain_rate
 from goldgate.suites.judged.planning import sample_items
 from goldgate.suites.judged.suite import SUITE
 
 from . import reference
-from .test_reference import KINDS, random_items
 
 PROTOCOL = {"judged": {"sampling": "trusted"}}
 CLOSE = 2e-9  # the ends of intervals are cut outwards at nine digits
@@ -166,71 +162,3 @@ def test_items_drawn_by_strata(tmp_path: Path, by: str) -> None:
         check_rate(metrics["rate"]["interval"], expected, CLOSE)
         worth = min(expected.lower.labels_worth, expected.upper.labels_worth)
         assert isclose(metrics["labels_worth"]["value"], worth, rel_tol=1e-6)
-
-
-def sums_of(items: Sequence[reference.Item], judge: Sequence[float]) -> LabelSums:
-    """The sums that the suite makes a rate of."""
-    h, j, o = ([Fraction(x) for x in part] for part in reference.split(items, judge))
-    sums = LabelSums(
-        len(h), len(o), _dot(h), _dot(j), _dot(o), hh=_dot(h, h), hj=_dot(h, j), jj=_dot(j, j), oo=_dot(o, o)
-    )
-    if not reference.has_groups(items):
-        return sums
-    groups: dict[str, Row] = {}
-    for at, (item, label) in enumerate(zip(items, judge, strict=True)):
-        name, row = reference.group_name(at, item), _row(item, label)
-        groups[name] = cast(Row, tuple(map(add, groups[name], row))) if name in groups else row
-    columns = [*zip(*groups.values(), strict=True)]
-    products = tuple(tuple(_dot(one, other) for other in columns) for one in columns)
-    return replace(sums, groups=sum(1 for row in groups.values() if row[0]), products=products)
-
-
-def _dot(one: Sequence[Fraction], other: Sequence[Fraction] | None = None) -> Fraction:
-    return sum(map(mul, one, other), Fraction(0)) if other is not None else sum(one, Fraction(0))
-
-
-def _row(item: reference.Item, label: float) -> Row:
-    numbers = (0, 0, 0, 1, label) if item.human is None else (1, item.human, label, 0, 0)
-    one, two, three, four, five = (Fraction(number) for number in numbers)
-    return one, two, three, four, five
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "unsure"])
-def test_rates_from_sums(kind: str) -> None:
-    chance = random.Random(f"sums {kind}")
-    for _ in range(10):
-        items = random_items(chance, kind)
-        judge = reference.stretched(items)
-        strata = [sums_of(*stratum) for stratum in reference.merge_strata(items, judge)]
-        for gate in (False, True):
-            expected = reference.estimate_end(items, gate=gate)
-            found = corrected_rate(sums_of(items, judge), strata, gate=gate)
-            numbers = (found.value, found.variance, found.beta, found.df, found.effective_labels, *found.lambdas)
-            others = (expected.rate, expected.variance, expected.beta, expected.df, expected.effective, *expected.lam)
-            check_numbers([*map(float, numbers), *found.ends(0.95)], [*others, expected.low, expected.high])
-
-
-def check_numbers(numbers: Sequence[float], expected: Sequence[float]) -> None:
-    for number, other in zip(numbers, expected, strict=True):
-        assert isclose(number, other, rel_tol=CLOSE, abs_tol=CLOSE), (numbers, expected)
-
-
-def test_differences_from_sums() -> None:
-    chance = random.Random("differences")
-    for _ in range(20):
-        first = random_items(chance)
-        second = []
-        for item in first:
-            human = None if item.human is None else float(chance.random() < 0.6)
-            second.append(reference.Item(human, chance.choice([0.0, 0.5, 1.0])))
-        judges = [reference.stretched(items) for items in (first, second)]
-        rows = []
-        for items, judge in zip((first, second), judges, strict=True):
-            rows.append([_row(item, label) for item, label in zip(items, judge, strict=True)])
-        rates = [plain_rate(sums_of(items, judge)) for items, judge in zip((first, second), judges, strict=True)]
-        units = [PairedUnit(one, other) for one, other in zip(*rows, strict=True)]
-        found = corrected_difference((rates[0], rates[1]), [units], grouped=False)
-        expected = reference.difference(first, second)
-        assert isinstance(expected, tuple)
-        interval = found.interval(0.95, 1, "")
-        check_numbers([float(found.value), interval.low, interval.high], expected)

@@ -21,9 +21,7 @@ from hypothesis import strategies as st
 from goldgate.core.value_text import (
     Haystack,
     contained_by_automaton,
-    fast_normalize,
     normalize_all,
-    normalize_by_character,
     slow_contained,
     slow_normalize,
 )
@@ -58,26 +56,6 @@ from tests.examples import examples
 from .strategies import MANY, ROLES, SCHEMA, answers, hostile, odd_events, short, texts
 
 # --- normalization and containment
-
-
-@MANY
-@given(st.one_of(texts, st.tuples(texts, texts, texts).map(lambda parts: "公司。".join(parts) * 12)))
-def test_quick_normal_form(text: str) -> None:
-    assert fast_normalize(text) in (None, slow_normalize(text))
-    assert normalize_by_character(text) == slow_normalize(text)
-
-
-@MANY
-@given(st.lists(st.one_of(texts, st.sampled_from(["甲公司", "Acme Corp", "", " ", "\0"])), max_size=5))
-def test_quick_normal_forms(values: list[str]) -> None:
-    assert normalize_all(values) == [slow_normalize(value) for value in values]
-
-
-@MANY
-@given(texts, texts, texts)
-def test_quick_containment(before: str, value: str, after: str) -> None:
-    for text in (before + value + after, before):
-        assert Haystack(text).contains(value) is (slow_normalize(value) in slow_normalize(text))
 
 
 @MANY
@@ -194,14 +172,6 @@ def test_quick_spelling_of_numbers(number: str, others: list[str]) -> None:
     for text in (source, source.encode()):
         quick, plain = fast_events(events, text), slow_events(events, text)
         assert quick is None or told(quick) == told(plain)
-
-
-def test_spelling_is_not_told_where_brackets_nest_too_deep_to_be_decoded_again() -> None:
-    deep = "[" * 1000 + "]" * 1000
-    source = f'[{{"event_type": "T", "x": {deep}, "arguments": [{{"role": "r", "argument": 1.50}}]}}]'
-    events = EventList(orjson.loads(source), "$[*]")
-    quick, plain = fast_events(events, source), slow_events(events, source)
-    assert quick is None or told(quick) == told(plain)
 
 
 # --- matching

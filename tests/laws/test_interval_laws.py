@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import given
-from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Protocol
 from goldgate.core.measure import RatioMeasure
-from goldgate.core.sums import ProductSums, RatioForm, UnitSums
+from goldgate.core.sums import UnitSums
 from goldgate.stats.interval import Interval, NoInterval, count_interval, ratio_interval, share_interval
 from goldgate.suites.extraction.measures import MatchRates
 from goldgate.suites.extraction.suite import SUITE
@@ -123,22 +122,3 @@ def test_the_macro_average_is_that_of_the_simple_way(data: Samples, protocol: Pr
         else:
             assert macro[name]["interval"] is None
             assert macro[name]["interval_reason"] == found.reason
-
-
-pairs_of_counts = st.tuples(st.tuples(*[st.integers(0, 5)] * 3), st.tuples(*[st.integers(0, 5)] * 3))
-
-
-@given(st.lists(pairs_of_counts, max_size=20), st.integers(0, 20))
-def test_products_are_those_of_each_unit_in_any_split(met: list[Any], cut: int) -> None:
-    form = RatioForm((2, 0, 0), (0, 1, 1))
-    one, other = ProductSums(), ProductSums()
-    for index, pair in enumerate(met):
-        (one if index < cut else other).add(*pair)
-    one += other
-    whole = ProductSums()
-    for pair in reversed(met):
-        whole.add(*pair)
-    assert one == whole
-    each = [(form.of(first), form.of(second)) for first, second in met]
-    expected = [sum(first[i] * second[j] for first, second in each) for i in (0, 1) for j in (0, 1)]
-    assert [*one.of(form)] == expected

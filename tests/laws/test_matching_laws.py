@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import permutations
@@ -17,7 +17,6 @@ from goldgate import Protocol
 from goldgate.core.metric import Rate
 from goldgate.core.value_text import Blanks, normalizer
 from goldgate.shape import Share
-from goldgate.suites.extraction.events.relaxed_matching import largest_matching
 from goldgate.suites.extraction.scorer import Score, Scorer
 from goldgate.suites.extraction.settings import ExtractionSettings, RelaxedSettings, SchemaSettings
 from tests.examples import examples
@@ -237,68 +236,3 @@ def test_every_error_has_one_name_and_none_that_a_like_value_explains_is_left(
 
 
 # --- the matching by itself, on any bits
-
-
-@st.composite
-def tables(draw: st.DrawFn, most: int) -> list[list[bool]]:
-    """Which of some lefts fit which of as many rights or more."""
-    rights = draw(st.integers(1, most))
-    row = st.lists(st.booleans(), min_size=rights, max_size=rights)
-    return draw(st.lists(row, min_size=1, max_size=rights))
-
-
-def bits(fits: list[bool]) -> int:
-    return sum(1 << place for place, fit in enumerate(fits) if fit)
-
-
-def one_after_the_other(table: list[list[bool]]) -> dict[int, int]:
-    """Right → left by plain augmenting paths, breadth first: the pairs that the records are to have."""
-    left_of: dict[int, int] = {}
-    right_of: dict[int, int] = {}
-    for start in range(len(table)):
-        reached_from: dict[int, int] = {}
-        queue = deque([start])
-        end: int | None = None
-        while queue and end is None:
-            here = queue.popleft()
-            for there, fit in enumerate(table[here]):
-                if fit and there not in reached_from:
-                    reached_from[there] = here
-                    if there not in left_of:
-                        end = there
-                        break
-                    queue.append(left_of[there])
-        while end is not None:
-            here = reached_from[end]
-            before = right_of.get(here)
-            right_of[here], left_of[end] = end, here
-            end = before
-    return left_of
-
-
-@MANY
-@given(tables(5))
-def test_matching_of_any_bits_is_the_largest(table: list[list[bool]]) -> None:
-    rows = [bits(row) for row in table]
-    found = largest_matching(len(rows), len(table[0]), rows.__getitem__, {})
-    assert len(found) == len(set(found.values())) == largest(table, table[0], table)
-    assert all(table[left][right] for right, left in found.items())
-
-
-@MANY
-@given(tables(12))
-def test_pairs_are_those_of_plain_augmenting_paths(table: list[list[bool]]) -> None:
-    rows = [bits(row) for row in table]
-    found = largest_matching(len(rows), len(table[0]), rows.__getitem__, {})
-    assert list(found.items()) == list(one_after_the_other(table).items())
-
-
-@MANY
-@given(tables(8), st.data())
-def test_what_is_matched_at_first_stays_matched(table: list[list[bool]], data: st.DataObject) -> None:
-    equal = {place: place for place in range(len(table)) if table[place][place] and data.draw(st.booleans())}
-    rows = [bits(row) for row in table]
-    found = largest_matching(len(rows), len(table[0]), rows.__getitem__, equal)
-    assert equal.keys() <= found.keys()
-    assert set(equal.values()) <= set(found.values())
-    assert len(found) == len(one_after_the_other(table))

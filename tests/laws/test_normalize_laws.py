@@ -80,12 +80,6 @@ def test_normal_form_with_blanks_equals_the_definition(text: str) -> None:
 
 
 @MANY
-@given(st.one_of(any_text, st.lists(st.sampled_from(HARD), max_size=400).map("".join)))
-def test_normal_form_by_character_equals_the_definition(text: str) -> None:
-    assert normalize_by_character(text) == plainly(text)
-
-
-@MANY
 @given(
     st.lists(st.one_of(any_text, st.sampled_from(["甲公司", "Acme Corp", "12%", "", " ", "\0", "a\0B"])), max_size=6)
 )
@@ -122,16 +116,6 @@ def test_containment_of_a_part_equals_the_definition(before: str, value: str, af
     # The value stands there letter for letter, which is where the fast way decides.
     text = before + value + after
     assert Haystack(text).contains(value) is (plainly(value) in plainly(text))
-
-
-@MANY
-@given(hard_text, st.data())
-def test_containment_of_any_stretch_equals_the_definition(text: str, data: st.DataObject) -> None:
-    start = data.draw(st.integers(0, len(text)))
-    value = text[start : data.draw(st.integers(start, len(text)))]
-    haystack = Haystack(text)
-    assert haystack.contains(value) is (plainly(value) in plainly(text))
-    assert haystack.contains(value) is (plainly(value) in plainly(text))  # asked again
 
 
 # --- every character that there is

@@ -14,7 +14,6 @@ from goldgate import parse_response
 from goldgate.response import DEFAULT_THOUGHT_TAGS, fast_parse, slow_parse
 from goldgate.response.parsed import Step
 from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
-from tests.cases import cases
 from tests.examples import examples
 
 from .strategies import SCHEMA, any_text, composed, events, mutated, odd_events, protocols, thoughts
@@ -131,30 +130,6 @@ def test_fast_way_of_reading_says_what_the_slow_way_says_of_usual_forms(
     for declared in (CANONICAL, Form(flat=True)):
         fast = fast_parse(text, DEFAULT_THOUGHT_TAGS, declared)
         assert fast is None or fast == slow_parse(text, DEFAULT_THOUGHT_TAGS, declared)
-
-
-@cases(
-    "text",
-    [
-        '[{"event_type": "A", "arguments": []}]',
-        '  {"events": [{"event_type": "A", "arguments": []}]}\n',
-        '{"event_type": "A", "arguments": []}',
-        "[]",
-        "```\n[]\n```",
-        '<think>so</think>\n```json\n[{"event_type": "A"}]\n```',
-        'Here it is:\n```json\n[{"event_type": "A"}]\n```\nThat is all.',
-        '<think>so</think>\nHere it is:\n```json\n[{"event_type": "A"}]\n```',
-    ],
-)
-def test_what_models_usually_write_has_a_fast_way(text: str) -> None:
-    fast = fast_parse(text, DEFAULT_THOUGHT_TAGS, CANONICAL)
-    assert fast is not None
-    assert fast == slow_parse(text, DEFAULT_THOUGHT_TAGS, CANONICAL)
-
-
-def test_tildes_in_a_string_may_be_a_fence_to_the_fast_way_too() -> None:
-    text = '```json\n[{"event_type": "A", "arguments": [{"role": "~~~r", "argument": "x"}]}]\n```'
-    assert fast_parse(text, DEFAULT_THOUGHT_TAGS, CANONICAL) is None
 
 
 PLAIN = st.text(alphabet=st.characters(exclude_characters="<`", exclude_categories=["Cs"]), max_size=20)

@@ -15,7 +15,6 @@ from goldgate import Protocol, load_scorer
 from goldgate.core.suite import Pairing
 from goldgate.readers.records import decode_json, leading_id
 from goldgate.readers.unit_records import CountIndex, fast_parse_unit, parse_unit, record_line
-from goldgate.report.escape import escape_hidden, needs_no_escapes
 from goldgate.suites.extraction.explain import sample_summary
 from goldgate.suites.extraction.scorer import error_weight
 
@@ -81,10 +80,3 @@ def test_the_weight_of_a_sample_is_that_of_its_record(files: tuple[list[Any], li
 
 
 # --- what is shown
-
-
-@MANY
-@given(st.one_of(texts, st.text(alphabet="aо甲А\\xu:#\u034f\u2800 \u0301", max_size=6)), st.booleans())
-def test_nothing_of_a_plain_text_is_written_out(text: str, commands: bool) -> None:
-    if needs_no_escapes(text, commands=commands):
-        assert escape_hidden(text, commands=commands) == text

@@ -91,20 +91,6 @@ def _but_for_files(report: Json) -> list[Json]:
     return [entry for entry in report["stands_out"] if entry["code"] != "gold_as_predictions"]
 
 
-@FILES
-@given(samples(), protocols(), st.data())
-def test_shuffled_lines_give_the_same_bytes(data: Samples, protocol: Protocol, drawn: st.DataObject) -> None:
-    assume(data[0])
-    reports = []
-    with tempfile.TemporaryDirectory() as folder:
-        for attempt in range(2):
-            golds, predictions = (drawn.draw(st.permutations(records)) if attempt else records for records in data)
-            paths = write(Path(folder) / "g", golds, 1), write(Path(folder) / "p", predictions, 1)
-            report = goldgate.evaluate_files(*paths, None, _without_schema(protocol), allow_empty=True).report
-            reports.append(Evaluation({**report, "inputs": None, "stands_out": _but_for_files(report)}).to_json())
-    assert reports[0] == reports[1]
-
-
 def _without_schema(protocol: Protocol) -> Protocol:
     from goldgate.suites.extraction.settings import SchemaSettings
 

@@ -24,27 +24,7 @@ pairs_of_systems = st.lists(st.tuples(shares, shares).map(lambda pair: pair[0] +
 runs_of_systems = st.tuples(shares, shares, shares)
 counts = st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
 weights = st.tuples(*[st.integers(-1, 2)] * 3)
-grouped = st.lists(st.tuples(counts, st.sampled_from([None, None, "g", "h"])), max_size=40)
 classes = st.dictionaries(st.sampled_from("ABC"), shares, max_size=3)
-
-RATIOS = {"recall": RatioForm((1, 0, 0), (0, 0, 1)), "f1": RatioForm((2, 0, 0), (0, 1, 1))}
-
-
-def unit_sums(units: list[tuple[tuple[int, int, int], str | None]]) -> UnitSums:
-    summed = UnitSums(RATIOS)
-    for unit, group in units:
-        summed.add(unit, group)
-    return summed
-
-
-@given(grouped, st.randoms(use_true_random=False), st.integers(0, 40))
-def test_any_order_and_split_gives_the_same_sums(units: list, random, cut: int) -> None:  # type: ignore[no-untyped-def, type-arg]
-    whole = unit_sums(units)
-    shuffled = list(units)
-    random.shuffle(shuffled)
-    parts = unit_sums(shuffled[cut:])
-    parts += unit_sums(shuffled[:cut])
-    assert parts == whole
 
 
 @given(st.lists(counts, max_size=40), weights, weights)
@@ -54,19 +34,6 @@ def test_sums_by_column_are_those_of_the_units_one_by_one(units: list[Counts], a
     for unit in units:
         summed.add(unit)
     assert summed.sums() == {"rate": pair_sums(Counter(map(form.of, units)))}
-
-
-@given(st.lists(classes, max_size=30), st.integers(0, 30))
-def test_any_order_and_split_gives_the_same_macro_average(units: list[dict[str, tuple[int, int]]], cut: int) -> None:
-    whole, one, other = MacroSums(), MacroSums(), MacroSums()
-    for unit in units:
-        whole.add(unit)
-    for unit in reversed(units[cut:]):
-        one.add(unit)
-    for unit in units[:cut]:
-        other.add(unit)
-    one += other
-    assert macro_interval(one) == macro_interval(whole)
 
 
 @given(st.lists(shares, max_size=40))

@@ -12,6 +12,7 @@ import pytest
 import goldgate
 from goldgate import Evaluation
 from goldgate.errors import InputError
+from tests.cases import error_from
 
 from . import published
 from .made import Json, count, settings, triple
@@ -154,15 +155,15 @@ def test_what_cannot_be_placed_is_an_error_with_its_line(
     prediction: Json, code: str, field: str, tmp_path: Path
 ) -> None:
     usual: Json = {"wnd_id": "d-1", "triggers": []}
-    with pytest.raises(InputError) as caught:
-        evaluate(tmp_path, [GOLD, GOLD | {"wnd_id": "d-1"}], [usual, {"wnd_id": "d-0", **prediction}])
-    assert (caught.value.code, caught.value.place.line, caught.value.place.field) == (code, 2, field)
+    error = error_from(
+        InputError, evaluate, tmp_path, [GOLD, GOLD | {"wnd_id": "d-1"}], [usual, {"wnd_id": "d-0", **prediction}]
+    )
+    assert (error.code, error.place.line, error.place.field) == (code, 2, field)
 
 
 def test_a_window_that_gold_does_not_have_is_an_unknown_id(tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        evaluate(tmp_path, [GOLD], [{"wnd_id": "d-9", "triggers": [[5, 6, "Attack"]]}])
-    assert caught.value.code == "predictions.unknown_id"
+    error = error_from(InputError, evaluate, tmp_path, [GOLD], [{"wnd_id": "d-9", "triggers": [[5, 6, "Attack"]]}])
+    assert error.code == "predictions.unknown_id"
 
 
 def _table(choose: random.Random, *, empty: bool) -> dict[str, list[published.Row]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
@@ -221,33 +220,3 @@ def _instance(number: str, events: list[dict[str, Any]]) -> dict[str, Any]:
             for e in events
         ],
     }
-
-
-def _random_events(choose: random.Random) -> list[dict[str, Any]]:
-    """Few places, types and roles: repeats, shared arguments and near misses are frequent."""
-
-    def placed(name: str) -> tuple[str, int, int]:
-        start = choose.randrange(4)
-        return name, start, start + choose.choice((1, 1, 2))
-
-    return [
-        event(
-            choose.choice(("Attack", "Move")),
-            *((choose.choice("AB"), *placed("word")) for _ in range(choose.randrange(4))),
-            trigger=placed("word"),
-        )
-        for _ in range(choose.randrange(5))
-    ]
-
-
-@cases("seed", range(25))
-def test_the_published_counts_come_out(seed: int) -> None:
-    choose = random.Random(seed)
-    golds, predictions = ([_random_events(choose) for _ in range(6)] for _ in range(2))
-    expected = published.textee(
-        [_instance(str(n), events) for n, events in enumerate(predictions)],
-        [_instance(str(n), events) for n, events in enumerate(golds)],
-    )
-    found = judge_all("textee", golds, predictions)
-    assert triples(found) == expected
-    assert count(found, "textee_by_text") == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from goldgate.suites.extraction.events.relaxed_matching import RelaxedRule
 from goldgate.suites.extraction.papers import value_matching
-from goldgate.suites.extraction.papers.numbers_and_dates import Date, Quantity, chinese_number
+from goldgate.suites.extraction.papers.numbers_and_dates import Date, Quantity
 from goldgate.suites.extraction.papers.value_matching import arguments_fit, read_argument, same_value, value_rows
 from goldgate.suites.extraction.settings import RelaxedSettings
 from tests.cases import cases
@@ -153,25 +153,6 @@ def test_not_the_same(one: str, two: str) -> None:
 def test_what_is_read(text: str, values: tuple[object, ...], rest: str) -> None:
     found = read_argument(text)
     assert (found.values, found.rest) == (values, rest)
-
-
-@cases(
-    ("text", "value"),
-    [
-        ("十", 10),
-        ("二十", 20),
-        ("一百零五", 105),
-        ("三亿五千万", 350_000_000),
-        ("一万亿", 10**12),
-        ("二〇二三", 2023),
-        ("三点五", Fraction(7, 2)),
-        ("百万", None),
-        ("三点", None),
-        ("", None),
-    ],
-)
-def test_chinese_number(text: str, value: int | None) -> None:
-    assert chinese_number(text) == value
 
 
 def test_worked_by_hand() -> None:

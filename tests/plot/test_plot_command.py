@@ -106,12 +106,6 @@ def test_a_stored_comparison_is_drawn_as_its_systems_are(stored: Path, seeds: Pa
         assert code in result.stderr
 
 
-def test_agents_side_by_side(stored: Path) -> None:
-    result = run(stored / "passing", stored / "failing", "--kind", "systems")
-    assert result.exit_code == 0, result.stderr
-    assert {"passing", "failing", "evidence_coverage_rate", "1.0000"} <= {*texts(result.stdout)}
-
-
 def test_runs_of_one_system_are_dots(seeds: Path) -> None:
     result = run(f"m={seeds}/m-*")
     assert result.exit_code == 0, result.stderr

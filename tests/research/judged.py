@@ -9,6 +9,8 @@ from typing import Any
 from goldgate import evaluate_outputs
 from goldgate.core.evaluation import Evaluation
 
+from .trees import write_golden, write_run
+
 
 def judged(folder: Path, protocol: str | None = None, **options: Any) -> Evaluation:
     """Evaluate `golden.json` and `outputs` of a folder; the protocol is given as YAML text."""
@@ -18,6 +20,13 @@ def judged(folder: Path, protocol: str | None = None, **options: Any) -> Evaluat
         path.write_text(protocol, encoding="utf-8")
     (folder / "outputs").mkdir(exist_ok=True)
     return evaluate_outputs(folder / "golden.json", folder / "outputs", path, **options)
+
+
+def judged_run(folder: Path, *queries: dict[str, Any], protocol: str | None = None, **files: Any) -> Evaluation:
+    """Evaluate one run with these files against these queries."""
+    write_golden(folder, *queries)
+    write_run(folder / "outputs", **files)
+    return judged(folder, protocol)
 
 
 def counts(evaluation: Evaluation, metric: str) -> tuple[int, int]:

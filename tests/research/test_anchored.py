@@ -17,7 +17,7 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError, InputError
 from goldgate.report import render
 from goldgate.suites.research.golden import check_corpus_apart, load_corpus
-from tests.cases import cases
+from tests.cases import cases, error_from
 
 from .cheats.evidence import store_a_source_of_ones_own
 from .judged import counts, judged
@@ -69,9 +69,7 @@ def test_hashes_beside_the_golden_ids_anchor_too(folder: Path) -> None:
     assert evaluation.report["evidence"]["note"] is None
     assert evaluation.report["inputs"]["corpus"] is None
     write_golden(folder, {**query(), "artifact_hashes": ["annals"]})
-    with pytest.raises(InputError) as caught:
-        judged(folder)
-    assert caught.value.expected == "a SHA-256 hash of 64 hexadecimal digits"
+    assert error_from(InputError, judged, folder).expected == "a SHA-256 hash of 64 hexadecimal digits"
 
 
 def test_without_an_anchor_the_report_says_what_chain_does_not_prove(folder: Path) -> None:
@@ -109,10 +107,9 @@ def test_a_chain_to_a_source_of_ones_own_is_not_anchored(tmp_path: Path) -> None
 
 
 def test_demanding_anchors_without_any_is_a_mistake(folder: Path) -> None:
-    with pytest.raises(ConfigError) as caught:
-        judged(folder, "research: {require_anchored: true}")
-    assert caught.value.code == "protocol.no_anchor"
-    assert caught.value.place.line == 1
+    error = error_from(ConfigError, judged, folder, "research: {require_anchored: true}")
+    assert error.code == "protocol.no_anchor"
+    assert error.place.line == 1
 
 
 @pytest.mark.parametrize(
@@ -128,45 +125,32 @@ def test_a_corpus_that_is_none(folder: Path, content: str | None, code: str) -> 
     path = folder / "corpus.txt"
     if content is not None:
         path.write_text(content)
-    with pytest.raises(InputError) as caught:
-        judged(folder, corpus=path)
-    assert caught.value.code == code
-    assert "--corpus" in str(caught.value.expected)
+    error = error_from(InputError, judged, folder, corpus=path)
+    assert error.code == code
+    assert "--corpus" in str(error.expected)
 
 
 @pytest.mark.parametrize("place", ["outputs", "outputs/run_r1/artifacts", "."])
 def test_a_corpus_that_the_agent_writes_to_anchors_nothing(folder: Path, place: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        judged(folder, corpus=folder / place)
-    assert caught.value.code == "corpus.holds_outputs"
+    assert error_from(ConfigError, judged, folder, corpus=folder / place).code == "corpus.holds_outputs"
 
 
 @cases("corpus", ["s3://b/runs/sums.txt", "S3://b/runs/", "s3://b"])
 def test_nor_does_one_by_another_url_of_the_same_place(corpus: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        check_corpus_apart(corpus, "s3://b/runs")
-    assert caught.value.code == "corpus.holds_outputs"
+    assert error_from(ConfigError, check_corpus_apart, corpus, "s3://b/runs").code == "corpus.holds_outputs"
     check_corpus_apart("S3://b/sources", "s3://b/runs")
 
 
-def test_commands_take_a_corpus(folder: Path) -> None:
+def test_commands_take_a_corpus(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = folder / "corpus.txt"
     corpus.write_text(SHA256)
     arguments = ["research", "--golden", "golden.json", "--outputs", "outputs", "--corpus", "corpus.txt"]
-    where = os.getcwd()
-    os.chdir(folder)
-    try:
-        result = CliRunner().invoke(goldgate, arguments)
-        assert "anchored 1" in result.output
-        validated = CliRunner().invoke(
-            goldgate, ["check", "outputs/run_r1", "--corpus", "corpus.txt", "--format", "json"]
-        )
-        assert json.loads(validated.stdout)["evidence"]["anchored"] == 1
-        over = CliRunner().invoke(goldgate, [*arguments, "--report", "corpus.txt"])
-        assert over.exit_code == 2
-        assert corpus.read_text() == SHA256
-    finally:
-        os.chdir(where)
+    monkeypatch.chdir(folder)
+    assert "anchored 1" in CliRunner().invoke(goldgate, arguments).output
+    check = ["check", "outputs/run_r1", "--corpus", "corpus.txt", "--format", "json"]
+    assert json.loads(CliRunner().invoke(goldgate, check).stdout)["evidence"]["anchored"] == 1
+    assert CliRunner().invoke(goldgate, [*arguments, "--report", "corpus.txt"]).exit_code == 2
+    assert corpus.read_text() == SHA256
 
 
 def test_an_artifact_with_a_byte_order_mark_has_the_hash_of_its_stored_bytes(tmp_path: Path) -> None:

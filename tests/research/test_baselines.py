@@ -13,6 +13,7 @@ import pytest
 from goldgate.errors import ConfigError, InputError
 from goldgate.runs.baseline import make_baseline
 from goldgate.suites.research.suite import DEFAULT_GATES, SUITE
+from tests.cases import error_from
 
 from .judged import judged
 from .test_gates import passing, refused, reports
@@ -34,9 +35,7 @@ def changed(path: Path, name: str, change: Callable[[dict[str, Any]], object]) -
 
 
 def refusal(*paths: Path) -> InputError:
-    with pytest.raises(InputError) as caught:
-        make_baseline(paths, [SUITE])
-    return caught.value
+    return error_from(InputError, make_baseline, paths, [SUITE])
 
 
 def test_padding_does_not_make_another_report(report: Path) -> None:
@@ -94,35 +93,6 @@ def test_numbers_that_contradict_the_reports_own_runs(
     assert error.place.field == field
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda value: value["runs"][0].update(steps="2"),
-        lambda value: value["runs"][0].update(steps=True),
-        lambda value: value["runs"][0].update(query=99),
-        lambda value: value["runs"][0].pop("fingerprint"),
-        lambda value: value.update(runs=None),
-        lambda value: value["metrics"]["main"].update(golden_recall=None),
-    ],
-)
-def test_a_report_that_is_not_complete(report: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    assert refusal(changed(report, "changed.json", change)).code in ("report.malformed", "report.contradicts_itself")
-
-
-@pytest.mark.parametrize("value", [[1], {}, 7, True])
-def test_a_report_with_a_value_of_another_type(report: Path, value: object) -> None:
-    other = changed(report, "fingerprint.json", lambda whole: whole["runs"][0].update(fingerprint=value))
-    assert refusal(other).code == "report.malformed"
-    other = changed(report, "objective.json", lambda whole: whole["queries"][0].update(objective=value))
-    assert refusal(other).code == "report.malformed"
-
-
-def test_a_record_named_in_a_way_that_no_file_can_be(tmp_path: Path) -> None:
-    passing(tmp_path)
-    error = refused(tmp_path, 'research: {baseline: "a\\0b"}')
-    assert error.code == "protocol.baseline_unreadable"
-
-
 def test_reports_with_missing_broken_and_surplus_trials_agree_with_their_runs(tmp_path: Path) -> None:
     write_golden(tmp_path, query(), query("Other?", ("x", "y")), query("Who owned the ships?", (), False))
     write_run(tmp_path / "outputs", "a", output("a"))
@@ -176,9 +146,10 @@ def test_a_warning_below_the_record_is_refused_too(tmp_path: Path) -> None:
     record: Any = make_baseline(reports(tmp_path), [SUITE])
     passing(tmp_path)
     (tmp_path / "baseline.json").write_text(json.dumps(record))
-    with pytest.raises(ConfigError) as caught:
-        judged(
-            tmp_path,
-            "research: {baseline: baseline.json}\ngates: {evidence_coverage_rate: {min: 0.01, severity: warn}}",
-        )
-    assert caught.value.code == "protocol.below_baseline"
+    error = error_from(
+        ConfigError,
+        judged,
+        tmp_path,
+        "research: {baseline: baseline.json}\ngates: {evidence_coverage_rate: {min: 0.01, severity: warn}}",
+    )
+    assert error.code == "protocol.below_baseline"

@@ -10,14 +10,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goldgate.cli.main import goldgate
 from goldgate.report import render
 from goldgate.suites.research.suite import SUITE
-from tests.cases import cases
-from tests.examples import examples
 
 from .judged import judged
 from .trees import abstention, claim, evidence, output, query, write_golden, write_run
@@ -81,21 +77,6 @@ def test_a_malformed_golden_file_is_a_system_error_with_a_report(folder: Path) -
     assert str(folder) not in json.dumps(report)
 
 
-@pytest.mark.parametrize("format", ["json", "markdown"])
-def test_a_system_error_is_printed_in_the_asked_format(folder: Path, format: str) -> None:
-    (folder / "golden.json").unlink()
-    result = research(folder, "--format", format)
-    assert result.exit_code == 2
-    assert "golden.missing" in result.stdout.replace("\\", "")
-
-
-def test_formats_and_the_place_of_the_report(folder: Path) -> None:
-    result = research(folder, "--format", "json", "--report", folder / "new" / "r.json")
-    assert json.loads(result.stdout) == json.loads((folder / "new" / "r.json").read_text())
-    assert research(folder, "--format", "markdown").stdout.startswith("# PASS: goldgate research\n")
-    assert research(folder, "--quiet").output == ""
-
-
 def test_a_report_in_the_outputs_folder_does_not_become_a_stray_of_the_next_run(folder: Path) -> None:
     path = folder / "outputs" / "report.json"
     research(folder, "--report", path)
@@ -111,25 +92,6 @@ def test_a_report_is_never_written_into_a_run_or_over_an_input(folder: Path, pla
     assert result.exit_code == 2
     assert sorted(folder.rglob("*")) == before
     assert (folder / "golden.json").read_text().startswith("[")
-
-
-def test_a_report_that_cannot_be_written_is_a_system_error(folder: Path) -> None:
-    result = research(folder, "--report", folder / "golden.json" / "r.json")
-    assert result.exit_code == 2
-    assert "out.unwritable" in result.stderr
-
-
-@cases(
-    ("outputs", "expected"),
-    [("./outputs", "./outputs.report.json"), ("a/outputs/", "a/outputs.report.json"), ("nope", None)],
-)
-def test_default_report_is_beside_the_outputs(
-    outputs: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for folder in ("outputs", "a/outputs"):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    assert SUITE.report_file({"outputs": [outputs]}) == expected
 
 
 def test_default_report_of_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,50 +127,6 @@ def test_hostile_text_reaches_neither_terminal_nor_page(tmp_path: Path) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
-@given(st.text(max_size=40))
-@examples(60)
-def test_any_text_in_a_finding_can_be_rendered(words: str) -> None:
-    finding = {"code": "x", "severity": "error", "file": words, "line": None, "pointer": words, "message": words}
-    counts = {"total": 1, "answered": 1, "missing": 0, "runs": 1, "ignored": 0, "evaluated": 1, "broken": 0}
-    counts |= {"verified": 1, "candidate": 0, "retracted": 0, "valid": 1, "failed": 0}
-    counts |= {"with_manifest": 1, "without_manifest": 0}
-    names = ("queries", "trials", "directories", "runs", "claims", "evidence", "steps")
-    report = {
-        "suite": "research",
-        "status": "FAIL",
-        "protocol": {"name": words, "version": "1"},
-        "gates": [],
-        "metrics": {"version": "1.0", "main": {}, "companions": {"a": {"value": None, "reason": words}}},
-        "evidence": {"levels": {}, "failures": {}, "note": words},
-        "conservation": dict.fromkeys(names, counts),
-        "queries": [],
-        "runs": [],
-        "findings": [finding],
-        "stands_out": [],
-        "causes": [],
-        "ignored": [{"path": words, "reason": words}],
-        "signature": words,
-        "inputs": {
-            "golden": {"sha256": "0", "queries": 1},
-            "outputs": {"sha256": "0", "runs": 1},
-            "corpus": {"sha256": "0", "hashes": 1},
-            "protocol": None,
-            "baseline": None,
-        },
-    }
-    assert "\x1b" not in render(report) + render(report, "markdown")
-
-
-def test_large_counts_and_long_names_still_fit_the_terminal(tmp_path: Path) -> None:
-    write_golden(tmp_path, query(), *(query(f"Other {number}?") for number in range(100)))
-    write_run(
-        tmp_path / "outputs", events='{"run_id": "r1", "step_id": 900000000000, "event_type": "x", "payload": {}}\n'
-    )
-    text = render(judged(tmp_path, "protocol: {name: " + "long " * 30 + "}").report)
-    assert max(map(len, text.splitlines())) <= 80
-    assert "evidence_coverage_rate  1.0000  [0.000, 1.000]  1/1" in text  # one run says next to nothing
-
-
 def test_validate_says_what_is_wrong_with_a_run(folder: Path) -> None:
     assert run("check", folder / "outputs" / "run_r1").exit_code == 0
     write_run(folder / "outputs", out=output(evidence=[evidence(span={"start": 0, "end": 13})]))
@@ -239,12 +157,6 @@ def test_baseline_command(folder: Path) -> None:
         assert (result.exit_code, "out.is_an_input" in result.stderr) == (2, True)
     assert (folder / "outputs.report.json").read_bytes() == before
     assert run("baseline", folder / "outputs.report.json", "--out", out, "--false-alarm-rate", "2").exit_code == 2
-
-
-def test_schemas_command(tmp_path: Path) -> None:
-    assert run("contracts", "--out", tmp_path / "c").exit_code == 0
-    assert {file.name for file in (tmp_path / "c").iterdir()} == {file.name for file in (ROOT / "contracts").iterdir()}
-    assert "golden_queries.schema.json" in json.loads(run("contracts").stdout)
 
 
 @pytest.mark.parametrize(
@@ -284,13 +196,6 @@ def test_lint_of_the_projects_own_golden_set() -> None:
     result = run("check", golden, "--outputs", outputs)
     assert result.exit_code == 0, result.output
     assert result.output == "PASS  goldgate check: 12 golden queries\n"
-
-
-def test_golden_queries_may_come_from_standard_input(folder: Path) -> None:
-    golden = (folder / "golden.json").read_text()
-    command = ["research", "--golden", "-", "--outputs", str(folder / "outputs"), "--format", "json"]
-    from_input = json.loads(CliRunner().invoke(goldgate, command, input=golden).stdout)
-    assert from_input["inputs"] == json.loads(research(folder, "--format", "json").stdout)["inputs"]
 
 
 @pytest.mark.parametrize("place", ["outputs", "outputs/.", "outputs/run_r1", "outputs/new", "link"])

@@ -52,63 +52,24 @@ def test_ten_good_runs_pass_and_a_bad_one_fails(bad_run: Path, tmp_path: Path) -
     assert verdicts(judged(tmp_path))[COVERAGE] == "FAIL"
 
 
-def _renamed(path: Path) -> None:
-    path.rename(path.with_name("Research_output.json"))
-
-
-def _cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-9])
-
-
-def _utf16(path: Path) -> None:
-    path.write_bytes(path.read_text().encode("utf-16"))
-
-
-def _infinite(path: Path) -> None:
-    path.write_text(path.read_text()[:-1] + ', "cost": 1e400}')
-
-
-def _claims_by_id(path: Path) -> None:
-    change(path.parent, claims={entry["claim_id"]: entry for entry in BAD})
-
-
-def _no_claims(path: Path) -> None:
-    value = json.loads(path.read_text())
-    path.write_text(json.dumps({key: item for key, item in value.items() if key != "claims"}))
-
-
-def _in_a_list(path: Path) -> None:
-    path.write_text(f"[{path.read_text()}]")
-
-
-def _too_large(path: Path) -> None:
-    os.truncate(path, 100_000_000)
-
-
-def _second_list(path: Path) -> None:
-    path.write_text(path.read_text()[:-1] + ', "claims": []}')
-
-
-LOST: list[Callable[[Path], None]] = [
-    Path.unlink,
-    _renamed,
-    _cut,
-    _utf16,
-    _infinite,
-    _claims_by_id,
-    _no_claims,
-    _in_a_list,
-    _too_large,
-    _second_list,
-]
+LOST: dict[str, Callable[[Path], object]] = {
+    "gone": Path.unlink,
+    "renamed": lambda path: path.rename(path.with_name("Research_output.json")),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-9]),
+    "UTF-16": lambda path: path.write_bytes(path.read_text().encode("utf-16")),
+    "infinite": lambda path: path.write_text(path.read_text()[:-1] + ', "cost": 1e400}'),
+    "claims by id": lambda path: change(path.parent, claims={entry["claim_id"]: entry for entry in BAD}),
+    "no claims": lambda path: path.write_text(path.read_text().replace('"claims"', '"said"')),
+    "in a list": lambda path: path.write_text(f"[{path.read_text()}]"),
+    "too large": lambda path: os.truncate(path, 100_000_000),
+    "second list": lambda path: path.write_text(path.read_text()[:-1] + ', "claims": []}'),
+}
 
 
 @pytest.mark.parametrize("lose", LOST)
-def test_claims_that_cannot_be_read_are_not_covered(
-    bad_run: Path, tmp_path: Path, lose: Callable[[Path], None]
-) -> None:
+def test_claims_that_cannot_be_read_are_not_covered(bad_run: Path, tmp_path: Path, lose: str) -> None:
     change(bad_run, claims=BAD)
-    lose(bad_run / "research_output.json")
+    LOST[lose](bad_run / "research_output.json")
     evaluation = judged(tmp_path, "research: {max_file_megabytes: 1}")
     assert counts(evaluation, COVERAGE) == (9, 10)
     assert verdicts(evaluation)[COVERAGE] == "FAIL"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .judged import broken, codes, counts, judged, run_entry
+from .judged import broken, codes, counts, judged, judged_run, run_entry
 from .trees import claim, event, output, query, write_golden, write_run
 
 INSUFFICIENT = query("Who owned the ships?", (), False)
@@ -71,9 +71,7 @@ def test_two_stop_reasons_in_one_log_are_listed_and_the_worse_counts(tmp_path: P
 
 
 def test_where_there_is_evidence_abstaining_is_the_worse_reading(tmp_path: Path) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", events=[event(1), event(2), event(None, stop_reason="NO_EVIDENCE")])
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, events=[event(1), event(2), event(None, stop_reason="NO_EVIDENCE")])
     assert counts(evaluation, "false_abstention_rate") == (1, 1)
     assert {"contradiction", "false_abstention"} <= codes(evaluation)
 

@@ -15,14 +15,11 @@ from goldgate.suites.research.run.files import Artifact
 from goldgate.suites.research.text import (
     empty_claim_reason,
     empty_quote_reason,
-    fold,
-    nearest_text,
-    offset_of_quote,
     question_words,
 )
 from tests.cases import cases
 
-from .judged import broken, counts, finding, judged
+from .judged import broken, counts, finding, judged, judged_run
 from .trees import CHUNKS, SHA256, SOURCE, chunk, claim, evidence, output, write_golden, write_run
 
 STORED = Sources({name: chunk(name) for name in CHUNKS})  # type: ignore[misc]  # as they are decoded
@@ -283,35 +280,15 @@ def test_chunks_that_say_nothing(tmp_path: Path, chunks: str, is_broken: bool, f
     assert evaluation.report["gates"][0]["verdict"] == ("FAIL" if is_broken or failure else "PASS")
 
 
-@pytest.mark.parametrize(
-    ("quote", "text", "nearest"),
-    [
-        (
-            "The mayor never thanked the crews",
-            "Then the mayor thanked the crews at once.",
-            "Then the mayor thanked the crews at",
-        ),
-        ("completely unrelated", "The harbour froze.", None),
-        ("市长从未感谢船员的耐心", "据说市长曾经感谢船员的耐心和勇气。", "市长曾经感谢船员的耐心和勇气"),
-    ],
-)
-def test_the_nearest_stored_text(quote: str, text: str, nearest: str | None) -> None:
-    assert nearest_text(quote, text) == nearest
-
-
 def test_a_reference_into_nothing_dangles(tmp_path: Path) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", out=output(claims=[claim(ids=("e9",)), claim("k2", ("e1", "e8"))]))
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, out=output(claims=[claim(ids=("e9",)), claim("k2", ("e1", "e8"))]))
     assert counts(evaluation, "evidence_coverage_rate") == (1, 2)
     dangling = [f["pointer"] for f in evaluation.report["findings"] if f["code"] == "dangling_ref"]
     assert dangling == ["/claims/0/evidence_ids", "/claims/1/evidence_ids"]
 
 
 def test_two_different_records_under_one_id_are_both_void(tmp_path: Path) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", out=output(evidence=[evidence(), evidence(), evidence(quote="The harbour")]))
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, out=output(evidence=[evidence(), evidence(), evidence(quote="The harbour")]))
     assert finding(evaluation, "conflicting_id")["pointer"] == "/evidence/2"
     assert counts(evaluation, "golden_recall") == (0, 1)
     assert evaluation.report["conservation"]["evidence"] == {"total": 1, "valid": 0, "failed": 1}
@@ -328,19 +305,10 @@ def test_a_chunk_stored_twice_with_different_text_is_no_source(tmp_path: Path) -
 
 @pytest.mark.parametrize("record", [None, 7, [], {}, {"evidence_id": " "}, {"evidence_id": 3}])
 def test_a_record_that_is_none_is_counted_and_never_valid(tmp_path: Path, record: Any) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", out=output(evidence=[evidence(), record]))
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, out=output(evidence=[evidence(), record]))
     assert evaluation.report["conservation"]["evidence"] == {"total": 2, "valid": 1, "failed": 1}
     assert evaluation.report["evidence"]["failures"] == {"malformed": 1}
     assert counts(evaluation, "evidence_coverage_rate") == (1, 1)
-
-
-def test_offsets_of_folded_text() -> None:
-    text = "  cafe\u0301 \n “bar”"
-    assert fold(text) == 'caf\u00e9 "bar"'
-    assert offset_of_quote(text, '"bar"') == text.index("“")
-    assert offset_of_quote(text, "nowhere") is None
 
 
 @cases(

@@ -12,14 +12,15 @@ import pytest
 
 from goldgate.core.gate import Gate, GateResult, Verdict
 from goldgate.core.metric import Rate
-from goldgate.errors import ConfigError, InputError
+from goldgate.errors import ConfigError
 from goldgate.runs.baseline import make_baseline
 from goldgate.suites.research.golden import Golden
 from goldgate.suites.research.measures import note_uniform_dilution
 from goldgate.suites.research.run import RunFacts, RunSettings, judge_run
 from goldgate.suites.research.suite import SUITE
+from tests.cases import error_from
 
-from .judged import counts, judged
+from .judged import counts, judged, judged_run
 from .trees import abstention, claim, output, query, write_golden, write_run
 
 INSUFFICIENT = query("Who owned the ships?", (), False)
@@ -32,9 +33,7 @@ def passing(folder: Path) -> None:
 
 
 def refused(folder: Path, protocol: str) -> ConfigError:
-    with pytest.raises(ConfigError) as caught:
-        judged(folder, protocol)
-    return caught.value
+    return error_from(ConfigError, judged, folder, protocol)
 
 
 def test_the_four_defaults(tmp_path: Path) -> None:
@@ -65,9 +64,7 @@ def test_the_comparison_is_exact_at_the_threshold(tmp_path: Path, covered: int, 
 
 
 def test_what_is_not_evaluable_fails_unless_the_gate_says_otherwise(tmp_path: Path) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs")
-    assert judged(tmp_path).report["gates"][2]["reason"].startswith("not_evaluable")
+    assert judged_run(tmp_path).report["gates"][2]["reason"].startswith("not_evaluable")
     protocol = "gates: {abstention_accuracy: {min: 0.90, on_not_evaluable: pass}}"
     evaluation = judged(tmp_path, protocol)
     assert evaluation.passed
@@ -192,30 +189,6 @@ def test_a_record_that_is_none(tmp_path: Path, content: str | None, code: str) -
     assert error.place.field == "research.baseline"
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"suite": "extraction"}, "report.not_a_report"),
-        ({"status": "SYSTEM_ERROR"}, "report.system_error"),
-        ({"queries": None}, "report.malformed"),
-        ({"metrics": {"version": "1.0", "main": {"golden_recall": {}}}}, "report.malformed"),
-    ],
-)
-def test_a_report_that_is_none(tmp_path: Path, change: dict[str, Any], code: str) -> None:
-    (path,) = reports(tmp_path, number=1)
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with pytest.raises(InputError) as caught:
-        make_baseline([path], [SUITE])
-    assert caught.value.code == code
-
-
-def test_one_report_twice_is_refused(tmp_path: Path) -> None:
-    (path,) = reports(tmp_path, number=1)
-    with pytest.raises(InputError) as caught:
-        make_baseline([path, path], [SUITE])
-    assert caught.value.code == "report.twice"
-
-
 def test_require_settings_reach_the_records(tmp_path: Path) -> None:
     passing(tmp_path)
     run = tmp_path / "outputs" / "run_r1"
@@ -240,21 +213,6 @@ def diluted(facts: RunFacts, runs: list[tuple[int, int]]) -> bool:
     gate = GateResult("evidence_coverage_rate", Gate(min=Decimal("0.9")), Rate(9, 10), Verdict.PASS, "")
     counted = [facts._replace(verified=verified, covered=verified - missed) for missed, verified in runs]
     return bool([*note_uniform_dilution([gate], counted)])
-
-
-def test_the_same_share_of_uncovered_claims_in_every_run_is_noticed(facts: RunFacts) -> None:
-    cases = {
-        "one of twenty": ([(1, 20)] * 4, True),
-        "too few runs": ([(1, 20)] * 3, False),
-        "in other numbers": ([(1, 20), (2, 40), (1, 19), (1, 22), (3, 60)], True),
-        "but for one run": ([(1, 20)] * 9 + [(0, 20)], True),
-        "all in one run": ([(4, 20), (0, 20), (0, 20), (0, 20)], False),
-        "by chance": ([(0, 20), (1, 20), (2, 20), (0, 20), (1, 20), (3, 20)], False),
-        "none uncovered": ([(0, 20)] * 10, False),
-        "none verified": ([(0, 0)] * 10, False),
-    }
-    for name, (runs, expected) in cases.items():
-        assert diluted(facts, runs) == expected, name
 
 
 def test_honest_mistakes_are_rarely_taken_for_dilution(facts: RunFacts) -> None:

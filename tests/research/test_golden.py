@@ -10,8 +10,9 @@ import pytest
 
 from goldgate.errors import EXIT_SYSTEM_ERROR, InputError
 from goldgate.suites.research.golden import GoldenError, load_golden
+from tests.cases import error_from
 
-from .judged import codes, counts, finding, judged
+from .judged import codes, counts, finding, judged, judged_run
 from .trees import evidence, output, query, write_golden, write_run
 
 RIGHT = query()
@@ -20,10 +21,9 @@ RIGHT = query()
 def refused(folder: Path, content: str | bytes) -> InputError:
     path = folder / "golden.json"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(InputError) as caught:
-        load_golden(path)
-    assert caught.value.exit_status == EXIT_SYSTEM_ERROR
-    return caught.value
+    error = error_from(InputError, load_golden, path)
+    assert error.exit_status == EXIT_SYSTEM_ERROR
+    return error
 
 
 @pytest.mark.parametrize(
@@ -83,24 +83,18 @@ def test_golden_that_cannot_be_read_at_all(tmp_path: Path) -> None:
         load_golden(tmp_path / "nowhere.json")
     assert missing.value.code == "golden.missing"
     assert "required_evidence_ids" in str(missing.value.expected)
-    with pytest.raises(InputError) as folder:
-        load_golden(tmp_path)
-    assert folder.value.code == "golden.is_a_directory"
+    assert error_from(InputError, load_golden, tmp_path).code == "golden.is_a_directory"
     assert refused(tmp_path, b'[{"objective": "\xff"}]').code == "golden.not_utf8"
 
 
 def test_the_same_objective_with_the_same_content_is_merged(tmp_path: Path) -> None:
-    write_golden(tmp_path, query(), query("When  did the harbour freeze? "))
-    write_run(tmp_path / "outputs")
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, query(), query("When  did the harbour freeze? "))
     assert finding(evaluation, "golden.merged")["pointer"] == "/1"
     assert counts(evaluation, "golden_recall") == (1, 1)
 
 
 def test_the_same_id_twice_counts_once_in_a_query_and_once_for_each_of_two(tmp_path: Path) -> None:
-    write_golden(tmp_path, query(ids=("e1", "e1", "e2")), query("Other?", ("e1",)))
-    write_run(tmp_path / "outputs")
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, query(ids=("e1", "e1", "e2")), query("Other?", ("e1",)))
     assert "golden.repeated_id" in codes(evaluation)
     assert counts(evaluation, "golden_recall") == (1, 3)  # e1 and e2 of the first, e1 of the second, which has no run
 
@@ -115,17 +109,16 @@ def test_the_same_id_twice_counts_once_in_a_query_and_once_for_each_of_two(tmp_p
     ],
 )
 def test_objectives_match_after_nfc_and_white_space_only(tmp_path: Path, objective: str, matches: bool) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", out=output(objective=objective))
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, out=output(objective=objective))
     assert counts(evaluation, "golden_recall") == ((1, 1) if matches else (0, 1))
     assert ("near_miss" in codes(evaluation)) is not matches
 
 
 def test_composed_and_decomposed_letters_are_the_same_objective(tmp_path: Path) -> None:
-    write_golden(tmp_path, query("Où est le caf\u00e9?"))
-    write_run(tmp_path / "outputs", out=output(objective="Où est le cafe\u0301?"))
-    assert counts(judged(tmp_path), "golden_recall") == (1, 1)
+    assert counts(
+        judged_run(tmp_path, query("Où est le caf\u00e9?"), out=output(objective="Où est le cafe\u0301?")),
+        "golden_recall",
+    ) == (1, 1)
 
 
 def test_pins_must_equal_what_the_runs_record(tmp_path: Path) -> None:
@@ -140,14 +133,16 @@ def test_pins_must_equal_what_the_runs_record(tmp_path: Path) -> None:
 
 
 def test_ids_are_compared_byte_for_byte(tmp_path: Path) -> None:
-    write_golden(tmp_path, query(ids=("E1", "caf\u00e9")))
-    write_run(tmp_path / "outputs", out=output(evidence=[evidence("e1"), evidence("cafe\u0301")]))
-    assert counts(judged(tmp_path), "golden_recall") == (0, 2)
+    assert counts(
+        judged_run(
+            tmp_path, query(ids=("E1", "caf\u00e9")), out=output(evidence=[evidence("e1"), evidence("cafe\u0301")])
+        ),
+        "golden_recall",
+    ) == (0, 2)
 
 
 @pytest.mark.parametrize("sign", ["\u200b", "\ufeff", "\u3164", "\u2800", "\u2060\u00ad"])
 def test_texts_that_nobody_can_see_are_blank(tmp_path: Path, sign: str) -> None:
     write_golden(tmp_path, query(sign, ("e1", sign)))
-    with pytest.raises(GoldenError) as caught:
-        load_golden(tmp_path / "golden.json")
-    assert [problem.pointer for problem in caught.value.problems] == ["/0/objective", "/0/required_evidence_ids/1"]
+    error = error_from(GoldenError, load_golden, tmp_path / "golden.json")
+    assert [problem.pointer for problem in error.problems] == ["/0/objective", "/0/required_evidence_ids/1"]

@@ -20,9 +20,9 @@ from goldgate.suites.research.run.evidence import EvidenceDemands, Sources, chec
 from goldgate.suites.research.run.files import Artifact, ReadLimits, read_run
 from goldgate.suites.research.suite import SUITE
 from goldgate.suites.research.text import fold, html_text
-from tests.cases import cases
+from tests.cases import cases, error_from
 
-from .judged import broken, codes, counts, finding, judged
+from .judged import broken, codes, counts, finding, judged, judged_run
 from .trees import (
     chunk,
     chunk_text,
@@ -201,10 +201,9 @@ def test_a_limit_on_all_runs_together(outputs: Path, workers: int) -> None:
         run = write_run(outputs, f"run{number}", output(f"r{number}"))
         (run / "artifacts").mkdir()
         os.truncate(_touched(run / "artifacts" / "x"), 1_000_000)
-    with pytest.raises(InputError) as caught:
-        judged(outputs.parent, "research: {max_total_megabytes: 2.5}", workers=workers)
-    assert caught.value.code == "outputs.too_large"
-    assert "up to the run run2" in str(caught.value.found)
+    error = error_from(InputError, judged, outputs.parent, "research: {max_total_megabytes: 2.5}", workers=workers)
+    assert error.code == "outputs.too_large"
+    assert "up to the run run2" in str(error.found)
 
 
 def _touched(path: Path) -> Path:
@@ -230,15 +229,6 @@ def test_every_text_is_folded_once() -> None:
         }
         assert check_evidence(record, sources, EvidenceDemands()).level == "chain"
     assert sources.folded_characters <= 2 * (len(source) + sum(len(part["text"]) for part in chunks.values()))
-
-
-def test_folding_what_differs_has_an_end() -> None:
-    text = "word " * 20_000
-    sources = Sources({"c1": chunk("c1", text=text)})  # type: ignore[dict-item]
-    for number in range(3_000):
-        record = evidence(quote=f"nothing {number}", span={"start": 1, "end": len(text) - number % 7 - 1})
-        assert check_evidence(record, sources, EvidenceDemands()).failure in ("fabricated", "spliced")
-    assert sources.folded_characters <= len(text) * 200
 
 
 @cases("sign", ["…", "ʼ"])
@@ -353,9 +343,12 @@ def test_half_a_surrogate_pair_in_a_chunk_with_a_hash(outputs: Path) -> None:
 
 
 def test_one_query_with_very_many_trials_takes_no_time_for_the_others(tmp_path: Path) -> None:
-    write_golden(tmp_path, *(query(f"Query {number}?") for number in range(2_000)))
-    write_run(tmp_path / "outputs", out=output(objective="Query 1?"))
-    evaluation = judged(tmp_path, "research: {trials: 10000}")
+    evaluation = judged_run(
+        tmp_path,
+        *(query(f"Query {number}?") for number in range(2_000)),
+        protocol="research: {trials: 10000}",
+        out=output(objective="Query 1?"),
+    )
     assert counts(evaluation, "golden_recall") == (1, 20_000_000)
 
 

@@ -12,15 +12,14 @@ from hypothesis import example
 from hypothesis import given as any_of
 from hypothesis import strategies as st
 
-from goldgate.core.page import FindingList, LabelList, Paragraph, Table
+from goldgate.core.page import FindingList, LabelList, Table
 from goldgate.core.unit_page import MarkedText, UnitPage
 from goldgate.suites.plan import load_plan
 from goldgate.suites.research.suite import SUITE
-from goldgate.suites.research.text import SourceText, TextRange, fold
-from tests.cases import cases
+from goldgate.suites.research.text import SourceText, fold
 
 from .judged import judged
-from .trees import abstention, claim, evidence, output, query, write_golden, write_run
+from .trees import claim, evidence, output, query, write_golden, write_run
 
 
 def records_of(folder: Path, **options: Any) -> list[dict[str, Any]]:
@@ -34,13 +33,6 @@ def page_of(folder: Path, record: dict[str, Any]) -> UnitPage:
     with SUITE.open_inputs(inputs, load_plan(SUITE, None)) as given:
         page: UnitPage = SUITE.unit_page(record, given.for_unit(record))
     return page
-
-
-def test_a_record_that_names_no_query_by_number_has_none() -> None:
-    with SUITE.open_inputs({}, load_plan(SUITE, None)) as inputs:
-        for number in (-1, 0, 7, None, "1"):
-            unit: dict[str, Any] = {"run": "r1", "objective": "x", "query": number, "sha256": None, "findings": []}
-            assert "golden" not in inputs.for_unit(unit), number
 
 
 def section(page: UnitPage, title: str) -> list[Any]:
@@ -106,13 +98,6 @@ def test_claims_have_the_level_of_their_evidence(folder: Path) -> None:
     assert {"misattributed", "fabricated", "dangling_ref", "claim_not_covered"} == {row.code for row in found.rows}
 
 
-def test_a_claim_that_is_not_an_object_is_shown_as_it_is(tmp_path: Path) -> None:
-    write_golden(tmp_path, query())
-    write_run(tmp_path / "outputs", "run", output(claims=["a sentence", claim()]))
-    page = page_of(tmp_path, records_of(tmp_path)[0])
-    assert rows(page, "Claims")[0] == ["", "", "a sentence", ""]
-
-
 def test_a_page_shows_of_each_record_what_it_was_judged_to_be(tmp_path: Path) -> None:
     write_golden(tmp_path, query())
     nameless = {**evidence(), "evidence_id": " "}
@@ -133,24 +118,6 @@ def test_a_list_says_what_is_wrong_and_what_was_asked(folder: Path) -> None:
     assert missing.facets == {"outcome": ("missing",), "query": ("Who owned the ships?",)}
 
 
-def test_a_run_that_is_right_has_nothing_to_say(tmp_path: Path) -> None:
-    write_golden(tmp_path, query())
-    write_run(tmp_path / "outputs", "run", output())
-    [record] = records_of(tmp_path)
-    assert (SUITE.summary(record).word, SUITE.summary(record).weight) == ("", 0)
-    assert section(page_of(tmp_path, record), "Result") == [Paragraph("No errors.")]
-
-
-def test_abstention_is_a_facet(tmp_path: Path) -> None:
-    write_golden(tmp_path, query("Who owned the ships?", (), False), query("Where?", (), False))
-    write_run(tmp_path / "outputs", "run", abstention())
-    write_run(tmp_path / "outputs", "other", output("r2", objective="Where?", claims=[], evidence=[]))
-    short = {summary.id: summary for summary in map(SUITE.summary, records_of(tmp_path))}
-    assert short["run"].facets["abstention"] == ("right",)
-    assert short["other"].facets["abstention"] == ("wrong",)
-    assert short["other"].word == "no abstention where there is no evidence"
-
-
 def test_a_missing_run_is_shown_by_its_question(folder: Path) -> None:
     page = page_of(folder, records_of(folder)[1])
     [asked] = section(page, "Question")
@@ -166,45 +133,6 @@ def test_of_a_run_that_has_changed_only_the_record_is_shown(folder: Path) -> Non
     assert not section(page, "Sources")
     assert "have changed; they are not shown" in str(section(page, "Files"))
     assert {row.code for row in section(page, "Findings")[0].rows} == {*record["findings"]}
-
-
-def test_what_only_a_look_at_all_runs_shows_is_named(tmp_path: Path) -> None:
-    write_golden(tmp_path, query())
-    write_run(tmp_path / "outputs", "one", output())
-    write_run(tmp_path / "outputs", "two", output("r1", claims=[claim("k9")]))
-    record = records_of(tmp_path)[0]
-    assert SUITE.summary(record).word.startswith("broken: conflicting_run_id")
-    [found] = section(page_of(tmp_path, record), "Findings")
-    assert "conflicting_run_id" in {row.code for row in found.rows}
-
-
-def test_an_evaluation_without_the_corpus_at_hand_says_that_levels_differ(folder: Path) -> None:
-    record = records_of(folder)[0]
-    page = page_of(folder, {**record, "verbatim": 0, "anchored": 2})
-    assert "the levels are not those of the report" in str(section(page, "Evidence")[0])
-
-
-TEXT = "The “grey  heron” —\nArdea cine\u00adrea— sang. Naïve, nai\u0308ve."
-
-
-@cases(
-    ("quote", "span", "found"),
-    [
-        ('"grey heron" - Ardea', None, ["“grey  heron” —\nArdea"]),
-        ("cinerea", None, ["cine\u00adrea"]),
-        ("naïve", None, ["nai\u0308ve"]),
-        ("grey  heron", (5, 16), ["grey  heron"]),
-        ("grey  heron", (0, 3), ["grey  heron"]),
-        ("a crow", (5, 16), []),
-        (None, (5, 16), ["grey  heron"]),
-        (None, (5, 1_600), []),
-        (None, None, []),
-        ("", None, []),
-    ],
-)
-def test_quotes_are_found_as_they_are_judged(quote: str | None, span: tuple[int, int] | None, found: list[str]) -> None:
-    places = SourceText(TEXT).places(quote, None if span is None else TextRange(*span))
-    assert [TEXT[start:end] for start, end in places] == found
 
 
 @example("a\n\u0301", 0, 3)  # a mark on white space

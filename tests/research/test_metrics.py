@@ -11,8 +11,8 @@ import pytest
 from goldgate.runs.baseline import make_baseline
 from goldgate.suites.research.suite import SUITE
 
-from .judged import codes, counts, finding, judged
-from .trees import abstention, claim, event, evidence, lines, manifest, output, query, write_golden, write_run
+from .judged import codes, counts, finding, judged, judged_run
+from .trees import claim, event, evidence, lines, manifest, output, query, write_golden, write_run
 
 INSUFFICIENT = query("Who owned the ships?", (), False)
 
@@ -31,9 +31,10 @@ INSUFFICIENT = query("Who owned the ships?", (), False)
     ],
 )
 def test_only_a_status_that_says_so_moves_a_claim_out(tmp_path: Path, status: Any, rate: tuple[int, int]) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", out=output(claims=[{**claim(ids=()), "status": status}]))
-    assert counts(judged(tmp_path), "evidence_coverage_rate") == rate
+    assert (
+        counts(judged_run(tmp_path, out=output(claims=[{**claim(ids=()), "status": status}])), "evidence_coverage_rate")
+        == rate
+    )
 
 
 def test_coverage_by_hand(tmp_path: Path) -> None:
@@ -52,9 +53,7 @@ def test_coverage_by_hand(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("entry", [None, "claim", [], 4])
 def test_a_claim_that_is_none_counts_as_verified_and_not_covered(tmp_path: Path, entry: Any) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", out=output(claims=[claim(), entry]))
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, out=output(claims=[claim(), entry]))
     assert counts(evaluation, "evidence_coverage_rate") == (1, 2)
     assert evaluation.report["conservation"]["claims"]["unreadable"] == 1
 
@@ -112,17 +111,9 @@ def test_steps_are_what_the_log_shows(
 
 
 def test_the_output_can_only_add_steps(tmp_path: Path) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", out=output(steps=[1, {"step_id": 3}]))
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, out=output(steps=[1, {"step_id": 3}]))
     assert counts(evaluation, "manifest_integrity") == (2, 3)
     assert finding(evaluation, "unlogged_step")["pointer"] == "/steps/1"
-
-
-def test_an_enormous_step_number_takes_no_memory(tmp_path: Path) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", events=[event(1), event(10**15)])
-    assert counts(judged(tmp_path), "manifest_integrity") == (1, 10**15)
 
 
 @pytest.mark.parametrize(
@@ -140,9 +131,7 @@ def test_an_enormous_step_number_takes_no_memory(tmp_path: Path) -> None:
 def test_a_step_has_a_manifest_when_exactly_one_is_stored(
     tmp_path: Path, manifests: list[Any], rate: tuple[int, int]
 ) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", manifests=manifests)
-    assert counts(judged(tmp_path), "manifest_integrity") == rate
+    assert counts(judged_run(tmp_path, manifests=manifests), "manifest_integrity") == rate
 
 
 def test_manifests_may_be_files_of_their_own(tmp_path: Path) -> None:
@@ -179,9 +168,7 @@ def test_with_a_torn_log_the_gate_cannot_pass(tmp_path: Path, lowered: bool) -> 
 
 
 def test_a_last_line_without_an_end_that_is_whole_is_not_torn(tmp_path: Path) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", events=lines(event(1), event(2)).rstrip("\n"))
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, events=lines(event(1), event(2)).rstrip("\n"))
     assert counts(evaluation, "manifest_integrity") == (2, 2)
     assert "torn_log" not in codes(evaluation)
 
@@ -203,24 +190,6 @@ def test_an_event_of_another_run_still_shows_a_step(tmp_path: Path) -> None:
     evaluation = judged(tmp_path)
     assert counts(evaluation, "manifest_integrity") == (2, 3)
     assert evaluation.report["runs"][0]["stop_reason"] == "OBJECTIVE_ACHIEVED"
-
-
-def test_companions_by_hand(tmp_path: Path) -> None:
-    other = query("What did the mayor do?", ("e1", "e2"))
-    write_golden(tmp_path, query(), other, INSUFFICIENT)
-    ledger = [evidence("e1"), evidence("e2", "c2", "eleven days"), evidence("e3", "c2", "Ships waited")]
-    write_run(tmp_path / "outputs", "a", output("r1", evidence=ledger))  # finds and cites e1 of 1; 2 of 3 uncited
-    write_run(tmp_path / "outputs", "b", output("r2", objective=other["objective"], stop_reason="NO_EVIDENCE"))
-    write_run(tmp_path / "outputs", "c", abstention("r3"))
-    (write_run(tmp_path / "outputs", "d", abstention("r4")) / "research_output.json").unlink()
-    evaluation = judged(tmp_path)
-    assert counts(evaluation, "false_abstention_rate") == (1, 2)  # b, of a and b
-    assert counts(evaluation, "cited_golden_recall") == (2, 6)  # e1 of a; e1, not e2, of b; 2 trials are owed, of 3 ids
-    assert counts(evaluation, "ledger_precision") == (2, 4)  # 1 of 3 in a, 1 of 1 in b
-    assert counts(evaluation, "run_completion_rate") == (3, 6)  # d is broken, a and b owe one each
-    assert counts(evaluation, "uncited_evidence_rate") == (2, 4)
-    assert counts(evaluation, "abstention_accuracy") == (1, 2)
-    assert counts(evaluation, "golden_recall") == (2, 6)
 
 
 @pytest.mark.parametrize(("status", "uncited"), [("candidate", 6), ("retracted", 6), ("verified", 0)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,10 @@ from click.testing import CliRunner
 from goldgate import evaluate_outputs
 from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
-from goldgate.core.measure import count_units
-from goldgate.core.tally import Tally
 from goldgate.errors import GoldgateError
 from goldgate.pipeline import evaluate_suite
 from goldgate.suites import load_suite
-from goldgate.suites.research.measures import SupportedClaims, Trial
+from tests.cases import error_from
 from tests.judged.labelling import shown_sha256
 
 from .trees import SHA256, claim, evidence, lines, output, query, write_golden, write_run
@@ -90,9 +87,7 @@ class Study:
         return path
 
     def refusal(self, labels: Sequence[dict[str, Any]], protocol: str | None = None, **options: Any) -> GoldgateError:
-        with pytest.raises(GoldgateError) as caught:
-            self.evaluate(labels, protocol, **options)
-        return caught.value
+        return error_from(GoldgateError, self.evaluate, labels, protocol, **options)
 
 
 def cli(*words: object, status: int = 0) -> str:
@@ -224,22 +219,16 @@ def test_it_is_not_gated_by_default_and_not_there_without_labels(tmp_path: Path)
     assert [gate["metric"] for gate in labelled.report["gates"]] == [gate["metric"] for gate in plain.report["gates"]]
 
 
-def test_the_measure_by_itself_has_no_rate_of_trials_without_labels() -> None:
-    measure = SupportedClaims()
-    assert measure.metrics(count_units([measure], [Trial(None, None)])) == {}
-    assert measure.metrics(Tally())["claim_support_rate"].reason == "no labels of claims were given"
-
-
 def test_a_gate_without_labels_says_what_is_missing(tmp_path: Path) -> None:
     study = Study(tmp_path)
     protocol = study.write_protocol("gates: {claim_support_rate: {min: 0.8}}\n")
-    with pytest.raises(GoldgateError) as caught:
-        evaluate_outputs(study.golden, study.outputs, protocol)
-    assert caught.value.code == "labels.none_given"
-    assert "--labels" in str(caught.value.advice)
-    with pytest.raises(GoldgateError) as caught:
-        evaluate_outputs(study.golden, study.outputs, protocol, labels=tmp_path / "nowhere.jsonl")
-    assert caught.value.code == "labels.missing"
+    error = error_from(GoldgateError, evaluate_outputs, study.golden, study.outputs, protocol)
+    assert error.code == "labels.none_given"
+    assert "--labels" in str(error.advice)
+    error = error_from(
+        GoldgateError, evaluate_outputs, study.golden, study.outputs, protocol, labels=tmp_path / "nowhere.jsonl"
+    )
+    assert error.code == "labels.missing"
 
 
 def test_few_labels_or_runs_leave_it_undefined(tmp_path: Path) -> None:
@@ -341,58 +330,6 @@ def test_labels_do_not_count_if_the_source_around_a_quote_was_changed(tmp_path: 
     assert study.refusal(people, draw=draw).code == "labels.other_item"
 
 
-def test_claims_that_were_not_drawn_cannot_be_rewritten(tmp_path: Path) -> None:
-    study = Study(tmp_path, failing=0)
-    draw = study.sample(20)
-    people = study.labels(draw)
-    undrawn = next(name for name in study.items if name not in study.drawn(draw))
-    run, _, name = undrawn.partition("/")
-
-    def ease(claims: list[dict[str, Any]], records: list[dict[str, Any]]) -> None:
-        for each in claims:
-            each["statement"] = "Ships." if each["claim_id"] == name else each["statement"]
-
-    study.rewrite([study.outputs / run], ease)
-    error = study.refusal(people, draw=draw)
-    assert (error.code, error.found) == ("draw.items_changed", "other content in items that were not drawn")
-
-
-def test_labels_of_a_judge_for_other_claims_are_refused(tmp_path: Path) -> None:
-    study = Study(tmp_path, failing=0)
-    draw = study.sample(24)
-    judged = study.labels(draw, "judge")
-    study.rewrite(study.outputs.iterdir(), reverse)
-    people = study.labels(study.sample(24))
-    assert study.refusal([*people, *judged], draw=draw).code == "labels.two_items"
-    assert study.refusal(judged, draw=draw).code == "labels.other_item"
-
-
-def test_labels_that_do_not_say_what_was_shown_stand_out(tmp_path: Path) -> None:
-    study = Study(tmp_path, failing=0)
-    people = [label(name, True) for name in study.items]
-    judged = [label(name, n % 3 > 0, "judge") for n, name in enumerate(study.items)]
-    remarks = study.evaluate([*people, *judged]).report["stands_out"]
-    [remark] = [each for each in remarks if each["code"] == "unknown_items"]
-    assert remark["counts"] == {"people": 24, "judges": 24}
-
-
-def test_labels_taken_off_the_end_of_a_draw_stand_out(tmp_path: Path) -> None:
-    study = Study(tmp_path, failing=0)
-    people = study.labels(study.sample(24))
-    draw = study.sample(20)
-    kept = people[:20]
-    assert [each["id"] for each in kept] == study.drawn(draw)
-    judged = study.labels(draw, "judge")[:10]
-    result = study.evaluate([*kept, *judged], draw=draw)
-    assert "other_draw_size" in codes(result)
-    assert result.report["support"]["label_draws"]["sizes"] == [24]
-    later = [{**each, "drawn": 20} for each in kept[:12]] + kept[12:]
-    judged = [{**each, "label": n < 15} for n, each in enumerate(study.labels(draw, "judge"))]
-    draws = study.evaluate([*later, *judged], draw=draw).report["support"]["label_draws"]
-    assert (draws["first_agreed"], draws["first_compared"]) == (12, 12)
-    assert (draws["later_agreed"], draws["later_compared"]) == (3, 8)
-
-
 @pytest.mark.parametrize("with_size", [True, False])
 def test_labels_of_claims_that_are_verified_no_more_stand_out(with_size: bool, tmp_path: Path) -> None:
     """Every claim has a label; then those that people do not find supported are made candidates."""
@@ -456,21 +393,6 @@ def test_what_stands_out_in_the_labels_of_judged_items_stands_out_here(tmp_path:
     before = study.write("before.jsonl", [label(name, True, "judge") for name in study.items])
     draw = study.sample(30, "--labels", before)
     assert "other_judge_labels" in codes(study.evaluate([*people, *judged], draw=draw))
-
-
-def test_copied_labels_stand_out(tmp_path: Path) -> None:
-    study = Study(tmp_path, failing=0)
-    both = [label(name, n % 3 != 0, kind) for n, name in enumerate(study.items) for kind in ("human", "judge")]
-    assert "high_agreement" in codes(study.evaluate(both))
-
-
-def test_any_order_and_number_of_workers_give_the_same_report(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    labels = [label(name, n % 4 != 0) for n, name in enumerate(study.items)]
-    labels += [label(name, n % 3 / 2, "judge") for n, name in enumerate(study.items)]
-    one, two = study.evaluate(labels), study.evaluate(labels[::-1], workers=2)
-    assert one.report["metrics"] == two.report["metrics"]
-    assert Fraction(found(one)["value"]) > 0
 
 
 def test_a_stored_result_is_verified_compared_and_leads_from_a_claim_to_its_labels(tmp_path: Path) -> None:

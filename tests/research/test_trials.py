@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,9 +15,9 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError
 from goldgate.report import render
 from goldgate.suites.research.report import recount_report
-from goldgate.suites.research.text import letter_profile
+from tests.cases import error_from
 
-from .judged import broken, codes, counts, finding, judged, run_entry, unbalanced
+from .judged import broken, codes, counts, finding, judged, judged_run, run_entry, unbalanced
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run
 
 INSUFFICIENT = query("Who owned the ships?", (), False)
@@ -87,9 +86,7 @@ def test_a_surplus_fails_until_it_is_taken_away(tmp_path: Path) -> None:
 def test_a_number_of_trials_that_is_none(tmp_path: Path, trials: str) -> None:
     write_golden(tmp_path)
     write_run(tmp_path / "outputs")
-    with pytest.raises(ConfigError) as caught:
-        judged(tmp_path, f"research: {{trials: {trials}}}")
-    assert caught.value.place.field == "research.trials"
+    assert error_from(ConfigError, judged, tmp_path, f"research: {{trials: {trials}}}").place.field == "research.trials"
 
 
 def test_clones_are_one_run(tmp_path: Path) -> None:
@@ -101,15 +98,6 @@ def test_clones_are_one_run(tmp_path: Path) -> None:
     assert finding(evaluation, "cloned_run")["file"] == "b"
     assert evaluation.report["conservation"]["directories"] == {"total": 2, "runs": 1, "ignored": 1}
     assert [entry["path"] for entry in evaluation.report["ignored"]] == ["b/"]
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_many_clones_are_one_for_any_number_of_workers(tmp_path: Path, workers: int) -> None:
-    write_golden(tmp_path)
-    for number in range(40):
-        write_run(tmp_path / "outputs", f"run{number}", output(f"r{number}"))
-    evaluation = judged(tmp_path, workers=workers)
-    assert evaluation.report["conservation"]["runs"]["total"] == 1
 
 
 @pytest.mark.parametrize(
@@ -169,12 +157,6 @@ def test_a_broken_run_is_never_merged(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_run(tmp_path / "outputs", name, output(name, stop_reason="DONE"))
     assert counts(judged(tmp_path), "evidence_coverage_rate") == (0, 2)
-
-
-def test_a_sketch_does_not_depend_on_the_order_of_the_parts() -> None:
-    assert letter_profile("Grey sandstone. A keeper.") == letter_profile("a keeper \u2014 GREY\u00a0sandstone")
-    assert letter_profile("caf\u00e9") == letter_profile("cafe\u0301")
-    assert letter_profile("grey") != letter_profile("gray sky")
 
 
 def test_a_few_runs_that_carry_the_gate_are_pointed_out(tmp_path: Path) -> None:
@@ -292,9 +274,7 @@ def test_claims_that_state_the_same_are_pointed_out(tmp_path: Path) -> None:
     ],
 )
 def test_one_claim_id_is_one_claim(tmp_path: Path, claims: list[Any], rate: tuple[int, int], code: str) -> None:
-    write_golden(tmp_path)
-    write_run(tmp_path / "outputs", out=output(claims=claims))
-    evaluation = judged(tmp_path)
+    evaluation = judged_run(tmp_path, out=output(claims=claims))
     assert counts(evaluation, "evidence_coverage_rate") == rate
     assert code in codes(evaluation)
     assert not list(unbalanced(evaluation))
@@ -355,15 +335,6 @@ def test_equal_runs_that_fail_cost_as_much_as_different_ones(tmp_path: Path, pro
     )
     (remark,) = (entry for entry in evaluation.report["stands_out"] if entry["code"] == "worse_reading")
     assert remark["counts"] == {"metrics": 4}  # two are worse merged: the bad runs have their query to themselves
-
-
-def test_byte_copies_of_a_run_that_fails_count(tmp_path: Path) -> None:
-    write_ten_queries(tmp_path, bad_trials=1)
-    for number in range(1, 5):
-        shutil.copytree(tmp_path / "outputs" / "bad0", tmp_path / "outputs" / f"bad{number}")
-    evaluation = judged(tmp_path)
-    assert counts(evaluation, "evidence_coverage_rate") == (400, 500)
-    assert "copied_run" in codes(evaluation)
 
 
 def test_honest_runs_that_are_equal_still_pass(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from goldgate.runs.power import PowerOptions, plan_power
 from goldgate.runs.reference import make_baseline_and_units
 from goldgate.suites import all_suites
 from goldgate.verification.verify import verify
-from tests.cases import cases
+from tests.cases import cases, error_from
 from tests.comparison.runs import MODELS, store_extraction
 
 DOORS: dict[str, Callable[[str, str], object]] = {
@@ -37,9 +37,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def refused(door: str, good: Path, broken: Path) -> GoldgateError:
-    with pytest.raises(GoldgateError) as caught:
-        DOORS[door](str(good), str(broken))
-    return caught.value
+    return error_from(GoldgateError, DOORS[door], str(good), str(broken))
 
 
 BROKEN_RECORDS = [
@@ -130,10 +128,9 @@ def test_records_of_a_report_alone_are_missed_by_name(door: str, good: Path, tmp
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_result_behind_a_url_is_to_be_copied_first(door: str, good: Path) -> None:
-    with pytest.raises(GoldgateError) as caught:
-        DOORS[door](str(good), "s3://bucket/results/model-a")
-    assert caught.value.code == "report.elsewhere"
-    assert str(caught.value.place) == "s3://bucket/results/model-a"
+    error = error_from(GoldgateError, DOORS[door], str(good), "s3://bucket/results/model-a")
+    assert error.code == "report.elsewhere"
+    assert str(error.place) == "s3://bucket/results/model-a"
 
 
 @cases(

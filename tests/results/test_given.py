@@ -40,12 +40,6 @@ def looked_up(folder: str = "out") -> tuple[set[str], list[str]]:
         return {*given.for_unit(record)}, notes
 
 
-def test_all_inputs_are_found_and_there_is_nothing_to_note(suite: str) -> None:
-    found, notes = looked_up()
-    assert found >= ({"golden", "outputs"} if suite == "research" else {"gold", "predictions"})
-    assert notes == []
-
-
 def test_nothing_is_shown_of_a_file_that_has_changed(suite: str) -> None:
     name = {"extraction": "gold.jsonl", "research": "golden.json", "qa": "gold.jsonl"}[suite]
     Path(name).write_bytes(Path(name).read_bytes() + b"\n")
@@ -88,16 +82,6 @@ def test_what_came_through_standard_input_is_noted(tmp_path: Path, monkeypatch: 
     found, [note] = looked_up()
     assert found == {"gold"}
     assert "came from standard input" in note
-
-
-def test_a_run_whose_files_have_changed_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    make("research", *arguments("research", tmp_path))
-    with open("runs/run_a0/chunks.jsonl", "a", encoding="utf-8") as chunks:
-        chunks.write("\n")
-    found, notes = looked_up()
-    assert found == {"golden"}  # the page of the run says that its files are not shown
-    assert notes == []
 
 
 @pytest.mark.parametrize("as_list", [True, False])

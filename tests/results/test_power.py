@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from goldgate.comparison import compare
-from goldgate.report import render_page
-from goldgate.runs.power import describe_power
 from goldgate.suites import SUITES
 from tests.results.made import EXTRACTION, arguments, make, power
 
@@ -175,23 +173,8 @@ def test_mistakes_in_options(options: tuple[str, ...], code: str) -> None:
     assert "did you mean exact_match?" in result.output or code != "power.unknown_metric"
 
 
-def test_what_is_no_result_is_refused() -> None:
-    assert power("nowhere").exit_code == 2
-
-
 @pytest.mark.parametrize("option", ["--correlation", "--power"])
 def test_what_is_no_number_is_refused(option: str) -> None:
     questions(5, 5)
     found = power("out", option, "nan")
     assert (found.exit_code, "option.wrong_value" in found.output) == (2, True)
-
-
-def test_value_that_misses_a_threshold_of_the_plan_looks_so() -> None:
-    gate = {"threshold": "0.80", "decided": None, "records_needed": None, "reason": "open"}
-    found = {"measured": {"value": 0.79996, "numerator": 19_999, "denominator": 25_000}, "difference": {"reason": "-"}}
-    for bound in ("min", "threshold"):
-        metrics = {"strict_f1": {**found, "gates": [{**gate, "bound": bound}]}}
-        plan: Any = {"suite": "qa", "unit": "sample", "records": 2, "detect": 0.01, "against": None, "metrics": metrics}
-        plan |= {"power": 0.8, "level": 0.95, "correlation": 0.0}
-        text = render_page(describe_power(plan))
-        assert "strict_f1  0.79996" in text, (bound, text)

@@ -102,13 +102,6 @@ def test_one_count_in_the_report(at: Callable[[str], Path]) -> None:
     assert "a stored file was changed" in verify("out").stdout
 
 
-def test_a_verdict_in_the_report(at: Callable[[str], Path]) -> None:
-    at("extraction")
-    edit("out/report.json", '"status": "FAIL"', '"status": "PASS"')
-    first = verified("out")[1]["difference"]
-    assert (first["pointer"], first["stored"], first["recomputed"]) == ("/status", '"PASS"', '"FAIL"')
-
-
 def test_one_line_of_the_records(at: Callable[[str], Path]) -> None:
     at("extraction")
     edit("out/samples.jsonl", '"units":{"matching":[6,6,6,6]', '"units":{"matching":[5,6,6,6]')
@@ -177,44 +170,35 @@ def test_a_key_that_stands_twice_is_refused(at: Callable[[str], Path]) -> None:
 # --- changed inputs
 
 
-def test_one_prediction(at: Callable[[str], Path]) -> None:
-    at("qa")
-    edit("answers.jsonl", '"answer": "1"', '"answer": "2"')
-    status, found = verified("out")
-    assert status == 1
-    assert [entry["input"] for entry in found["inputs"] if entry["changed"]] == ["predictions"]
-    assert not found["difference"]["pointer"].startswith("/inputs")
-    assert "predictions: other bytes than the report was made from" in verify("out").stdout
-
-
-def test_a_change_that_changes_no_number(at: Callable[[str], Path]) -> None:
-    at("qa")
+def append_a_blank_line() -> None:
     Path("answers.jsonl").write_text(Path("answers.jsonl").read_text() + "\n")
-    status, found = verified("out")
-    assert (status, found["difference"]["pointer"]) == (1, "/inputs/predictions/0/sha256")
 
 
-def test_the_protocol(at: Callable[[str], Path]) -> None:
-    at("extraction")
-    edit("protocol-fail.yaml", "0.97", "0.1")
+CHANGED: list[tuple[str, Callable[[], None], str, str]] = [
+    ("qa", lambda: edit("answers.jsonl", '"answer": "1"', '"answer": "2"'), "predictions", "/gates/0/reason"),
+    ("qa", append_a_blank_line, "predictions", "/inputs/predictions/0/sha256"),  # it changes no number
+    ("extraction", lambda: edit("protocol-fail.yaml", "0.97", "0.1"), "protocol", "/gates"),
+    ("research", lambda: shutil.rmtree("runs/run_a0"), "outputs", "/gates/0"),
+]
+
+
+@pytest.mark.parametrize(("suite", "change", "name", "pointer"), CHANGED)
+def test_an_input_that_was_changed_is_named(
+    suite: str, change: Callable[[], None], name: str, pointer: str, at: Callable[[str], Path]
+) -> None:
+    at(suite)
+    change()
     status, found = verified("out")
-    assert status == 1
-    assert [entry["input"] for entry in found["inputs"] if entry["changed"]] == ["protocol"]
+    assert (status, found["difference"]["pointer"][: len(pointer)]) == (1, pointer)
+    assert [entry["input"] for entry in found["inputs"] if entry["changed"]] == [name]
     assert found["settings"] == []  # no setting of a metric
+    assert f"{name}: other bytes than the report was made from" in verify("out").stdout
 
 
 def test_a_setting_that_changed_is_named(at: Callable[[str], Path]) -> None:
     at("research")
     Path("protocol.yaml").write_text("research: {trials: 2}\n")
     assert verified("out")[1]["settings"] == [{"name": "trials", "stored": "3", "now": "2"}]
-
-
-def test_a_run_of_an_agent(at: Callable[[str], Path]) -> None:
-    at("research")
-    shutil.rmtree("runs/run_a0")
-    status, found = verified("out")
-    assert status == 1
-    assert [entry["input"] for entry in found["inputs"] if entry["changed"]] == ["outputs"]
 
 
 def test_an_input_that_cannot_be_read_any_more_has_changed(at: Callable[[str], Path]) -> None:

@@ -8,20 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from goldgate.cli.compare import compare_command
+from goldgate.cli.stored_results import baseline_command
 from tests.results.made import edit, make, set_in, verified
-
-ALL = ("extraction", "research", "qa")
-
 
 # --- baselines
 
 
 def test_a_baseline_is_worked_out_again(at: Callable[[str], Path]) -> None:
-    from click.testing import CliRunner
-
-    from goldgate.cli.stored_results import baseline_command
-
     at("research")
     made = CliRunner().invoke(baseline_command, ["out/report.json", "--out", "baseline.json"])
     assert made.exit_code == 0, made.output
@@ -37,10 +33,6 @@ def test_a_baseline_is_worked_out_again(at: Callable[[str], Path]) -> None:
 
 
 def test_a_baseline_of_other_reports(at: Callable[[str], Path]) -> None:
-    from click.testing import CliRunner
-
-    from goldgate.cli.stored_results import baseline_command
-
     at("research")
     CliRunner().invoke(baseline_command, ["out/report.json", "--out", "baseline.json"])
     Path("protocol.yaml").write_text("research: {trials: 2}\n")
@@ -50,10 +42,6 @@ def test_a_baseline_of_other_reports(at: Callable[[str], Path]) -> None:
 
 
 def test_a_baseline_folder_is_worked_out_again(at: Callable[[str], Path]) -> None:
-    from click.testing import CliRunner
-
-    from goldgate.cli.stored_results import baseline_command
-
     at("qa")
     made = CliRunner().invoke(baseline_command, ["out", "--out", "baseline"])
     assert made.exit_code == 0, made.output
@@ -67,35 +55,11 @@ def test_a_baseline_folder_is_worked_out_again(at: Callable[[str], Path]) -> Non
         assert (status, found["difference"]["file"]) == (1, "units.bin")
 
 
-def test_a_baseline_of_a_version_that_counted_less_is_refused_as_such(at: Callable[[str], Path]) -> None:
-    from click.testing import CliRunner
-
-    from goldgate.cli.stored_results import baseline_command
-    from goldgate.runs.units import UnitPacker, unpack_units
-
-    at("qa")
-    CliRunner().invoke(baseline_command, ["out", "--out", "baseline"])
-    told = json.loads(Path("baseline/baseline.json").read_bytes())["units"]
-    older = UnitPacker()
-    table = unpack_units(Path("baseline/units.bin").read_bytes(), told["size"], told["sha256"])
-    for identity, tables in zip(table.ids, table.units(), strict=True):
-        older.add(identity, {key: counts[:-1] for key, counts in tables.items()})
-    packed = older.pack()
-    Path("baseline/units.bin").write_bytes(packed.data)
-    set_in("baseline/baseline.json", ["units"], told | {"size": packed.size, "sha256": packed.sha256})
-    status, found = verified("baseline")
-    assert (status, found["error"]["code"]) == (2, "baseline.other_version"), found
-
-
 # --- comparisons
 
 
 def compared(suite: str, *more: str) -> None:
     """Two results of a suite and their comparison, in the folder `compared`."""
-    from click.testing import CliRunner
-
-    from goldgate.cli.compare import compare_command
-
     shutil.copytree("out", "one")
     first = json.loads(Path("answers.jsonl").read_text().splitlines()[1])
     edit("answers.jsonl", f'"answer": "{first["answer"]}"', '"answer": "wrong"')

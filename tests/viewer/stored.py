@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from goldgate.core.evaluation import render_json
@@ -125,8 +124,3 @@ def require_harmless(html: str) -> Seen:
                 assert not parts.scheme
                 assert not parts.netloc
     return seen
-
-
-def report_of(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((path / "report.json").read_bytes())
-    return found

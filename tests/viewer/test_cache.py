@@ -12,6 +12,7 @@ import pytest
 from goldgate.errors import InputError
 from goldgate.viewer import folder as cache
 from goldgate.viewer.folder import load_index
+from tests.cases import error_from
 
 from .stored import loaded
 
@@ -31,27 +32,6 @@ def test_the_folder_itself_is_only_read(folder: Path, cache_home: Path) -> None:
     load_index(loaded(folder))
     assert snapshot(folder) == before
     assert len([*cache_home.iterdir()]) == 1
-
-
-def test_what_is_kept_is_what_was_made(folder: Path) -> None:
-    result = loaded(folder)
-    made = load_index(result)
-    kept = load_index(result)
-    assert made == kept
-    assert kept is not made
-
-
-def test_what_is_kept_is_used(folder: Path, cache_home: Path) -> None:
-    """A kept index that says something else is believed: so it was not made again."""
-    result = loaded(folder)
-    made = load_index(result)
-    of = cache.cache_identity((result.records, result.file))
-    stored = cache.load_cached("index", of, lambda stored: stored)
-    assert stored is not None
-    assert stored[3] == made.wrong
-    cache.store_cached("index", of, (*stored[:3], 7, *stored[4:]))
-    assert made.wrong != 7
-    assert load_index(result).wrong == 7
 
 
 @pytest.mark.parametrize("name", ["samples.jsonl", "report.json"])
@@ -96,30 +76,9 @@ def test_nobody_else_can_read_what_is_kept(folder: Path, cache_home: Path) -> No
     assert stat.S_IMODE(cache_home.stat().st_mode) == 0o700
 
 
-def test_what_was_used_longest_ago_makes_room(stored: Path, cache_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    load_index(loaded(stored / "a"))
-    [of_a] = cache_home.iterdir()
-    os.utime(of_a, ns=(1, 1))
-    load_index(loaded(stored / "b"))
-    [of_b] = {*cache_home.iterdir()} - {of_a}
-    monkeypatch.setattr(cache, "MAX_CACHE_BYTES", of_b.stat().st_size + of_a.stat().st_size)
-    load_index(loaded(stored / "failing"))
-    assert not of_a.exists()
-    assert of_b.exists()
-
-
-@pytest.mark.parametrize("home", ["", "relative/place"])
-def test_a_home_that_is_no_full_path_does_not_count(home: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", home)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache.cache_folder() == tmp_path / ".cache" / "goldgate"
-
-
 def test_a_folder_without_records_is_an_error_with_a_way_out(folder: Path) -> None:
     (folder / "samples.jsonl").unlink()
-    with pytest.raises(InputError) as caught:
-        load_index(loaded(folder))
-    assert caught.value.code == "records.missing"
+    assert error_from(InputError, load_index, loaded(folder)).code == "records.missing"
 
 
 def test_what_others_could_have_written_is_not_used(folder: Path, cache_home: Path, tmp_path: Path) -> None:

@@ -72,14 +72,6 @@ def test_won_and_lost_are_those_of_the_comparison(a_and_b: OpenComparison) -> No
     assert [len(pair.places["won"]), len(pair.places["lost"])] == [entry["wins"], entry["losses"]] == [11, 56]
 
 
-def test_it_is_worked_out_once(stored: Path) -> None:
-    with looked_at(stored / "a", stored / "b") as (folders, compared, _):
-        sources = find_systems([str(stored / "a"), str(stored / "b")])
-        again = compare_folders(sources, folders)
-        assert again == compared
-        assert json.dumps(again.report) == json.dumps(compared.report)
-
-
 def test_two_folders_as_pages(a_and_b: OpenComparison) -> None:
     _, _, site = a_and_b
     home = page(site, "/")
@@ -211,12 +203,6 @@ def test_rows_of_two_systems_are_one_and_what_only_one_has_right_is_marked() -> 
     same = merge_tables(one, one, ["A", "B"])
     assert [row[-1] for row in same.rows] == ["A and B", "neither", "neither"]
     assert not same.marked
-
-
-def test_rows_that_look_alike_are_all_there() -> None:
-    twice = arguments(("Person", "Lena", "x", "boundary"), ("Person", "Lena", "y", "boundary"))
-    table = merge_tables(twice, arguments(("Person", "Lena", "Lena", "right")), ["A", "B"])
-    assert [row[2] for row in table.rows] == ["x", "y"]
 
 
 def test_marks_of_two_systems_are_in_one_text_with_gold_once() -> None:

@@ -15,6 +15,7 @@ from goldgate.suites import load_suite
 from goldgate.viewer import index as module
 from goldgate.viewer.folder import explained_gates
 from goldgate.viewer.index import Order, UnitIndex, build_index
+from tests.cases import error_from
 from tests.contract.inputs import HOSTILE, NAMES
 
 from .stored import bitset_places, loaded, store_made_up
@@ -55,65 +56,12 @@ def test_index_agrees_with_the_records(
                 assert sorted(found) == [n for n, each in enumerate(known) if value in each.facets.get(facet, ())]
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_several_values_must_all_be_there(stored: Path, order: Order) -> None:
-    known, index = summaries(stored / "b"), index_of(stored / "b")
-    found = index.selected({"error": "boundary", "parsed as": "repaired"}, order)
-    numbers = {index.number(place, order) for place in bitset_places(found)}
-    wanted = {
-        number
-        for number, each in enumerate(known)
-        if "boundary" in each.facets.get("error", ()) and "repaired" in each.facets["parsed as"]
-    }
-    assert numbers == wanted
-    assert 0 < len(wanted) < len(known)
-    assert index.selected({"error": "no such error"}, order) == 0
-    assert index.selected({"no such facet": "x"}, order) == 0
-
-
-def test_a_place_and_a_number_belong_together(stored: Path) -> None:
-    index = index_of(stored / "b")
-    for order in ORDERS:
-        assert [index.place(index.number(place, order), order) for place in range(len(index))] == [*range(len(index))]
-
-
-def test_units_that_explain_a_gate_are_those_that_cost_it(stored: Path) -> None:
-    index = index_of(stored / "b")
-    # strict_f1 is 2 · strict / (predicted + gold): what is above lacks of what is below is what a sample costs it.
-    result = loaded(stored / "b")
-    records = [orjson.loads(line) for line in result.records.read_bytes().splitlines()]
-    lacking = [
-        n
-        for n, record in enumerate(records)
-        if 2 * record["units"]["matching"][0] < sum(record["units"]["matching"][2:])
-    ]
-    found = index.having("gate", "strict_f1", "file")
-    assert [*bitset_places(found)] == lacking
-    assert {*index.facets["gate"]} == {"strict_f1", "relaxed_f1", "parse_errors"}
-
-
-def test_more_values_than_can_be_kept_are_counted(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_VALUES", 3)
-    known, index = summaries(stored / "b"), index_of(stored / "b")
-    assert len(index.facets["role"]) == 3
-    every = sum(len({*summary.facets.get("role", ())}) for summary in known)
-    assert index.left_out["role"] == every - sum(having.units for having in index.facets["role"].values())
-
-
 @pytest.mark.parametrize("line", [b"{}\n", b"not JSON\n", b"[]\n", b'{"id": "x"}\n', b"\xff\n", b"\n"])
 def test_a_line_that_is_no_record_is_named(line: bytes, stored: Path, tmp_path: Path) -> None:
     file = tmp_path / "samples.jsonl"
     file.write_bytes((stored / "b" / "samples.jsonl").read_bytes().splitlines(keepends=True)[0] + line)
-    with pytest.raises(InputError) as caught:
-        build_index(load_suite("extraction"), file)
-    assert (caught.value.code, caught.value.place.line) == ("records.malformed", 2)
-
-
-def test_a_file_without_a_record(tmp_path: Path) -> None:
-    (tmp_path / "samples.jsonl").write_bytes(b"")
-    index = build_index(load_suite("extraction"), tmp_path / "samples.jsonl")
-    assert len(index) == index.wrong == 0
-    assert index.selected({}, "weight") == 0
+    error = error_from(InputError, build_index, load_suite("extraction"), file)
+    assert (error.code, error.place.line) == ("records.malformed", 2)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +83,5 @@ def test_a_record_whose_names_are_no_texts_is_named(
     records = [json.loads(line) for line in loaded(stored / folder).records.read_bytes().splitlines()]
     first = next(record for record in records if record.get("run", record.get("id")) is not None)
     (tmp_path / "records").write_text(json.dumps({**first, **change}), encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        build_index(load_suite(suite), tmp_path / "records")
-    assert (caught.value.code, caught.value.place.line) == ("records.malformed", 1)
+    error = error_from(InputError, build_index, load_suite(suite), tmp_path / "records")
+    assert (error.code, error.place.line) == ("records.malformed", 1)

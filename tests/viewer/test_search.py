@@ -10,7 +10,6 @@ import pytest
 
 from goldgate.viewer import index as module
 from goldgate.viewer.folder import ViewedFolder, open_folder
-from goldgate.viewer.index import search_words
 from tests.contract.inputs import HOSTILE
 
 from .stored import bitset_places, store_made_up
@@ -44,19 +43,8 @@ def test_found_is_what_has_all_words(
     assert found(model_b, text) == expected(model_b, text)
 
 
-def test_some_of_these_are_there(model_b: ViewedFolder) -> None:
-    assert [bool(expected(model_b, text)) for text in WORDS] == [True, True, True, True, False, True, False, True, True]
-
-
 def test_hostile_words_are_words(tmp_path: Path) -> None:
     folder = open_folder(str(store_made_up(tmp_path / "it", "extraction", HOSTILE)), "it")
     assert len(found(folder, "</script>\u202e|")) == len(folder.index)
     assert found(folder, "s17\x1b[31m</script>") == [17]
     folder.close()
-
-
-def test_a_text_without_words_is_no_search(model_b: ViewedFolder) -> None:
-    assert model_b.search(" \t ", "file") is None
-    assert search_words("a A b") == (b"a", b"a", b"b")
-    assert len(search_words(" ".join(map(str, range(100))))) == module.MAX_SEARCH_WORDS
-    assert search_words("\ud800") == (b"?",)

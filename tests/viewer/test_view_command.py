@@ -30,7 +30,6 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(goldgate, ["view", *map(str, arguments)])
 
 
-SLOW = pytest.mark.slow  # tests/viewer/test_door.py has more spellings, without a process
 NO_H11 = "sys.modules['h11'] = None"
 
 
@@ -40,12 +39,6 @@ def test_without_the_extra_it_says_what_to_install(stored: Path) -> None:
     assert "needs the extra `view`" in done.stderr
     assert "pip install -e '.[view]'" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_help_names_no_library(stored: Path) -> None:
-    done = run_process("--help", code=NO_H11)
-    assert done.returncode == 0
-    assert "--port N" in done.stdout
 
 
 @cases(

@@ -18,12 +18,6 @@ def test_marks_are_in_order_the_longer_of_two_first_and_overlaps_stay() -> None:
     assert shown.note == ""
 
 
-def test_every_mark_is_on_a_character() -> None:
-    shown = marked_text("abc", [mark(3, 3), mark(-4, 99), mark(1, 1)])
-    assert [(each.start, each.end) for each in shown.marks] == [(0, 3), (1, 2), (2, 3)]
-    assert marked_text("", [mark(0, 1)], ["Empty."]).marks == ()
-
-
 def test_a_long_text_is_cut_to_what_is_around_its_marks_and_that_is_said() -> None:
     text = "x" * 500_000 + "NEEDLE" + "y" * 500_000
     shown = marked_text(text, [mark(500_000, 500_006, "missing")])

@@ -7,10 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from goldgate.core.gate import Gate, Verdict, overall_verdict, parse_bound
+from goldgate.core.gate import Gate, Verdict, overall_verdict
 from goldgate.core.metric import Count, Metric, Rate
 from goldgate.stats.gates import judge_gates
-from goldgate.stats.interval import metric_with_interval
 from tests.cases import cases
 
 from ..helpers import gate
@@ -90,25 +89,3 @@ def test_without_a_gate_that_can_fail_nothing_passes() -> None:
     assert overall_verdict([]) is Verdict.NO_GATES
     warning = judge_gates({"m": replace(gate(min="0.9"), severity="warn")}, {"m": Rate(1, 2)})
     assert overall_verdict(warning) is Verdict.NO_GATES
-
-
-def test_result_as_json_keeps_the_threshold_as_written() -> None:
-    (result,) = judge_gates({"m": gate(min="0.950")}, {"m": Rate(1, 2)})
-    measured = metric_with_interval(Rate(1, 2), "sample")
-    assert result.as_json(measured, "refuted") == {
-        "metric": "m",
-        "verdict": "FAIL",
-        "reason": "1/2 is not ≥ 0.950",
-        "severity": "error",
-        "on_not_evaluable": "fail",
-        "min": "0.950",
-        "measured": measured,
-        "support": "refuted",
-    }
-
-
-def test_bounds_of_a_stored_report_can_be_computed_with() -> None:
-    assert parse_bound("0.80") == Decimal("0.80")
-    for text in ("abc", "NaN", "-Infinity", "1e-999999999", "1e9999", None):
-        with pytest.raises(ValueError, match=str(text)):
-            parse_bound(text)

@@ -67,15 +67,3 @@ def places(text: str, *values: str, most: int = 100) -> dict[str, list[str]]:
 )
 def test_every_mention_is_found_as_it_is_written(text: str, value: str, written: list[str]) -> None:
     assert places(text, value) == {value: written}
-
-
-def test_offsets_are_right_if_the_value_stands_there_in_whatever_form() -> None:
-    placed = NormalizedText("Der MÜLLER kam.")
-    assert placed.holds((4, 10), normalize("Müller"))
-    assert not placed.holds((3, 9), normalize("Müller"))
-    assert not placed.holds((4, 100), normalize("Müller"))
-    assert not placed.holds((7, 7), "")
-
-
-def test_places_of_many_values_are_limited() -> None:
-    assert places("a b a b a", "a", "b", "c", most=4) == {"a": ["a", "a", "a"], "b": ["b"], "c": []}

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from goldgate.core.page import Grid, Matrix, MatrixCell, MeasuredValue, Name
+from goldgate.core.page import Grid, Matrix, MatrixCell, Name
 
 CELLS = (MatrixCell("a", "b", 3), MatrixCell("c", "a", 2), MatrixCell("a", "c", 1))
-
-
-def test_its_table_has_a_row_for_each_pair_in_their_order() -> None:
-    table = Matrix("gold", "predicted", CELLS, limit=2).as_table()
-    assert [column.title for column in table.columns] == ["gold", "predicted", "count"]
-    assert table.rows[0] == (Name("a"), Name("b"), MeasuredValue(3))
-    assert (len(table.rows), table.limit) == (3, 2)
 
 
 def test_a_grid_orders_rows_and_columns_alike_with_the_most_first() -> None:
@@ -26,8 +19,3 @@ def test_each_group_is_a_grid_of_its_own() -> None:
     matrix = Matrix("gold", "predicted", cells, "type")
     assert [(grid.group, grid.counts) for grid in matrix.grids()] == [("U", ((3,),)), ("T", ((2,),))]
     assert [row[0] for row in matrix.as_table().rows] == [Name("T"), Name("U")]
-
-
-def test_without_cells_there_is_nothing_to_draw() -> None:
-    assert Matrix("gold", "predicted", ()).grids() == ()
-    assert Matrix("gold", "predicted", ()).as_table().rows == ()

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from types import MappingProxyType
 
-import pytest
-
-from goldgate.core.measure import RatioMeasure, count_units, precision_recall_f1
-from goldgate.core.metric import Count, Limit, Rate, floor_quotient, format_number, mean
-from tests.cases import cases
+from goldgate.core.metric import Limit, Rate, floor_quotient, format_number, mean
 
 
 def test_numbers_are_rounded_half_to_even_and_never_look_like_a_limit_that_they_miss() -> None:
@@ -48,54 +43,6 @@ def test_numbers_are_rounded_half_to_even_and_never_look_like_a_limit_that_they_
     for value, limits, text in cases:
         assert format_number(value, limits=limits) == text, (value, limits)
     assert (format_number(Fraction(2, 3), 6), floor_quotient(2, 3, 6)) == ("0.666667", "0.666666")
-
-
-def test_rate_keeps_the_counts_behind_it() -> None:
-    assert Rate(1, 2).as_json() == {"value": 0.5, "numerator": 1, "denominator": 2}
-    assert Rate(1, 2).exact == Fraction(1, 2)
-    assert str(Rate(2, 3)) == "0.6667"
-
-
-def test_rate_over_nothing_is_undefined_with_a_reason() -> None:
-    rate = Rate(0, 0, "nothing was predicted")
-    assert rate.value is None
-    assert rate.exact is None
-    assert rate.as_json() == {"value": None, "numerator": 0, "denominator": 0, "reason": "nothing was predicted"}
-    assert str(rate) == "n/a"
-
-
-def test_count_is_a_value_or_a_reason() -> None:
-    assert Count(3).as_json() == {"value": 3}
-    assert Count(None, "off").as_json() == {"value": None, "reason": "off"}
-    assert (str(Count(0)), str(Count(None, "off"))) == ("0", "n/a")
-    assert (Count(3).exact, Count(None, "off").exact) == (Fraction(3), None)
-
-
-@cases(
-    ("hits", "predicted", "gold", "expected"),
-    [
-        # P = 1/2, R = 1/4, F1 = 2·1 / (2 + 4)
-        pytest.param(1, 2, 4, ((1, 2), (1, 4), (2, 6)), id="some"),
-        pytest.param(0, 0, 3, ((0, 0), (0, 3), (0, 3)), id="nothing-predicted"),
-        pytest.param(0, 3, 0, ((0, 3), (0, 0), (0, 3)), id="nothing-in-gold"),
-        pytest.param(0, 0, 0, ((0, 0), (0, 0), (0, 0)), id="nothing-at-all"),
-        pytest.param(5, 5, 5, ((5, 5), (5, 5), (10, 10)), id="all"),
-    ],
-)
-def test_f1_is_two_hits_over_both_sides(
-    hits: int, predicted: int, gold: int, expected: tuple[tuple[int, int], ...]
-) -> None:
-    class Found(RatioMeasure[None]):
-        table = "found"
-        columns = ("hits", "predicted", "gold")
-        ratios = MappingProxyType(precision_recall_f1("x_", "hits"))
-
-        def row(self, facts: None) -> tuple[int, ...]:
-            return hits, predicted, gold
-
-    rates = Found().metrics(count_units([Found()], [None]))
-    assert list(rates) == ["x_precision", "x_recall", "x_f1"]
-    assert tuple((rate.numerator, rate.denominator) for rate in rates.values() if isinstance(rate, Rate)) == expected
 
 
 def test_mean_leaves_out_undefined_rates_and_says_how_many() -> None:

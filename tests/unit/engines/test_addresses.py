@@ -6,7 +6,7 @@ import pytest
 
 from goldgate.engines import EngineName, start_engine
 from goldgate.errors import ConfigError
-from tests.cases import cases
+from tests.cases import cases, error_from
 
 
 @cases(
@@ -21,14 +21,11 @@ from tests.cases import cases
 def test_an_address_that_is_of_no_use_is_refused_without_its_secrets(
     engine: EngineName, address: str, code: str
 ) -> None:
-    with pytest.raises(ConfigError) as caught:
-        start_engine(1, "json", engine, address)
-    assert caught.value.code == code
-    assert "secret" not in str(caught.value)
+    error = error_from(ConfigError, start_engine, 1, "json", engine, address)
+    assert error.code == code
+    assert "secret" not in str(error)
 
 
 def test_the_address_of_the_environment_is_looked_at_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "ray://head:10001")
-    with pytest.raises(ConfigError) as caught:
-        start_engine(1, "json", "ray")
-    assert caught.value.code == "ray.client_address"
+    assert error_from(ConfigError, start_engine, 1, "json", "ray").code == "ray.client_address"

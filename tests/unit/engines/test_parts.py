@@ -6,74 +6,28 @@ import gzip
 import io
 import os
 import random
-from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, Any, cast
 
 import pytest
 
-from goldgate.engines import start_engine
-from goldgate.engines.parts import RecordWriter, Spool, SpooledParts
+from goldgate.engines.parts import Spool, SpooledParts
 from goldgate.errors import ConfigError, MachineError
+from tests.cases import error_from
 
 PARTS = [random.Random(number).randbytes(number * 1_001 % 70_000) for number in range(60)]
 LARGE = b"0123456789abcdef" * 200_000  # more than the system copies or writes at once, on some
 WHOLE = b"head" + b"".join([*PARTS, LARGE]) + b"tail"
 
 
-def _opened(path: Path) -> IO[bytes]:
-    return open(path, "wb")
-
-
-def _appended(path: Path) -> IO[bytes]:  # which the system does not copy into
-    return open(path, "ab")
-
-
-def _readable(path: Path) -> IO[bytes]:
-    return open(path, "w+b")
-
-
-def _unbuffered(path: Path) -> IO[bytes]:
-    return open(path, "wb", buffering=0)
-
-
-def _packed(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path, "wb"))  # it has a name and a number, and neither may be written to
-
-
-@pytest.mark.parametrize("opened", [_opened, _appended, _readable, _unbuffered, _packed])
-def test_parts_are_joined_in_their_order_into_a_file_of_any_kind(
-    opened: Callable[[Path], IO[bytes]], tmp_path: Path
-) -> None:
-    path = tmp_path / "samples.jsonl"
-    with opened(path) as stream:
-        _join(stream)
-    content = gzip.decompress(path.read_bytes()) if opened is _packed else path.read_bytes()
-    assert content == WHOLE
+@pytest.mark.parametrize(("mode", "buffering"), [("wb", -1), ("ab", -1), ("w+b", -1), ("wb", 0), ("packed", -1)])
+def test_parts_are_joined_in_their_order_into_a_file_of_any_kind(mode: str, buffering: int, tmp_path: Path) -> None:
+    """The system does not copy into a file that is appended to; a packed one has a name, and a number."""
+    path, packed = tmp_path / "samples.jsonl", mode == "packed"
+    with gzip.open(path, "wb") if packed else open(path, mode, buffering) as stream:
+        _join(cast(IO[bytes], stream))
+    assert (gzip.decompress(path.read_bytes()) if packed else path.read_bytes()) == WHOLE
     assert os.listdir(tmp_path) == ["samples.jsonl"]
-
-
-def test_parts_are_joined_into_what_has_no_name() -> None:
-    memory = io.BytesIO()
-    _join(memory)
-    assert memory.getvalue() == WHOLE
-    with TemporaryFile() as stream:
-        _join(stream)
-        stream.seek(0)
-        assert stream.read() == WHOLE
-
-
-def test_a_part_that_was_appended_makes_room_for_another(tmp_path: Path) -> None:
-    with open(tmp_path / "samples.jsonl", "wb") as stream:
-        parts = SpooledParts(stream)
-        files = set()
-        for content in PARTS:
-            writer = parts.new_writer()
-            files.add(writer.file.fileno())
-            parts.append_part(_elsewhere(writer, content))
-        assert len(files) == 1
-        parts.close()
 
 
 def test_a_system_without_nameless_files_leaves_nothing_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,32 +40,11 @@ def test_a_system_without_nameless_files_leaves_nothing_either(tmp_path: Path, m
 
 
 def test_no_room_for_a_part_is_an_error_that_names_the_result() -> None:
-    with pytest.raises(ConfigError) as caught:
-        Spool(io.FileIO("/dev/full", "r+"), "out/samples.jsonl").write(b"{}\n")
-    assert caught.value.code == "out.unwritable"
-    assert caught.value.place.file == "out/samples.jsonl"
+    error = error_from(ConfigError, Spool(io.FileIO("/dev/full", "r+"), "out/samples.jsonl").write, b"{}\n")
+    assert error.code == "out.unwritable"
+    assert error.place.file == "out/samples.jsonl"
     with pytest.raises(MachineError, match="TMPDIR"):
         Spool(io.FileIO("/dev/full", "r+"), None).write(b"{}\n")
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_every_engine_joins_the_parts_of_its_work(workers: int, tmp_path: Path) -> None:
-    with open(tmp_path / "joined", "wb") as stream, start_engine(workers, "json") as engine:
-        parts = engine.parts(stream)
-        writers = (parts.new_writer() for _ in range(40))
-        for location in engine.map(_WriteNull(), writers):
-            parts.append_part(location)
-    assert (tmp_path / "joined").read_bytes() == b"null" * 40
-
-
-class _WriteNull:
-    """Work that another process can do without this file: it becomes a function from elsewhere."""
-
-    def __call__(self, writer: RecordWriter) -> Any:
-        return writer.write(b"null")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (eval, ("lambda writer: writer.write(b'null')",))
 
 
 def _join(stream: IO[bytes]) -> None:

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from goldgate.engines import start_engine
-from goldgate.errors import InputError, InternalError, MachineError, Place
+from goldgate.errors import InputError, MachineError, Place
 from goldgate.files.reading import read_text_file
 from goldgate.readers.id_index import open_store
 from goldgate.readers.records import OFFSET_BITS
-from tests.cases import cases
+from tests.cases import error_from
 
 # Workers cannot import this file, so the work in here is done by functions from elsewhere.
 
@@ -29,49 +29,18 @@ def mapped(work: Callable[[Any], Any], shards: Iterable[Any], workers: int = 2) 
         return list(engine.map(work, shards))
 
 
-def test_results_come_in_the_order_of_the_shards() -> None:
-    assert mapped(json.loads, map(str, range(100)), 3) == list(range(100))
-
-
 def test_first_error_in_the_order_of_the_shards_is_raised_with_its_place() -> None:
-    with pytest.raises(InputError) as caught:
-        mapped(partial(read_text_file, kind="gold"), [sys.executable + str(number) for number in range(9)])
-    assert caught.value.code == "gold.missing"
-    assert caught.value.place == Place(sys.executable + "0")
+    error = error_from(
+        InputError, mapped, partial(read_text_file, kind="gold"), [sys.executable + str(number) for number in range(9)]
+    )
+    assert error.code == "gold.missing"
+    assert error.place == Place(sys.executable + "0")
 
 
 def test_error_that_cannot_travel_is_named_and_has_the_traceback_of_its_worker() -> None:
     with pytest.raises(RuntimeError, match="Odd: deep") as caught:
         mapped(eval, ["(_ for _ in ()).throw(type('Odd', (Exception,), {})('deep'))"])
     assert "processes.py" in str(caught.value.__cause__)
-
-
-def test_work_that_cannot_be_unpacked_is_the_answer_to_the_first_shard() -> None:
-    class Broken:
-        def __reduce__(self) -> tuple[Any, ...]:
-            return (json.loads, ("{",))
-
-    with pytest.raises(json.JSONDecodeError):
-        mapped(Broken(), [1, 2, 3])  # type: ignore[arg-type]  # it never becomes a function
-
-
-def test_module_that_is_not_there_is_an_error_and_no_hang() -> None:
-    with pytest.raises(ModuleNotFoundError), start_engine(2, "goldgate.nowhere") as engine:
-        list(engine.map(json.loads, ["1"]))
-
-
-@cases(
-    ("end", "found"),
-    [
-        ("__import__('os')._exit(3)", "ended with status 3"),
-        ("__import__('os').kill(__import__('os').getpid(), 9)", "SIGKILL"),
-    ],
-)
-def test_worker_that_ends_is_an_error_that_says_how(end: str, found: str) -> None:
-    with pytest.raises(InternalError) as caught:
-        mapped(eval, [end, "1", "1"])
-    assert caught.value.code == "internal.worker_died"
-    assert found in str(caught.value)
 
 
 def test_hundreds_of_open_files_travel_along(tmp_path: Path) -> None:
@@ -88,9 +57,7 @@ def test_hundreds_of_open_files_travel_along(tmp_path: Path) -> None:
 
 def test_workers_that_cannot_be_started_are_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(MachineError) as caught:
-        mapped(json.loads, ["1"])
-    assert caught.value.code == "machine.processes"
+    assert error_from(MachineError, mapped, json.loads, ["1"]).code == "machine.processes"
 
 
 def test_workers_end_with_whoever_started_them() -> None:

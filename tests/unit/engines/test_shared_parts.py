@@ -6,10 +6,9 @@ import io
 import pickle
 from pathlib import Path
 
-import pytest
-
 from goldgate.engines.parts import FOLDER, PartLocation, SharedParts, part_file
 from goldgate.errors import MachineError
+from tests.cases import error_from
 
 
 def sent(value: object) -> object:
@@ -62,7 +61,5 @@ def test_part_that_is_lost_is_an_error(tmp_path: Path) -> None:
         part_file.finish()
         assert isinstance(location, PartLocation)
         for lost in (location._replace(length=5), location._replace(name="gone")):
-            with pytest.raises(MachineError) as caught:
-                parts.append_part(lost)
-            assert caught.value.code == "ray.part_lost"
+            assert error_from(MachineError, parts.append_part, lost).code == "ray.part_lost"
         parts.close()

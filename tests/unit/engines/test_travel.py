@@ -12,6 +12,7 @@ from goldgate.engines.ray_task import PIECE, build_difference, pack_work, this_b
 from goldgate.errors import InputError
 from goldgate.readers.id_index import open_store
 from goldgate.readers.records import RecordStore
+from tests.cases import error_from
 
 LINES = b"".join(b'{"id": "%d"}\n' % number for number in range(1_000_000))  # more than a piece
 
@@ -32,9 +33,7 @@ def test_file_is_opened_by_its_path_wherever_the_worker_stands(tmp_path: Path, m
     assert [file.name for file in files] == ["gold.jsonl"]  # as the user named it
     files[0].require_unchanged()
     (tmp_path / "gold.jsonl").unlink()
-    with pytest.raises(InputError) as caught:
-        files[0].require_unchanged()
-    assert caught.value.code == "gold.changed"
+    assert error_from(InputError, files[0].require_unchanged).code == "gold.changed"
 
 
 @pytest.mark.parametrize(
@@ -53,10 +52,9 @@ def test_other_file_under_the_path_is_an_error(tmp_path: Path, there: bytes | No
     path.unlink()
     if there is not None:
         path.write_bytes(there)
-    with pytest.raises(InputError) as caught:
-        unpack_work(packed.data, nothing)
-    assert caught.value.code == "gold.not_on_node"
-    assert str(caught.value.found).startswith(found)
+    error = error_from(InputError, unpack_work, packed.data, nothing)
+    assert error.code == "gold.not_on_node"
+    assert str(error.found).startswith(found)
 
 
 def test_copy_is_read_by_pieces(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
 from goldgate.files.parsing import decode_strictly, find_repeated_key, parse_json
-from tests.cases import cases
+from tests.cases import cases, error_from
 
 FLAWS = [
     pytest.param('{"a": {"b/c": 1, "b/c": 2}}', "duplicate_key", "/a/b~1c", "a.b/c", id="twice"),
@@ -31,24 +31,9 @@ FLAWS = [
 @cases(("text", "code", "pointer", "field"), FLAWS)
 def test_flaw_is_named_with_its_place(text: str, code: str, pointer: str, field: str | None) -> None:
     assert [(flaw.code, flaw.problem.pointer) for flaw in decode_strictly(text).flaws] == [(code, pointer)]
-    with pytest.raises(ConfigError) as caught:
-        parse_json(text, "f.json", "report")
-    assert (caught.value.code, caught.value.place.field) == (f"report.{code}", field)
-    assert caught.value.found
-
-
-def test_all_flaws_are_found() -> None:
-    flaws = decode_strictly('[{"a": 1, "a": NaN}, NaN]').flaws
-    assert [flaw.problem.pointer for flaw in flaws] == ["/0/a", "/0/a", "/1"]
-
-
-def test_line_of_a_broken_text_is_counted_from_where_it_begins() -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse_json("{\noops", "f.json", "schema", first_line=7)
-    assert (caught.value.place.line, caught.value.found) == (
-        8,
-        "Expecting property name enclosed in double quotes at column 1",
-    )
+    error = error_from(ConfigError, parse_json, text, "f.json", "report")
+    assert (error.code, error.place.field) == (f"report.{code}", field)
+    assert error.found
 
 
 VALUES = st.recursive(

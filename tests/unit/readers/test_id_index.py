@@ -18,7 +18,6 @@ from goldgate.readers.id_index import (
     FilePiece,
     IndexPiece,
     PieceIndex,
-    index_files,
     index_stores,
     join_indexes,
     open_store,
@@ -118,24 +117,3 @@ def test_mistakes_have_the_same_words_and_lines_for_any_number_of_workers(
 
 def test_empty_gold_comes_before_mistakes_in_predictions(tmp_path: Path) -> None:
     assert refused([""], ["{", *gold_lines()], tmp_path, 2)[0] == "gold.empty"
-
-
-def test_records_are_joined_and_found_over_pieces(tmp_path: Path) -> None:
-    lines = gold_lines()
-    gold, predictions = write(tmp_path / "gold.jsonl", lines), write(tmp_path / "predictions.jsonl", lines[:0:-1])
-    stores = [open_store([gold], "gold"), open_store([predictions], "predictions")]
-    with start_engine(2, "goldgate.readers.id_index") as engine:
-        indexes = index_stores(stores, engine)
-        assert len(indexes[0].pieces) > 1
-        assert [*join_indexes(indexes[0], indexes[1], engine)] == [-1, *range(len(lines) - 2, -1, -1)]
-    assert indexes[0].find("id-29999") == json.loads(lines[-1])
-    assert indexes[1].find("id-0") is None
-    for store in stores:
-        store.close()
-
-
-def test_array_is_one_piece(tmp_path: Path) -> None:
-    index = index_files([write(tmp_path / "gold.json", ["[", ",\n".join(gold_lines(100)), "]"])], "gold")
-    assert (len(index), len(index.pieces)) == (100, 1)
-    assert index.store.files[0].records == 100
-    index.store.close()

@@ -10,6 +10,7 @@ import pytest
 
 import goldgate
 from goldgate.errors import InputError
+from tests.cases import error_from
 
 from ..helpers import protocol
 
@@ -27,9 +28,7 @@ def join(tmp_path: Path, gold: list[str], predictions: list[str]) -> dict[str, b
 
 
 def refused(tmp_path: Path, gold: list[str], predictions: list[str]) -> InputError:
-    with pytest.raises(InputError) as caught:
-        join(tmp_path, gold, predictions)
-    return caught.value
+    return error_from(InputError, join, tmp_path, gold, predictions)
 
 
 def g(identity: str) -> str:
@@ -94,11 +93,6 @@ def test_id_that_is_none_is_an_error_with_its_line(tmp_path: Path, identity: str
     assert (error.code, error.place.line) == ("predictions.bad_id", 1)
 
 
-def test_record_without_an_id_is_an_error(tmp_path: Path) -> None:
-    error = refused(tmp_path, ['{"events": []}'], [])
-    assert (error.code, error.found) == ("gold.bad_id", "no id; the keys are events")
-
-
 @pytest.mark.parametrize("second", ['"a"', '"\\u0061"'], ids=["same-writing", "escaped"])
 def test_duplicate_id_names_both_places(tmp_path: Path, second: str) -> None:
     error = refused(tmp_path, [g('"a"'), g('"b"'), "", g(second)], [])
@@ -121,9 +115,15 @@ def test_first_of_several_duplicates_is_named(tmp_path: Path) -> None:
 def test_duplicate_over_two_files_is_found(tmp_path: Path) -> None:
     for name in ("1", "2"):
         (tmp_path / f"{name}.jsonl").write_text(g('"a"'), encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        goldgate.evaluate_files([tmp_path / "1.jsonl", tmp_path / "2.jsonl"], tmp_path / "1.jsonl", None, protocol())
-    assert caught.value.place.file == str(tmp_path / "2.jsonl")
+    error = error_from(
+        InputError,
+        goldgate.evaluate_files,
+        [tmp_path / "1.jsonl", tmp_path / "2.jsonl"],
+        tmp_path / "1.jsonl",
+        None,
+        protocol(),
+    )
+    assert error.place.file == str(tmp_path / "2.jsonl")
 
 
 def test_prediction_that_no_gold_record_asks_for_is_an_error(tmp_path: Path) -> None:
@@ -131,18 +131,6 @@ def test_prediction_that_no_gold_record_asks_for_is_an_error(tmp_path: Path) -> 
     assert error.code == "predictions.unknown_id"
     assert (error.place.line, error.place.field, error.found) == (2, "id", 'the string "y"')
     assert refused(tmp_path, [g('"a"')], [p("7")]).found == "id 7"
-
-
-def test_duplicates_are_reported_before_unknown_ids(tmp_path: Path) -> None:
-    assert refused(tmp_path, [g('"a"'), g('"a"')], [p('"x"')]).code == "gold.duplicate_id"
-
-
-TWICE = '{"id": "a", "id": "b", "events": [], "response": "[]"}'
-
-
-def test_id_that_stands_twice_in_a_record_is_an_error(tmp_path: Path) -> None:
-    assert refused(tmp_path, [TWICE], [p('"a"')]).code == "gold.duplicate_key"
-    assert refused(tmp_path, [g('"a"')], [TWICE]).code == "predictions.duplicate_key"
 
 
 def test_missing_predictions_anywhere_in_a_shard_leave_the_others_alone(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.engines.processes import pack_message, unpack_message
-from goldgate.errors import InputError, MachineError
-from goldgate.files.reading import LocalFile, copy_to_temporary, open_local
+from goldgate.errors import InputError
+from goldgate.files.reading import LocalFile, open_local
+from tests.cases import error_from
 
 CONTENT = b"0123456789" * 50
 
@@ -28,28 +28,10 @@ def opened(path: Path) -> LocalFile:
 
 
 def refused(file: LocalFile) -> InputError:
-    with pytest.raises(InputError) as caught:
-        file.require_unchanged()
-    assert caught.value.code == "predictions.changed"
-    assert caught.value.place.file == file.name
-    return caught.value
-
-
-def test_file_that_nobody_touched_is_unchanged(path: Path) -> None:
-    file = opened(path)
-    assert file.read(10, 5) == b"01234"
-    assert file.sha256() == hashlib.sha256(CONTENT).hexdigest()
-    os.utime(path.parent)
-    file.require_unchanged()
-
-
-def append(path: Path) -> None:
-    with open(path, "ab") as stream:
-        stream.write(b"x")
-
-
-def rewrite(path: Path) -> None:
-    path.write_bytes(CONTENT[::-1])
+    error = error_from(InputError, file.require_unchanged)
+    assert error.code == "predictions.changed"
+    assert error.place.file == file.name
+    return error
 
 
 def rewrite_and_set_the_time_back(path: Path) -> None:
@@ -58,25 +40,28 @@ def rewrite_and_set_the_time_back(path: Path) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def replace(path: Path) -> None:
-    (path.parent / "new").write_bytes(CONTENT[::-1])
-    os.replace(path.parent / "new", path)
-
-
-def replace_with_the_same_bytes_and_time(path: Path) -> None:
+def replace(path: Path, content: bytes = CONTENT[::-1]) -> None:
+    """Another file under the same name, with the same time."""
     before = path.stat()
-    (path.parent / "new").write_bytes(CONTENT)
+    (path.parent / "new").write_bytes(content)
     os.utime(path.parent / "new", ns=(before.st_atime_ns, before.st_mtime_ns))
     os.replace(path.parent / "new", path)
 
 
-CHANGES = [append, rewrite, rewrite_and_set_the_time_back, replace, replace_with_the_same_bytes_and_time, Path.unlink]
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "appended": lambda path: path.write_bytes(CONTENT + b"x"),
+    "rewritten": lambda path: path.write_bytes(CONTENT[::-1]),
+    "rewritten at the same time": rewrite_and_set_the_time_back,
+    "replaced": replace,
+    "replaced by the same bytes": lambda path: replace(path, CONTENT),
+    "gone": Path.unlink,
+}
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_change_is_noticed(path: Path, change: Callable[[Path], None]) -> None:
+def test_change_is_noticed(path: Path, change: str) -> None:
     file = opened(path)
-    change(path)
+    CHANGES[change](path)
     refused(file)
 
 
@@ -112,37 +97,3 @@ def test_bytes_that_come_in_pieces_are_put_together(path: Path, monkeypatch: pyt
     assert b"".join(file.stream(5)) == CONTENT[5:]
     with pytest.raises(InputError, match="changed"):
         file.read(400, 101)
-
-
-def test_two_streams_of_one_file_do_not_disturb_each_other(path: Path) -> None:
-    file = opened(path)
-    one, two = file.stream(), file.stream(2)
-    assert [one.read(2), two.read(2), one.read(2)] == [b"01", b"23", b"23"]
-
-
-def test_copy_takes_what_the_system_takes_at_a_time(path: Path) -> None:
-    blocks = iter([CONTENT, b"end", b""])
-    copy = copy_to_temporary(str(path), "predictions", lambda _: next(blocks))
-    assert b"".join(copy.stream()) == CONTENT + b"end"
-    copy.require_unchanged()  # nobody else has it
-
-
-def test_temporary_folder_that_is_not_there_is_named_as_the_cause(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def nowhere(**_: object) -> None:
-        raise FileNotFoundError(2, "No usable temporary directory found")
-
-    monkeypatch.setattr("tempfile.TemporaryFile", nowhere)
-    with pytest.raises(MachineError) as caught:
-        copy_to_temporary(str(path), "predictions", lambda _: b"")
-    assert caught.value.code == "machine.temporary_folder"
-    assert "TMPDIR" in str(caught.value)
-
-
-def test_open_file_travels_with_what_holds_it(path: Path) -> None:
-    file = opened(path)
-    data, descriptors = pack_message({"file": file})
-    replace(path)
-    there = unpack_message(data, [os.dup(descriptor) for descriptor in descriptors])["file"]
-    assert there.read(0, 10) == CONTENT[:10]
-    assert there.name == file.name
-    there.close()

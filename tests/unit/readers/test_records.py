@@ -16,8 +16,7 @@ import pytest
 import goldgate
 from goldgate import Evaluation
 from goldgate.errors import InputError
-from goldgate.readers.records import decode_json
-from tests.cases import cases
+from tests.cases import error_from
 
 from ..helpers import protocol
 
@@ -45,9 +44,7 @@ class Run:
 
 
 def refused(gold: Path, predictions: Path = Path(os.devnull)) -> InputError:
-    with pytest.raises(InputError) as caught:
-        Run(gold, predictions)
-    return caught.value
+    return error_from(InputError, Run, gold, predictions)
 
 
 @pytest.fixture
@@ -89,9 +86,7 @@ def test_records_are_read_whatever_the_form(gold: Path, content: bytes, packed: 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"[]", b" [ ]\n"], ids=["empty", "blank", "array", "spaced-array"])
 def test_gold_without_records_is_an_error(gold: Path, content: bytes) -> None:
     gold.write_bytes(content)
-    with pytest.raises(InputError) as caught:
-        Run(gold)
-    assert caught.value.code == "gold.empty"
+    assert error_from(InputError, Run, gold).code == "gold.empty"
 
 
 @pytest.mark.parametrize("name", ["gold.json", "gold.jsonl", "gold.txt", "gold"])
@@ -196,30 +191,6 @@ def test_several_files_are_one(tmp_path: Path) -> None:
     run = Run([first, second])
     assert run.ids == ["a", "b"]
     assert sorted(entry["samples"] for entry in run.evaluation.report["inputs"]["gold"]) == [1, 1]
-
-
-@cases(
-    ("data", "value"),
-    [
-        pytest.param(rb'"\ud83d\ude00"', "😀", id="pair"),
-        pytest.param(rb'"a\ud83d"', "a\ufffd", id="first-half"),
-        pytest.param(rb'"\ude00b"', "\ufffdb", id="second-half"),
-        pytest.param(rb'{"\ud800": ["\udfff"]}', {"\ufffd": ["\ufffd"]}, id="nested"),
-        pytest.param(rb'"\uD83D \u00e9"', "\ufffd é", id="capitals"),
-        pytest.param(rb'"\\ud83d"', "\\ud83d", id="escaped-backslash"),
-    ],
-)
-def test_half_of_a_surrogate_pair_becomes_the_replacement_character(data: bytes, value: Any) -> None:
-    assert decode_json(data) == value
-
-
-@cases(
-    "data",
-    [b"", b"{", b"NaN", rb'{"a": "\ud800", "b": NaN}', rb'["\ud800"', b'"\xff"', rb'"\ud800' + b'\xff"'],
-)
-def test_bytes_that_are_no_json_are_a_value_error(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"."):
-        decode_json(data)
 
 
 def test_answer_with_half_a_surrogate_pair_is_scored(tmp_path: Path, gold: Path) -> None:

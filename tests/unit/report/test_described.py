@@ -121,18 +121,6 @@ SEEDS: Any = {
 }
 
 
-def test_seeds_are_rounded() -> None:
-    page = describe_seeds(SEEDS, ["strict_f1"])
-    assert render_page(page) == (
-        "goldgate seeds: 1, 2, 3\n\nMetrics\n"
-        "  metric        mean  std. dev.     min     max\n"
-        "  strict_f1  0.99999        n/a  0.6667  1.0000\n"
-    )
-    assert "| `strict_f1` | 0.99999 | n/a | 0.6667 | 1.0000 |" in render_page(
-        describe_seeds(SEEDS, ["strict_f1"]), "markdown"
-    )
-
-
 def test_a_rate_that_misses_its_gate_looks_so_in_every_format_and_place() -> None:
     interval = {"level": 0.95, "low": 0.12396, "high": 0.1244, "method": "wilson-t", "unit": "sample", "units": 9}
     rate = {"value": 0.123996, "numerator": 30_999, "denominator": 250_000, "interval": interval}
@@ -146,16 +134,6 @@ def test_a_rate_that_misses_its_gate_looks_so_in_every_format_and_place() -> Non
         assert "0.12396, 0.124" in text, format
     pictures = [render_svg(picture) for picture in page_pictures(describe_report(report), "b")]
     assert [picture.count(">0.123996<") for picture in pictures[:2]] == [1, 1]  # gates, scores
-
-
-def test_metrics_with_the_same_number_look_so_against_each_of_their_gates() -> None:
-    rate = {"value": 0.123996, "numerator": 30_999, "denominator": 250_000}
-    report = load("model-b")
-    first = report["gates"][0] | {"measured": rate}
-    report["metrics"]["main"] |= {"strict_f1": rate, "strict_recall": rate}
-    report["gates"] = [{**first, "min": "0.124"}, {**first, "metric": "strict_recall", "min": "0.9"}]
-    scores = render(report, "text").partition("\nScores")[2]
-    assert (scores.count("0.123996"), scores.count("0.1240")) == (2, 0)
 
 
 def test_a_trend_shows_values_beside_their_gates() -> None:

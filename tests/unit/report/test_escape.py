@@ -13,7 +13,6 @@ from goldgate.report.escape import (
     distinct_names,
     escape_markdown,
     markdown_code,
-    shorten_middle,
     shorten_with_digest,
     visible,
     visible_name,
@@ -119,13 +118,6 @@ def test_long_names_that_differ_at_their_ends_are_told_apart() -> None:
 )
 def test_long_names_that_differ_in_the_middle_are_told_apart(names: list[str], columns: int, shown: str) -> None:
     assert "|".join(distinct_names(names, columns).values()) == shown
-
-
-def test_a_text_is_shortened_in_the_middle_by_columns() -> None:
-    assert shorten_middle("Transaction.Transfer-Ownership", 16) == "Transact…nership"
-    assert shorten_middle("上市公司股东股份质押解除", 12) == "上市公…解除"
-    assert shorten_middle("short", 5) == "short"
-    assert shorten_with_digest("a long name", 16) == "a long name"
 
 
 @cases(

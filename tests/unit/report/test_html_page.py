@@ -18,7 +18,6 @@ from goldgate.core.gate import Gate
 from goldgate.core.page import Column, GateLine, IntervalEnds, MeasuredValue, Name, Page, Paragraph, Section, Table
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, UnitSummary
 from goldgate.report.html import render_html
-from goldgate.report.html.blocks import PAGE_LIMITS
 from goldgate.report.html.units import SIZE_LIMIT, UnitSelection, lay_out_units
 from tests.cases import cases
 from tests.examples import examples
@@ -158,34 +157,7 @@ def test_what_costs_a_gate_is_not_said_to_be_right() -> None:
     assert "it costs f1" in shown
 
 
-def test_a_long_table_scrolls_by_itself() -> None:
-    for rows, tall in ((40, False), (41, True)):
-        table = Table((Column("n"),), tuple((str(number),) for number in range(rows)))
-        assert ('class="wide tall"' in render_html(Page("s", sections=(Section("T", (table,)),)))) is tall
-
-
-def test_a_page_without_samples_says_nothing_of_them() -> None:
-    shown = render_html(page("x"))
-    assert 'id="samples"' not in shown
-    assert 'id="filters"' not in shown
-
-
-def test_the_same_page_is_the_same_bytes() -> None:
-    looked = selection((unit("a", "x"),), 1, 1)
-    assert render_html(page("x", *blocks("x")), looked) == render_html(page("x", *blocks("x")), looked)
-
-
 @cases("verdict", ["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES", "SYSTEM_ERROR", "verified", ""])
 def test_a_verdict_is_said_in_words(verdict: str) -> None:
     read = Read(render_html(Page("s", verdict)))
     assert f"{verdict} goldgate s".strip() in read.text
-
-
-def test_smaller_samples_are_looked_for_until_three_were_rendered_in_vain() -> None:
-    """What is seen to be too large without being rendered is passed by."""
-    first, small, huge = unit("first", "a"), unit("small", "a"), unit("huge", "a" * PAGE_LIMITS.characters)
-    large = [unit(f"large-{n}", "a" * 500) for n in range(3)]
-    room = 2 * len(selection((first,)).markup or "")  # for two small ones
-    for others, ids in (([huge] * 9, ["first", "small"]), (large[:2], ["first", "small"]), (large, ["first"])):
-        looked = selection((first, *others, small), limit=room)
-        assert [summary.id for summary in looked.units] == ids

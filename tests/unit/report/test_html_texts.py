@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from itertools import pairwise
 
-from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.unit_page import Mark, MarkedText
-from goldgate.report.element import Markup, element
 from goldgate.report.html.blocks import (
     PAGE_LIMITS,
-    excerpts,
     html_marked_text,
-    html_name,
-    html_names,
     html_running_text,
-    html_sentence,
     split_by_marks,
 )
-from goldgate.report.html.units import section_anchors, unit_anchor
 
 marks = st.builds(
     lambda start, length, kind: Mark(start, start + length, kind, "label"),
@@ -34,19 +26,6 @@ def shown(text: str, *of: Mark) -> str:
     found = re.search(r'(?s)<div class="text"[^>]*>(.*?)</div>', html_marked_text(MarkedText(text, of), "Text"))
     assert found is not None
     return found.group(1)
-
-
-@given(st.integers(0, 30), st.lists(marks, max_size=12))
-def test_the_pieces_are_the_text_and_each_has_the_marks_that_cover_it(length: int, of: list[Mark]) -> None:
-    of.sort(key=lambda mark: (mark.start, -mark.end))
-    runs = [*split_by_marks(0, length, of)]
-    assert [place for run in runs for place in range(run.start, run.end)] == [*range(length)]
-    for run in runs:
-        for place in range(run.start, run.end):
-            assert run.kinds == tuple(sorted({mark.kind for mark in of if mark.start <= place < mark.end}))
-    ended = [mark for run in runs for mark in run.ends]
-    inside = [m for m in of if max(m.start, 0) < min(m.end, length) or m.start == m.end <= length]
-    assert sorted(ended) == sorted(inside)  # each is labelled once
 
 
 def test_overlapping_and_nested_marks_are_labelled_where_they_end() -> None:
@@ -71,13 +50,6 @@ def test_what_cannot_be_seen_is_written_out_in_a_box() -> None:
     assert html_running_text("مرحبا שלום 质押 e\u0301") == "مرحبا שלום 质押 e\u0301"
 
 
-def test_long_names_that_look_alike_are_told_apart() -> None:
-    ligature, letters = "ﬁ" + "a" * 400, "fi" + "a" * 400
-    names = html_names([ligature, letters])
-    assert names[ligature].startswith("\\ufb01a")
-    assert names[letters].startswith("fia")
-
-
 def test_every_kind_is_told_by_a_sign_and_not_by_colour_alone() -> None:
     page = html_marked_text(
         MarkedText("abc", (Mark(0, 1, "read", "r"), Mark(1, 2, "repair", "x"), Mark(2, 3, "odd", "y"))), "T"
@@ -99,15 +71,6 @@ def test_of_a_long_text_the_beginning_and_the_marked_parts_are_shown() -> None:
     assert "… 496,700 characters …" in plain  # 500,000 less 3,000 at the beginning and 300 before the mark
 
 
-@given(st.integers(0, 400), st.lists(marks, max_size=5), st.integers(1, 100))
-def test_no_more_is_shown_than_there_is_room_for(length: int, of: list[Mark], most: int) -> None:
-    parts = excerpts(length, of, most)
-    assert sum(end - start for start, end in parts) == min(length, most) or of
-    assert sum(end - start for start, end in parts) <= most
-    assert all(0 <= start <= end <= length for start, end in parts)
-    assert all(one[1] < other[0] for one, other in pairwise(parts))
-
-
 def test_ten_thousand_marks_on_one_another_cost_no_more_than_ten_thousand_beside_each_other() -> None:
     text = "x" * 10_000
     nested = tuple(Mark(n, 10_000 - n, "gold", "a") for n in range(5_000))
@@ -115,17 +78,3 @@ def test_ten_thousand_marks_on_one_another_cost_no_more_than_ten_thousand_beside
     assert len(shown(text, *nested)) < 2 * len(shown(text, *beside))
     assert f"{PAGE_LIMITS.marks} of 5000 marks are shown" in html_marked_text(MarkedText(text, nested), "T")
     assert len([*split_by_marks(0, 10_000, nested)]) == 9_999
-
-
-@given(st.lists(st.text(max_size=12), max_size=8, unique=True))
-def test_anchors_are_plain_and_different(texts: list[str]) -> None:
-    found = [unit_anchor(text) for text in texts] + section_anchors(texts)
-    assert len({*found}) == len(found)
-    assert all(re.fullmatch(r"[A-Za-z0-9._~-]+", anchor) for anchor in found)
-    assert unit_anchor("zh-003") == "sample-zh-003"
-
-
-def test_a_text_is_text_also_after_markup_that_reads_the_same() -> None:
-    for show in (html_name, html_sentence):
-        assert not isinstance(show(element("b", "bold")), Markup)
-        assert not isinstance(show("<b>bold</b>"), Markup)

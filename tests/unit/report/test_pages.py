@@ -35,10 +35,10 @@ from goldgate.core.page import (
 from goldgate.errors import GoldgateError, InputError, Place
 from goldgate.report import PAGE_FORMATS, render_page
 from goldgate.report.escape import display_width
-from goldgate.report.text import render_error, render_text, word_parts
+from goldgate.report.text import render_error, render_text
 from tests.cases import cases
 from tests.examples import examples
-from tests.unit.report.pages import MEAN, RATE, UNDEFINED, blocks, page
+from tests.unit.report.pages import RATE, UNDEFINED, blocks, page
 
 HOSTILE = "\x1b[2J\x9b31m\u202e::error::x ##[error]x\r\n# head\n<b>|`x`|\n::set-output name=a::b\u2028@octocat"
 CJK = "上市公司股东股份质押解除公告" * 9
@@ -238,51 +238,6 @@ def test_a_page_says_all_that_it_has() -> None:
             assert number in shown.replace("\\", "")
 
 
-@cases(
-    ("measured", "value", "counts"),
-    [
-        (MeasuredValue(0.9999999, 9_999_999, 10_000_000), "0.9999999", "9999999/10000000"),
-        (MeasuredValue(2 / 3), "0.6667", ""),
-        (MeasuredValue(0.57), "0.5700", ""),
-        (MeasuredValue(7), "7", ""),
-        (MeasuredValue(10**30), str(10**30), ""),
-        (MeasuredValue(1e300), f"{int(1e300)}"[:1] + "0" * 300 + ".0000", ""),
-        (MeasuredValue(None, reason="why"), "n/a", ""),
-        (UNDEFINED, "n/a", "0/0"),
-        (MEAN, "0.5000", "15 of 16"),
-    ],
-)
-def test_numbers_are_rounded(measured: MeasuredValue, value: str, counts: str) -> None:
-    assert (str(measured), measured.counts) == (value, counts)
-
-
-@cases(
-    ("low", "high", "shown"),
-    [
-        (0.12349, 0.99901, "[0.123, 0.999]"),
-        (0.57, 0.57, "[0.570, 0.570]"),
-        (-0.0001, 0.9996, "[-0.0001, 0.9996]"),
-        (0, 6, "[0, 6]"),
-    ],
-)
-def test_ends_of_intervals_are_rounded(low: float, high: float, shown: str) -> None:
-    assert str(IntervalEnds(low, high)) == shown
-
-
-def test_a_number_and_its_percent_sign_stay_together() -> None:
-    assert word_parts("at least 0.5 with 95 % confidence", 20) == ["at least 0.5 with", "95 % confidence"]
-
-
-def test_code_and_yaml_are_not_broken() -> None:
-    assert word_parts("set metrics: {a: {b: c}} here", 23) == ["set metrics:", "{a: {b: c}} here"]
-    assert word_parts("run `goldgate read` now", 15) == ["run", "`goldgate read`", "now"]
-    assert word_parts("run `goldgate read FILE` now", 12) == ["run", "`goldgate read FILE`", "now"]
-    words = "derive one: goldgate schema --suite fields --from GOLD --out my/schema.json, then score"
-    command = "goldgate schema --suite fields --from GOLD --out my/schema.json,"
-    assert word_parts(words, 40) == ["derive one:", command, "then score"]
-    assert word_parts("{{{{ a  b", 6) == ["{{{{ a", " b"]
-
-
 @cases("format", ["text", "markdown"])
 def test_undefined_names_with_commas_stand_between_semicolons(format: str) -> None:
     def undefined(*labels: str) -> str:
@@ -294,15 +249,6 @@ def test_undefined_names_with_commas_stand_between_semicolons(format: str) -> No
     assert "strict P, relaxed P: nothing to divide by" in undefined("strict", "relaxed")
 
 
-def test_paths_are_not_broken_and_other_words_are() -> None:
-    folder = "/data/" + "/".join(["folder"] * 25)
-    for path in (folder, f"{folder}/gold.jsonl:12:", "predictions-of-" + "x" * 60 + ".jsonl", f"({folder}/数据/a"):
-        for columns in (40, 80):
-            assert path in word_parts(f"it is in {path} and not here", columns)
-    assert max(map(len, word_parts("x" * 200, 40))) == max(map(len, word_parts("1/2" * 90, 40))) == 40
-    assert max(map(len, word_parts("/a" * 5_000, 40))) == 40  # no system has such a path
-
-
 @pytest.mark.parametrize("columns", [40, 80])
 def test_an_error_has_its_file_whole_whatever_blanks_are_in_it(columns: int) -> None:
     file = "/my data/" + "a long name with blanks/" * 6 + "gold.jsonl"
@@ -311,11 +257,3 @@ def test_an_error_has_its_file_whole_whatever_blanks_are_in_it(columns: int) -> 
     assert f"  where  {file}:3:" in shown
     assert "events.2.arguments" in shown
     assert max(map(len, (line for line in shown.splitlines() if "gold.jsonl:3" not in line))) <= columns
-
-
-@pytest.mark.parametrize("columns", [40, 80])
-def test_a_long_path_in_a_finding_is_not_cut(columns: int) -> None:
-    place = "/data/" + "/".join(["folder"] * 60) + "/gold.jsonl:12"
-    found = FindingList((FindingLine("error", "gold.bad_id", f"{place} events[2]", "no id"),))
-    shown = render_text(Page("s", sections=(Section("T", (found,)),)), columns)
-    assert [line for line in shown.splitlines() if line.strip().startswith(place)]

@@ -51,16 +51,19 @@ def test_the_whole_interval_must_lie_within_the_bound() -> None:
     assert judged(sure(min="0.90"), EIGHTY).verdict is Verdict.FAIL
 
 
-def test_likewise_for_an_upper_bound() -> None:
-    assert judged(sure(max="0.90"), EIGHTY).verdict is Verdict.PASS
-    assert judged(sure(max="0.81"), EIGHTY).verdict is Verdict.INCONCLUSIVE
-    assert judged(sure(max="0.70"), EIGHTY).verdict is Verdict.FAIL
-
-
-def test_of_two_bounds_both_must_hold() -> None:
-    assert judged(sure(min="0.70", max="0.90"), EIGHTY).verdict is Verdict.PASS
-    assert judged(sure(min="0.79", max="0.90"), EIGHTY).verdict is Verdict.INCONCLUSIVE
-    assert judged(sure(min="0.10", max="0.70"), EIGHTY).verdict is Verdict.FAIL
+@cases(
+    ("bound", "verdict"),
+    [
+        ({"max": "0.90"}, "PASS"),
+        ({"max": "0.81"}, "INCONCLUSIVE"),
+        ({"max": "0.70"}, "FAIL"),
+        ({"min": "0.70", "max": "0.90"}, "PASS"),
+        ({"min": "0.79", "max": "0.90"}, "INCONCLUSIVE"),
+        ({"min": "0.10", "max": "0.70"}, "FAIL"),
+    ],
+)
+def test_likewise_for_an_upper_bound_and_for_two(bound: dict[str, str], verdict: str) -> None:
+    assert judged(sure(**bound), EIGHTY).verdict == verdict
 
 
 def test_what_passes_with_confidence_passes_by_its_value() -> None:
@@ -72,12 +75,6 @@ def test_what_passes_with_confidence_passes_by_its_value() -> None:
                 with_confidence = judged(sure(confidence, min=threshold), measured).verdict
                 assert with_confidence is not Verdict.PASS or plain is Verdict.PASS
                 assert with_confidence is not Verdict.FAIL or plain is Verdict.FAIL
-
-
-@cases("units", [1, 2, 3])
-def test_a_tiny_data_set_decides_nothing(units: int) -> None:
-    result = judged(sure(min="0.5"), rate({(5, 5): units}))
-    assert result.verdict is Verdict.INCONCLUSIVE
 
 
 def test_the_reason_names_the_samples_that_would_decide() -> None:
@@ -106,11 +103,6 @@ def test_what_has_no_interval_is_inconclusive() -> None:
         Verdict.INCONCLUSIVE,
         "8/10 does not decide ≥ 0.5: it is not a sum over units",
     )
-
-
-def test_what_is_undefined_is_not_evaluable() -> None:
-    result = judged(sure(min="0.5"), Rate(0, 0, "nothing there"))
-    assert (result.verdict, result.reason) == (Verdict.FAIL, "not_evaluable: nothing there")
 
 
 def test_a_count_is_judged_by_its_own_interval() -> None:
@@ -237,12 +229,6 @@ def test_three_samples_alike_do_not_show_that_two_systems_are() -> None:
     assert judged(drop("0.01"), rate({(1, 1): 50}), against(won)).verdict is Verdict.INCONCLUSIVE
     many = {(1, 1, 1, 1): 3000}
     assert judged(drop("0.01"), rate({(1, 1): 3000}), against(many)).verdict is Verdict.PASS
-
-
-def test_the_same_bytes_are_no_drop_and_the_report_says_so() -> None:
-    result = judged(drop("0"), rate({(1, 1): 3}), against({(1, 1, 1, 1): 3}, same=True))
-    assert result.verdict is Verdict.PASS
-    assert result.reason.endswith("main/ has the same answers, so there is nothing to compare")
 
 
 def test_a_stored_rate_that_is_undefined_is_not_evaluable() -> None:

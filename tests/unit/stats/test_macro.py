@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import pickle
-
 import pytest
 
-from goldgate.stats.interval import Interval, NoInterval, share_interval
+from goldgate.stats.interval import Interval, share_interval
 from tests.unit.stats.macro import MacroSums, macro_interval
 
 
@@ -40,18 +38,3 @@ def test_a_class_with_one_document_is_uncertain() -> None:
     assert isinstance(found, Interval)
     assert found.low < 0.51  # B alone may be anything, and is half of the mean
     assert found.units == 101
-
-
-def test_groups_are_units_also_over_shards() -> None:
-    one, other, whole = MacroSums(), MacroSums(), MacroSums()
-    one.add({"A": (1, 2)}, group="g")
-    other.add({"A": (0, 1), "B": (1, 1)}, group="g")
-    other.add({"A": (1, 1), "B": (0, 1)})
-    one += pickle.loads(pickle.dumps(other))
-    whole.add({"A": (1, 3), "B": (1, 1)})
-    whole.add({"A": (1, 1), "B": (0, 1)})
-    assert (one.sums(), one.products(), one.units) == (whole.sums(), whole.products(), whole.units)
-
-
-def test_nothing_to_average() -> None:
-    assert isinstance(macro_interval(MacroSums()), NoInterval)
