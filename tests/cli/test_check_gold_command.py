@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from click.testing import CliRunner
 
 from goldgate.cli.prepare import check_command
 from goldgate.readers.gold_files import GoldCheck, GoldOpener, check_gold_files
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.gold_commands import EventCheck
+from tests.cases import cases
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 SCHEMA = {"event_types": {"Strike": {"roles": ["Employer", "Place"]}}}
@@ -48,14 +48,11 @@ def check(tmp_path: Path, *lines: Any) -> tuple[int, list[dict[str, Any]]]:
 
 def test_good_gold_passes(tmp_path: Path) -> None:
     assert check(tmp_path, record(start=11, end=23)) == (0, [])
-
-
-def test_the_examples_are_good_gold() -> None:
     options = [str(EXAMPLES / "gold.jsonl"), "--schema", str(EXAMPLES / "schema.json")]
     assert CliRunner().invoke(check_command, options).exit_code == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("bad", "code", "field"),
     [
         (record(event_type="Strik"), "gold.unknown_event_type", "events[0].event_type"),
@@ -78,16 +75,10 @@ def test_each_mistake_has_its_code_line_and_field(bad: Any, code: str, field: st
     assert [(e["code"], e["line"], e["field"]) for e in errors] == [(code, 2, field)]
 
 
-def test_duplicate_id_names_the_first_place(tmp_path: Path) -> None:
-    status, findings = check(tmp_path, record(), record())
-    assert status == 1
-    assert findings[0]["code"] == "gold.duplicate_id"
-    assert "1" in findings[0]["message"]
-
-
-def test_wrong_offsets_say_where_the_argument_is(tmp_path: Path) -> None:
-    _, findings = check(tmp_path, record(start=10, end=22))
-    assert "11" in findings[0]["message"]
+def test_a_finding_names_the_right_place(tmp_path: Path) -> None:
+    status, (finding, *_) = check(tmp_path, record(), record())
+    assert (status, finding["code"], "1" in finding["message"]) == (1, "gold.duplicate_id", True)
+    assert "11" in check(tmp_path, record(start=10, end=22))[1][0]["message"]  # where the argument is
 
 
 def test_all_mistakes_are_listed_not_only_the_first(tmp_path: Path) -> None:
@@ -103,11 +94,16 @@ def test_a_line_that_ends_inside_a_character_seems_cut_off(tmp_path: Path) -> No
     assert "cut off" in finding["message"]
 
 
-def test_missing_file_is_a_system_error(tmp_path: Path) -> None:
-    options = [str(tmp_path / "none.jsonl"), "--schema", str(EXAMPLES / "schema.json")]
+@cases(
+    ("options", "words"),
+    [
+        ([str(EXAMPLES / "none.jsonl"), "--schema", str(EXAMPLES / "schema.json")], "gold.missing"),
+        ([str(EXAMPLES / "gold.jsonl"), "--outputs", "x"], "--outputs does not apply here"),
+    ],
+)
+def test_what_cannot_be_checked_is_exit_status_2(options: list[str], words: str) -> None:
     result = CliRunner().invoke(check_command, options)
-    assert result.exit_code == 2
-    assert "gold.missing" in result.stderr
+    assert (result.exit_code, words in result.stderr) == (2, True)
 
 
 def test_exclusive_ends_read_as_inclusive_and_links_of_two_events_are_findings(tmp_path: Path) -> None:
@@ -120,32 +116,22 @@ def test_exclusive_ends_read_as_inclusive_and_links_of_two_events_are_findings(t
     }
     records = [{**record, "doc_key": str(number)} for number in range(2)]
     exclusive, inclusive = tmp_path / "exclusive.jsonl", tmp_path / "inclusive.jsonl"
-    exclusive.write_text("".join(map(_line, records)), encoding="utf-8")
+    exclusive.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
     records[0] = {**record, "doc_key": "2", "gold_evt_links": [[[1, 3], [4, 4], "evt1arg1place"]]}
-    inclusive.write_text("".join(map(_line, records)), encoding="utf-8")
+    inclusive.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
     assert check_gold(exclusive, None).counts() == {"gold.ends_exclusive": 1, "gold.shared_links": 2}
     assert check_gold(inclusive, None).counts() == {"gold.shared_links": 2}
     assert check_gold(exclusive, None, "oee-cfc").counts() == {"gold.shared_links": 2}
 
 
-def _line(record: object) -> str:
-    return json.dumps(record) + "\n"
-
-
-def test_an_option_of_another_kind_of_file_is_refused() -> None:
-    result = CliRunner().invoke(check_command, [str(EXAMPLES / "gold.jsonl"), "--outputs", "x"])
-    assert result.exit_code == 2
-    assert "--outputs does not apply here" in result.stderr
-
-
-@pytest.mark.parametrize("layout", ["[{0},{1},{0}]", '{{"data":[{0},{1},{0}]}}'])
+@cases("layout", ["[{0},{1},{0}]", '{{"data":[{0},{1},{0}]}}'])
 def test_duplicate_ids_are_found_where_all_records_share_a_line(tmp_path: Path, layout: str) -> None:
     code, findings = check(tmp_path, layout.format(json.dumps(record(id="a")), json.dumps(record(id="b"))))
     duplicates = [finding["message"] for finding in findings if finding["code"] == "gold.duplicate_id"]
     assert (code, duplicates) == (1, [f"duplicate id, already at {tmp_path / 'gold.jsonl'}:1, record 1"])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "suite", "message"),
     [
         ("gates: {strict_f1: {min: 0.8}}", "extraction", None),

@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.suite_command import suite_command
@@ -20,7 +19,6 @@ from tests.cases import cases
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "extraction"
 GOLD, SCHEMA = EXAMPLES / "gold.jsonl", EXAMPLES / "schema.json"
-FILES = {"report.html", "report.json", "report.md", "junit.xml", "samples.jsonl", "run.json"}
 
 
 def run(*options: str | Path, model: str = "a", protocol: str | None = "pass") -> Result:
@@ -42,25 +40,16 @@ def test_exit_status_follows_the_gates(protocol: str | None, status: int, word: 
     assert result.stdout.startswith(word)
 
 
-def test_all_four_files_are_written(tmp_path: Path) -> None:
-    assert run("--out", tmp_path / "deep" / "out").exit_code == 0
-    assert {path.name for path in (tmp_path / "deep" / "out").iterdir()} == FILES
-
-
-def test_samples_file_has_a_record_for_each_gold_record_in_its_order(tmp_path: Path) -> None:
-    run("--out", tmp_path, model="b", protocol="fail")
-    records = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_bytes().splitlines()]
-    gold = [json.loads(line) for line in GOLD.read_bytes().splitlines()]
-    assert [record["id"] for record in records] == [record["id"] for record in gold]
-
-
-def test_report_knows_no_clock_host_or_path(tmp_path: Path) -> None:
-    run("--out", tmp_path)
-    report = (tmp_path / "report.json").read_text()
-    machine = json.loads((tmp_path / "run.json").read_bytes())
-    assert str(tmp_path) not in report
-    assert str(ROOT) not in report
-    assert machine["started"][:10] not in report
+def test_every_file_is_written_without_a_clock_a_host_or_a_path(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    assert run("--out", out, model="b", protocol="fail").exit_code == 1
+    files = {"report.html", "report.json", "report.md", "junit.xml", "samples.jsonl", "run.json"}
+    assert {path.name for path in out.iterdir()} == files
+    gold, records = ([json.loads(line)["id"] for line in path.read_bytes().splitlines()]
+                     for path in (GOLD, out / "samples.jsonl"))  # fmt: skip
+    assert records == gold  # in the order of the gold
+    report, machine = (out / "report.json").read_text(), json.loads((out / "run.json").read_bytes())
+    assert not [word for word in (str(tmp_path), str(ROOT), machine["started"][:10]) if word in report]
     assert machine["versions"]["python"]
 
 
@@ -69,22 +58,6 @@ def test_results_of_an_earlier_run_do_not_survive_an_error(tmp_path: Path) -> No
     assert run("--out", tmp_path, "--gold", tmp_path / "nothing.jsonl").exit_code == 2
     assert report_in(tmp_path)["status"] == "SYSTEM_ERROR"
     assert not (tmp_path / "samples.jsonl").exists()
-
-
-def test_json_format_prints_the_report_file(tmp_path: Path) -> None:
-    result = run("--format", "json", "--out", tmp_path)
-    assert result.stdout_bytes == (tmp_path / "report.json").read_bytes()
-
-
-def test_markdown_format_prints_the_markdown_file(tmp_path: Path) -> None:
-    result = run("--format", "markdown", "--out", tmp_path)
-    assert result.stdout == (tmp_path / "report.md").read_text()
-
-
-def test_text_shows_main_metrics_first_and_thoughts_last_with_coverage() -> None:
-    text = run().stdout
-    places = [text.index(word) for word in ("strict", "Parse", "Schema", "Hallucination", "cot_coverage_rate")]
-    assert places == sorted(places)
 
 
 def test_quiet_prints_failed_gates_and_nothing_else() -> None:
@@ -100,18 +73,21 @@ def test_quiet_prints_failed_gates_and_nothing_else() -> None:
     assert (passed.exit_code, passed.output) == (0, "")
 
 
-def test_brief_prints_what_decides_and_where_the_rest_is(tmp_path: Path) -> None:
-    brief, whole = (run(*options, "--out", tmp_path, model="b", protocol="fail") for options in (["--brief"], []))
-    assert (brief.exit_code, whole.exit_code) == (1, 1)
+@cases(
+    ("model", "protocol", "shown", "kept"),
+    [
+        ("b", "fail", ["Gates", "What stands out", "Where gates failed"], 3),
+        ("a", None, ["What stands out", "Scores"], 3),
+    ],
+)
+def test_brief_prints_what_decides_and_where_the_rest_is(
+    model: str, protocol: str | None, shown: list[str], kept: int, tmp_path: Path
+) -> None:
+    brief, whole = (run(*more, "--out", tmp_path, model=model, protocol=protocol) for more in (["--brief"], []))
+    assert brief.exit_code == whole.exit_code == (protocol == "fail")
     parts = whole.stdout.split("\n\n")
-    assert [part.splitlines()[0] for part in parts[1:4]] == ["Gates", "What stands out", "Where gates failed"]
-    assert brief.stdout.split("\n\n") == [*parts[:3], parts[-1]]
-
-
-def test_brief_without_gates_has_the_scores() -> None:
-    whole, brief = (run(*options, protocol=None).stdout.split("\n\n") for options in ([], ["--brief"]))
-    assert [part.splitlines()[0] for part in whole[1:3]] == ["What stands out", "Scores"]
-    assert brief == [*whole[:3], whole[-1]]
+    assert [part.splitlines()[0] for part in parts[1 : 1 + len(shown)]] == shown
+    assert brief.stdout.split("\n\n") == [*parts[:kept], parts[-1]]
 
 
 def test_brief_is_about_text_that_is_printed() -> None:
@@ -155,18 +131,21 @@ def test_out_never_overwrites_an_input(tmp_path: Path) -> None:
     assert gold.read_bytes() == GOLD.read_bytes()
 
 
+def hostile_inputs(folder: Path, gold: dict[str, Any], answer: str) -> list[str]:
+    (folder / "gold.jsonl").write_text(json.dumps(gold))
+    (folder / "predictions.jsonl").write_text(json.dumps({"id": gold["id"], "response": answer}))
+    return ["--gold", str(folder / "gold.jsonl"), "--predictions", str(folder / "predictions.jsonl")]
+
+
 def test_hostile_names_are_shown_harmless(tmp_path: Path) -> None:
     evil = "\x1b[31m<script>alert(1)</script>|x\u202e\n# Title"
     answer = json.dumps([{"event_type": evil, "arguments": [{"role": evil, "argument": evil}]}])
-    (tmp_path / "gold.jsonl").write_text(json.dumps({"id": "a", "text": "t", "events": []}))
-    (tmp_path / "predictions.jsonl").write_text(json.dumps({"id": "a", "response": answer}))
-    options = ["--gold", str(tmp_path / "gold.jsonl"), "--predictions", str(tmp_path / "predictions.jsonl")]
+    options = hostile_inputs(tmp_path, {"id": "a", "text": "t", "events": []}, answer)
     options += ["--schema", str(SCHEMA), "--out", str(tmp_path / "out")]
     text = CliRunner().invoke(suite_command("extraction"), options).stdout
     markdown = (tmp_path / "out" / "report.md").read_text()
     for shown in (text, markdown):
-        assert "\x1b" not in shown
-        assert "\u202e" not in shown
+        assert not {"\x1b", "\u202e"} & {*shown}
     assert "<script>" not in re.sub(r"`[^`\n]*`", "", markdown)  # in a code span it is text
     assert "\n# Title" not in markdown
     assert report_in(tmp_path / "out")["breakdown"]["event_types"][0]["event_type"] == evil.strip()
@@ -195,13 +174,6 @@ def test_evaluate_script_does_the_same() -> None:
     assert script.stdout == here.stdout
 
 
-def test_reader_that_stops_early_gets_no_traceback() -> None:
-    words = f"'{sys.executable}' -m goldgate extraction --gold '{GOLD}' --schema '{SCHEMA}'"
-    words += f" --predictions '{EXAMPLES / 'model-b.jsonl'}' --format json | head -c 10"
-    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
-    assert done.stderr == ""
-
-
 def test_help_imports_nothing_heavy() -> None:
     code = "import sys; sys.argv = ['goldgate', '--help']; from goldgate.cli.main import main\n"
     code += "try: main()\nexcept SystemExit: pass\n"
@@ -225,14 +197,12 @@ def test_a_plain_run_imports_nothing_that_few_need(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("format", ["text", "markdown", "json"])
+@cases("format", ["text", "markdown", "json"])
 def test_no_line_is_a_command_to_a_ci_runner(tmp_path: Path, format: str) -> None:
     types = ["::add-mask::x", "##[error]x", "##vso[task.setvariable]x", " ::error::x", "a" * 70 + "::error::x"]
     answer = json.dumps([{"event_type": name, "arguments": [{"role": name, "argument": "x"}]} for name in types])
-    (tmp_path / "gold.jsonl").write_text(json.dumps({"id": "::warning::x", "text": "t", "events": []}))
-    (tmp_path / "predictions.jsonl").write_text(json.dumps({"id": "::warning::x", "response": answer}))
+    options = hostile_inputs(tmp_path, {"id": "::warning::x", "text": "t", "events": []}, answer)
     (tmp_path / "protocol.yaml").write_text("protocol: {name: '::notice::x'}\nmetrics: {schema: {mode: syntax_only}}")
-    options = ["--gold", str(tmp_path / "gold.jsonl"), "--predictions", str(tmp_path / "predictions.jsonl")]
     options += ["--protocol", str(tmp_path / "protocol.yaml"), "--format", format]
     shown = CliRunner().invoke(suite_command("extraction"), options).stdout
     assert not [line for line in shown.splitlines() if line.strip().startswith("::")]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,20 +70,6 @@ def test_a_run_without_gates_says_how_to_set_one() -> None:
     assert result.exit_code == 0
     assert result.output.count("no gates set") == 1
     assert "gates: {strict_f1: {min: 0.8}}" in " ".join(result.output.split())
-
-
-@pytest.mark.parametrize("program", ["generate", "evaluate_api"])
-def test_asking_without_the_extra_leaves_nothing_behind(tmp_path: Path, program: str) -> None:
-    code = (
-        "import sys; sys.modules['aiohttp'] = None\n"
-        "from goldgate.cli.generate import generate_command as generate, evaluate_api_command as evaluate_api\n"
-        f"from goldgate.cli.process import start; sys.exit(start({program}, '{program}'))"
-    )
-    line = [sys.executable, "-c", code, "--gold", str(GOLD), "--model", "m", "--base-url", "http://127.0.0.1:9/v1"]
-    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=60)
-    assert done.returncode == 2
-    assert "extra.missing" in done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("columns", [40, 80])

@@ -33,14 +33,13 @@ def test_of_several_filters_of_lm_eval_the_first_counts(gold: Path, tmp_path: Pa
     def line(number: int, name: str, **other: Any) -> Json:
         return {"doc_id": number, "doc": {"text": "x"}, "resps": [[ANSWERS[number]]], "filter": name} | other
 
-    records = [line(number, name) for name in ("strict-match", "flexible-extract") for number in range(3)]
-    assert counts(score(gold, write(tmp_path / "samples_a.jsonl", records))) == (2, 2, 0)
-    interleaved = [line(number, name) for number in range(3) for name in ("none", "other")]
-    assert counts(score(gold, write(tmp_path / "samples_b.jsonl", interleaved))) == (2, 2, 0)
-    filtered = [{"doc_id": number, "target": "", "filtered_resps": [ANSWERS[number]]} for number in range(3)]
-    assert counts(score(gold, write(tmp_path / "samples_c.jsonl", filtered))) == (2, 2, 0)
-    several = [line(number, "none", resps=[[ANSWERS[number], "[]"]]) for number in range(3)]
-    assert counts(score(gold, write(tmp_path / "samples_d.jsonl", several))) == (2, 2, 0)
+    for records in (
+        [line(number, name) for name in ("strict-match", "flexible-extract") for number in range(3)],
+        [line(number, name) for number in range(3) for name in ("none", "other")],  # interleaved
+        [{"doc_id": number, "target": "", "filtered_resps": [ANSWERS[number]]} for number in range(3)],
+        [line(number, "none", resps=[[ANSWERS[number], "[]"]]) for number in range(3)],
+    ):
+        assert counts(score(gold, write(tmp_path / "samples.jsonl", records))) == (2, 2, 0)
 
 
 @pytest.mark.parametrize("resps", [[[[-1.5, False]], [[-0.5, True]]], [[-3.0, False], [-4.0, False]], [], 1])

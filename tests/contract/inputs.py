@@ -58,9 +58,8 @@ def _qa(folder: Path, word: str, samples: int) -> Paths:
     golds, predictions = [], []
     for number in range(samples):
         answer, identity = f"Town {number % 5}{word}" if number % 3 else None, f"q{number}{word}"
-        golds.append(
-            {"id": identity, "question": f"Where?{word}", "answer": answer, "sources": [f"d{number % 4}{word}"]}
-        )
+        gold = {"id": identity, "question": f"Where?{word}", "answer": answer, "sources": [f"d{number % 4}{word}"]}
+        golds.append(gold)
         said = answer if number % 4 else f"town 1{word}"
         predictions.append({"id": identity, "answer": said, "citations": [f"d{number % 6}{word}"]})
     return {

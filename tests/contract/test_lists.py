@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 import goldgate
-from goldgate.core.metric import Count, Rate
-from goldgate.core.suite import Measure
-from goldgate.core.tally import Tally
 from goldgate.report import RENDERERS, render
 from goldgate.suites import load_suite
-from goldgate.suites.extraction.measures import extraction_measures
-from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings
 from tests.cases import cases
-
-SETTINGS = ExtractionSettings(cot=CotSettings(enabled=True))
-
-
-@pytest.mark.parametrize("measure", extraction_measures(SETTINGS), ids=lambda measure: type(measure).__name__)
-def test_measure_of_nothing_is_zero_or_undefined_with_a_reason(measure: Measure[Any]) -> None:
-    for metric in measure.metrics(Tally()).values():
-        if isinstance(metric, Rate):
-            assert metric.value is None
-            assert metric.reason
-        else:
-            assert metric == Count(0)
 
 
 def test_the_specification_names_are_all_there() -> None:
@@ -55,14 +34,6 @@ def test_every_renderer_shows_an_error_report(format: str) -> None:
     shown = render(error_report("extraction", error), format)  # type: ignore[arg-type]  # one of the three
     for part in ("SYSTEM", "gold.jsonl", "3"):
         assert part in shown
-
-
-def test_an_error_keeps_its_place_on_the_way_from_another_process() -> None:
-    from goldgate.errors import InputError, Place
-
-    error = InputError("gold.bad_id", "no id", place=Place("g", 3, "id"), expected="x", found="y", advice="z")
-    again = pickle.loads(pickle.dumps(error))
-    assert (type(again), again.as_json()) == (InputError, error.as_json())
 
 
 def _known(name: str) -> set[str]:

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from goldgate.core import plugins
-from goldgate.core.plugins import Plugin, load_plugins
-from goldgate.core.suite import Suite
+from goldgate.core.plugins import Plugin
 from goldgate.errors import ConfigError
 from goldgate.readers import layouts
 from goldgate.readers.layouts import chat
@@ -153,7 +152,3 @@ def test_layouts_are_added_behind_ours(declared: dict[str, list[Plugin]], monkey
     monkeypatch.setattr(layouts, "_added_layouts", layouts._added_layouts.__wrapped__)
     monkeypatch.setattr(layouts, "RECORD_LAYOUTS", ())
     assert layouts.recognize_record_layout({"messages": [{"role": "assistant", "content": "[]"}]}) is chat.CHAT
-
-
-def test_there_are_none_without_a_distribution() -> None:
-    assert [*load_plugins("goldgate.nothing", Suite)] == []

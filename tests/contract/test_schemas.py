@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import chdir
 from pathlib import Path
-from typing import Any
 
-import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
@@ -15,8 +14,6 @@ from goldgate.core.evaluation import error_report, render_json
 from goldgate.errors import InputError, Place
 from goldgate.runs.trend import trend
 from goldgate.suites import all_suites
-from goldgate.suites.extraction import contracts as extraction
-from goldgate.suites.research import contracts as research
 from goldgate.suites.research.imports import import_runs
 from goldgate.suites.research.imports.mapping import READY_MAPPINGS, ready_mapping_text
 from tests.cases import cases
@@ -26,11 +23,6 @@ from .referee import SCHEMAS, objections
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-LINES = {  # of a run directory, by the name of the file
-    "events.jsonl": "event.schema.json",
-    "manifests.jsonl": "manifest.schema.json",
-    "chunks.jsonl": "chunk.schema.json",
-}
 
 
 def test_the_committed_schemas_are_current() -> None:
@@ -40,46 +32,33 @@ def test_the_committed_schemas_are_current() -> None:
     )
 
 
-def test_no_two_suites_write_the_same_file() -> None:
-    assert not extraction.CONTRACTS.keys() & research.CONTRACTS.keys()
-
-
 @cases("file", SCHEMAS)
 def test_schema_is_one_by_the_standard(file: str) -> None:
     Draft202012Validator.check_schema(SCHEMAS[file])
 
 
-def stored_lines(path: Path) -> list[Any]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("protocol*.yaml")), ids=lambda path: path.name)
-def test_protocols_of_the_examples_are_valid(path: Path) -> None:
-    assert objections("protocol.schema.json", yaml.safe_load(path.read_text(encoding="utf-8"))) == []
-
-
-def test_extraction_examples_are_valid() -> None:
-    folder = EXAMPLES / "extraction"
-    for record in stored_lines(folder / "gold.jsonl"):
-        assert objections("extraction_gold.schema.json", record) == []
-    for model in ("a", "b"):
-        for record in stored_lines(folder / f"model-{model}.jsonl"):
-            assert objections("extraction_predictions.schema.json", record) == []
-    schema = json.loads((folder / "schema.json").read_text(encoding="utf-8"))
-    assert objections("extraction_event_schema.schema.json", schema) == []
-
-
-def test_research_examples_are_valid() -> None:
-    for path in sorted((EXAMPLES / "research" / "passing").rglob("*.json*")):
-        file = LINES.get(path.name, "research_output.schema.json")
-        records = stored_lines(path) if path.name in LINES else [json.loads(path.read_text(encoding="utf-8"))]
-        for record in records:
-            assert objections(file, record) == [], path
-
-
-def test_golden_queries_are_valid() -> None:
-    golden = json.loads((ROOT / "eval" / "golden_queries.json").read_text(encoding="utf-8"))
-    assert objections("golden_queries.schema.json", golden) == []
+def test_every_example_is_valid() -> None:
+    """By a part of its path."""
+    schemas = {
+        "extraction/gold.jsonl": "extraction_gold.schema.json",
+        "extraction/model-?.jsonl": "extraction_predictions.schema.json",
+        "extraction/schema.json": "extraction_event_schema.schema.json",
+        "research/passing/*/events.jsonl": "event.schema.json",
+        "research/passing/*/manifests.jsonl": "manifest.schema.json",
+        "research/passing/*/chunks.jsonl": "chunk.schema.json",
+        "research/passing/*/research_output.json": "research_output.schema.json",
+        "**/protocol*.yaml": "protocol.schema.json",
+        "../eval/golden_queries.json": "golden_queries.schema.json",
+    }
+    for pattern, schema in schemas.items():
+        paths = [*EXAMPLES.glob(pattern)] if pattern[0] != "." else [EXAMPLES / pattern]
+        assert paths, pattern
+        for path in paths:
+            text = path.read_text(encoding="utf-8")
+            values = map(json.loads, text.splitlines()) if path.suffix == ".jsonl" else [yaml.safe_load(text)]
+            assert [found for value in values for found in objections(schema, value)] == [], path
+    whole = {path.name for path in (EXAMPLES / "research" / "passing").rglob("*.json*")}
+    assert whole <= {pattern.rpartition("/")[2] for pattern in schemas}
 
 
 @cases(
@@ -97,23 +76,11 @@ def test_published_reports_are_valid(schema: str, report: str) -> None:
     assert objections(schema, {**value, "status": "SYSTEM_ERROR"}) != []
 
 
-@pytest.mark.parametrize(
-    "systems",
-    [
-        ["extraction/model-a.jsonl", "extraction/model-b.jsonl"],
-        ["extraction/model-b.jsonl", "extraction/model-b.jsonl"],
-        [
-            "a=examples/extraction/model-a.jsonl",
-            "b=examples/extraction/model-a.jsonl,examples/extraction/model-b.jsonl",
-        ],
-    ],
-    ids=["two", "alike", "several runs"],
-)
-def test_comparisons_are_valid(systems: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    folder = EXAMPLES / "extraction"
-    given = [system if "=" in system else str(EXAMPLES / system) for system in systems]
-    found = compare(*given, gold=folder / "gold.jsonl", schema=folder / "schema.json")
+@cases("systems", ["model-a.jsonl model-b.jsonl", "model-b.jsonl model-b.jsonl",
+                  "a=model-a.jsonl b=model-a.jsonl,model-b.jsonl"])  # fmt: skip
+def test_comparisons_are_valid(systems: str) -> None:
+    with chdir(EXAMPLES / "extraction"):
+        found = compare(*systems.split(), gold="gold.jsonl", schema="schema.json")
     report = json.loads(found.to_json())
     assert objections("comparison.schema.json", report) == []
     assert objections("comparison.schema.json", {**report, "kind": "else"}) != []
@@ -121,27 +88,18 @@ def test_comparisons_are_valid(systems: list[str], monkeypatch: pytest.MonkeyPat
         assert objections("comparison_changed.schema.json", json.loads(line)) == []
 
 
-def test_a_comparison_of_undefined_rates_is_valid(tmp_path: Path) -> None:
+def test_comparisons_and_trends_of_undefined_rates_and_errors_are_valid(tmp_path: Path) -> None:
     """In the failing research runs, some rates have nothing to divide by."""
-    for name in ("one", "two"):
-        store_research(tmp_path / name, "failing")
-    report = json.loads(compare(tmp_path / "one", tmp_path / "two").to_json())
-    assert objections("comparison.schema.json", report) == []
-
-
-def test_a_comparison_that_failed_is_valid(tmp_path: Path) -> None:
-    error = error_report("compare", InputError("compare.not_a_folder", "no folder", place=Place("a")))
-    assert objections("comparison.schema.json", json.loads(render_json(error))) == []
-
-
-def test_trends_are_valid(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        store_research(tmp_path / name, "failing")
-    report = trend([str(tmp_path / "one"), str(tmp_path / "two")], all_suites())
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        store_research(folder, "failing")
+    assert objections("comparison.schema.json", json.loads(compare(*folders).to_json())) == []
+    report = trend([*map(str, folders)], all_suites())
     assert objections("trend.schema.json", json.loads(render_json(report))) == []
     assert objections("trend.schema.json", {**report, "kind": "else"}) != []
-    error = error_report("trend", InputError("report.missing", "no report", place=Place("a")))
-    assert objections("trend.schema.json", json.loads(render_json(error))) == []
+    for command, schema in (("compare", "comparison"), ("trend", "trend")):
+        error = error_report(command, InputError("report.missing", "no report", place=Place("a")))
+        assert objections(f"{schema}.schema.json", json.loads(render_json(error))) == []
 
 
 def test_imports_and_mappings_are_valid(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from goldgate.report.text import render_text
 from goldgate.runs.baseline import describe_baseline, make_baseline
 from goldgate.suites import SUITES, all_suites, load_suite
 from goldgate.suites.plan import load_plan
+from tests.cases import cases
 
 from .inputs import NAMES, TOY, given, write_inputs, write_lines
 
@@ -114,7 +115,7 @@ def test_a_report_without_a_metric_that_is_proposed_for_is_refused(name: str, tm
     assert refusal(path).code in ("report.malformed", "report.contradicts_itself")
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", '{"suite": ["qa"]}', '{"suite": "qa", "format_version": 9}', "7"])
+@cases("text", ["[]", "{}", '{"suite": ["qa"]}', '{"suite": "qa", "format_version": 9}', "7"])
 def test_what_is_no_report_is_told_what_one_is(text: str, tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text(text, encoding="utf-8")

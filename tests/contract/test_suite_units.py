@@ -65,22 +65,15 @@ def test_a_page_of_a_plain_suite_does_not_grow_with_its_texts(tmp_path: Path) ->
 
 
 @every_suite
-def test_the_inputs_of_a_unit_are_looked_up(name: str, tmp_path: Path) -> None:
-    suite, plan = load_suite(name), load_plan(load_suite(name), None)
-    inputs = given(write_inputs(name, tmp_path))
-    with suite.open_inputs(inputs, plan) as opened, suite.open_inputs({}, None) as nothing:
-        [record, *_] = records_of(suite, inputs)
-        names = {each.name for each in suite.inputs if each.required}
-        assert names <= {*opened.for_unit(record)}
-        assert not names & {*nothing.for_unit(record)}
-
-
-@every_suite
-def test_an_evaluation_gives_the_same_of_the_inputs_that_it_has_open(name: str, tmp_path: Path) -> None:
+def test_the_inputs_of_a_unit_are_looked_up_in_files_and_in_an_evaluation(name: str, tmp_path: Path) -> None:
     suite, plan = load_suite(name), load_plan(load_suite(name), None)
     inputs = given(write_inputs(name, tmp_path))
     records = records_of(suite, inputs)
-    with suite.open(inputs, plan) as source, suite.open_inputs(inputs, plan) as opened:
-        for record in records:
-            page = suite.unit_page(record, source.lookup().for_unit(record))
-            assert page == suite.unit_page(record, opened.for_unit(record))
+    names = {each.name for each in suite.inputs if each.required}
+    with suite.open_inputs(inputs, plan) as opened, suite.open_inputs({}, None) as nothing:
+        assert names <= {*opened.for_unit(records[0])}
+        assert not names & {*nothing.for_unit(records[0])}
+        with suite.open(inputs, plan) as source:
+            for record in records:
+                page = suite.unit_page(record, source.lookup().for_unit(record))
+                assert page == suite.unit_page(record, opened.for_unit(record))

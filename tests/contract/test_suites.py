@@ -9,7 +9,6 @@ import pkgutil
 import random
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from functools import cache
 from inspect import isabstract
 from pathlib import Path
@@ -20,15 +19,13 @@ from jsonschema import Draft202012Validator
 
 from goldgate.cli.prepare import all_schemas
 from goldgate.core.evaluation import Evaluation, error_report
-from goldgate.core.gate import Gate
 from goldgate.core.measure import count_units
 from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.suite import Measure, Suite
 from goldgate.core.tally import Tally
 from goldgate.engines import start_engine
-from goldgate.errors import ConfigError, GoldgateError, InputError, Place
+from goldgate.errors import GoldgateError, InputError, Place
 from goldgate.pipeline import evaluate_suite
-from goldgate.protocol import Protocol
 from goldgate.report import RENDERERS, render
 from goldgate.response.reading_report import ParseRates
 from goldgate.suites import SUITES, all_suites, load_suite
@@ -75,39 +72,19 @@ def facts_of(suite: Suite, folder: Path) -> list[Any]:
         return [*source.finalize((facts for shard in source.shards() for facts in work.score(shard)), engine)]
 
 
-@pytest.mark.parametrize(("name", "title"), [("extraction", "Scores"), ("qa", "Metrics")])
-def test_where_no_gate_decides_the_shortest_page_has_the_numbers(
-    name: str, title: str, evaluated: dict[str, tuple[Evaluation, bytes]]
-) -> None:
-    suite = load_suite(name)
-    for gates, titles in ((evaluated["qa"][0].report["gates"], []), ([], [title])):
-        report: Any = {**evaluated[name][0].report, "gates": gates}
-        page = suite.describe(report).brief()
-        assert [section.title for section in page.sections] == titles
-
-
 @every_suite
-def test_it_is_listed_under_its_own_name(name: str) -> None:
+def test_what_it_names_is_there_once(name: str) -> None:
     suite = load_suite(name)
     assert suite.name == name
     assert [other.name for other in all_suites()].count(name) == 1
     importlib.import_module(suite.preload)
-
-
-@every_suite
-def test_no_two_measures_give_a_metric_of_the_same_name(name: str) -> None:
-    suite = load_suite(name)
-    names = [metric for measure in measures_of(suite) for metric in measure.metrics(Tally())]
+    measures = measures_of(suite)
+    names = [metric for measure in measures for metric in measure.metrics(Tally())]
     assert sorted(names) == sorted({*names}) == sorted(suite.known_metrics(suite.settings()))
-
-
-@every_suite
-def test_what_it_names_is_there(name: str) -> None:
-    suite = load_suite(name)
-    main = [metric for each in measures_of(suite) if each.section == "main" for metric in each.metrics(Tally())]
-    assert {*suite.headline} <= {*main}
-    assert {*suite.default_gates} <= {*suite.known_metrics(suite.settings())}
+    main = [metric for each in measures if each.section == "main" for metric in each.metrics(Tally())]
     assert suite.headline
+    assert {*suite.headline} <= {*main}
+    assert {*suite.default_gates} <= {*names}
 
 
 def test_no_two_suites_share_a_section_or_a_contract() -> None:
@@ -153,27 +130,19 @@ def test_measures_of_nothing_are_zero_or_undefined_with_a_reason(name: str) -> N
 
 
 @every_suite
-def test_measures_count_what_they_divide_by(name: str, tmp_path: Path) -> None:
+def test_measures_count_what_they_divide_by_in_any_split(name: str, tmp_path: Path) -> None:
     """Counting with one measure alone gives it the same metrics as counting with all."""
     suite = load_suite(name)
-    facts = facts_of(suite, tmp_path)
-    measures = measures_of(suite)
+    facts, measures = facts_of(suite, tmp_path), measures_of(suite)
     together = count_units(measures, facts)
     assert together != Tally()
     for measure in measures:
         alone: Metrics = measure.metrics(count_units([measure], facts))
         assert alone == measure.metrics(together), type(measure).__name__
-
-
-@every_suite
-def test_any_split_of_the_facts_gives_the_same_sum(name: str, tmp_path: Path) -> None:
-    suite = load_suite(name)
-    facts = facts_of(suite, tmp_path)
-    whole = count_units(measures_of(suite), facts)
     random.Random(0).shuffle(facts)
-    parts = count_units(measures_of(suite), facts[::2])
-    parts += count_units(measures_of(suite), facts[1::2])
-    assert parts == whole
+    parts = count_units(measures, facts[::2])
+    parts += count_units(measures, facts[1::2])
+    assert parts == together
 
 
 @every_suite
@@ -233,20 +202,6 @@ def test_any_order_of_lines_gives_the_same_report(
             path.write_text("".join(lines), encoding="utf-8")
     again = evaluate_suite(load_suite(name), given(paths)).report
     assert {**again, "inputs": 0} == {**evaluated[name][0].report, "inputs": 0}
-
-
-@every_suite
-def test_a_metric_of_another_suite_is_called_that(name: str) -> None:
-    suite = load_suite(name)
-    for other in all_suites():
-        strange = {*other.known_metrics(other.settings())} - {*suite.known_metrics(suite.settings())}
-        for metric in sorted(strange)[:2]:
-            with pytest.raises(ConfigError) as caught:
-                load_plan(suite, Protocol(gates={metric: Gate(min=0)}))  # type: ignore[arg-type]
-            assert caught.value.message == f"{metric} is a metric of the {other.name} suite"
-    with pytest.raises(ConfigError) as caught:
-        load_plan(suite, Protocol(gates={f"{suite.headline[0]}x": Gate(min=Decimal(0))}))
-    assert caught.value.advice == f"did you mean {suite.headline[0]}?"
 
 
 @every_suite

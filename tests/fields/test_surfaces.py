@@ -26,6 +26,7 @@ from goldgate.suites.fields.alignment import GOLD_STATES, PREDICTED_STATES, Wron
 from goldgate.suites.fields.gold import run_fields_convert
 from goldgate.suites.fields.task import strict_schema
 from goldgate.suites.plan import load_plan
+from tests.generation.server import Behaviour, Running
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "fields"
 GOLD, SCHEMA = EXAMPLE / "gold.jsonl", EXAMPLE / "schema.json"
@@ -182,17 +183,34 @@ def test_schemas_and_annotations_of_others_are_converted(tmp_path: Path) -> None
     assert lost == ""
 
 
-def test_a_model_is_asked_with_the_schema(tmp_path: Path) -> None:
-    options = ("--gold", GOLD, "--schema", SCHEMA, "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
-    done = run(tmp_path, "generate", "--suite", "fields", *options, "--dry-run", "--out", "asked")
+def test_a_model_is_asked_with_the_schema_and_its_answers_are_judged(tmp_path: Path) -> None:
+    options = ("--gold", GOLD, "--schema", SCHEMA, "--model", "m", "--base-url")
+    done = run(tmp_path, "generate", "--suite", "fields", *options, "http://127.0.0.1:9/v1", "--dry-run", "--out", "a")
     assert done.exit_code == 0, done.output
-    assert '"invoice_number"' in done.output
-    assert "x-goldgate" not in done.output
-    assert "Invoice RE-1007" in done.output
+    for words, is_there in (('"invoice_number"', True), ("x-goldgate", False), ("Invoice RE-1007", True)):
+        assert (words in done.output) is is_there
     strict = strict_schema(json.loads(SCHEMA.read_bytes()))
     assert strict["required"] == [*strict["properties"]]
     assert strict["properties"]["note"]["type"] == ["string", "null"]
     assert strict["properties"]["status"]["anyOf"][1] == {"type": "null"}
+    golds = {gold["text"]: gold["value"] for gold in map(json.loads, GOLD.read_text("utf-8").splitlines())}
+    answer = lambda prompt: json.dumps(next(golds[text] for text in golds if text in prompt))  # noqa: E731
+    with Running(Behaviour(answer=answer)) as server:
+        done = run(tmp_path, "generate", "--suite", "fields", *options, server.url, "--out", "asked")
+        again = run(tmp_path, "generate", "--suite", "fields", *options, server.url, "--out", "asked")
+    assert (done.exit_code, again.exit_code, server.seen.requests) == (0, 0, len(golds)), done.output
+    asked = server.seen.bodies[0]["response_format"]["json_schema"]
+    assert (asked["name"], asked["schema"]["required"]) == ("answer", strict["required"])
+    judged = goldgate.evaluate_fields(GOLD, tmp_path / "asked" / "predictions.jsonl", SCHEMA)
+    assert judged["document_exact_rate"] == 1.0
+
+
+def test_where_answers_are_no_objects_no_structured_output_can_be_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "gold.jsonl").write_text('{"id": "1", "text": "a", "value": ["a"]}')
+    options = ("--suite", "fields", "--gold", "gold.jsonl", "--model", "m", "--dry-run", "--out", "asked")
+    for form, status in (("auto", 0), ("json_schema", 2)):
+        done = run(tmp_path, "generate", *options, "--base-url", "http://127.0.0.1:9/v1", "--response-format", form)
+        assert (done.exit_code, "response_format.no_schema" in done.output) == (status, status == 2), done.output
 
 
 def test_responses_are_read_and_judged_by_files(tmp_path: Path) -> None:

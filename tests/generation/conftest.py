@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,41 @@ def make_data(tmp_path: Path) -> Callable[[int], Data]:
 @pytest.fixture
 def data(tmp_path: Path) -> Data:
     return Data(tmp_path, 12)
+
+
+@dataclass
+class Asked:
+    """A run whose endpoint is still there."""
+
+    data: Data
+    server: Running
+    outcome: GenerationResult
+    said: list[str]
+
+    def __post_init__(self) -> None:
+        self.summary = self.outcome.summaries[0]
+        self.requests = self.server.seen.requests
+
+    def again(self, **changes: Any) -> Asked:
+        return Asked(self.data, self.server, *self.data.generate(self.server.url, **changes))
+
+
+Ask = Callable[..., Asked]
+Serve = Callable[[Behaviour], Running]
+MakeData = Callable[[int], Data]
+
+
+@pytest.fixture
+def ask(make_data: MakeData, serve: Serve) -> Ask:
+    """Ask about so many documents: how the endpoint behaves, and the options of `Data.generate`, by their names."""
+
+    def start(documents: int = 12, **changes: Any) -> Asked:
+        behaviour = {each.name: changes.pop(each.name) for each in fields(Behaviour) if each.name in changes}
+        data = make_data(documents)
+        server = serve(data.behaviour(**behaviour))
+        return Asked(data, server, *data.generate(server.url, **changes))
+
+    return start
 
 
 @pytest.fixture

@@ -13,19 +13,18 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+import goldgate as goldgate_package
 from goldgate.cli.generate import evaluate_api_command
 from goldgate.cli.main import goldgate
-from tests.generation.conftest import Data
+from tests.generation.conftest import Data, MakeData, Serve
 from tests.generation.server import Behaviour, Running
 
-Serve = Callable[[Behaviour], Running]
 ROOT = Path(__file__).parents[2]
 KEY = "sk-test-abcdefghij0123456789"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OPENAI_API_KEY": KEY}
@@ -82,25 +81,31 @@ def test_generate_and_score_give_what_evaluate_api_gives(data: Data, serve: Serv
     assert "answered  1.0000  12/12" in whole.stdout
 
 
-def test_the_key_reaches_no_file_and_no_output(data: Data, serve: Serve) -> None:
+def test_a_wrong_key_ends_the_run_at_once_and_reaches_no_file_and_no_output(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour(key="another"))
-    done = run(data, server.url)
-    assert done.returncode == 2
+    done = run(data, server.url, "--concurrency", "4")
+    assert (done.returncode, server.seen.requests <= 8) == (2, True)
     assert "http_401" in done.stderr
+    assert "OPENAI_API_KEY" in done.stderr
     texts = [done.stdout, done.stderr, *(file.read_text() for file in data.out.iterdir())]
     assert all(KEY[at : at + 8] not in text for text in texts for at in range(len(KEY) - 7))
     assert any(KEY.encode() in head for head in server.seen.headers)
 
 
+THE_KEY_ITSELF = "sk-proj-this-is-the-key-itself"
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
-        ["--api-key-env", "sk-proj-this-is-the-key-itself"],
-        ["--base-url", "http://user:sk-proj-this-is-the-key-itself@127.0.0.1:9/v1"],
-        ["--base-url", "http://127.0.0.1:9/v1?api-key=sk-proj-this-is-the-key-itself"],
+        ["--api-key-env", THE_KEY_ITSELF],
+        ["--api-key-env", THE_KEY_ITSELF, "--gold", "missing.jsonl"],  # beside another mistake
+        ["--base-url", f"http://user:{THE_KEY_ITSELF}@127.0.0.1:9/v1"],
+        ["--base-url", f"http://127.0.0.1:9/v1?api-key={THE_KEY_ITSELF}"],
         ["--base-url", f"http://127.0.0.1:9/v1?x={KEY}"],
     ],
 )
+@pytest.mark.usefixtures("impatient")
 def test_a_key_in_the_wrong_place_is_neither_stored_nor_shown(data: Data, wrong: list[str]) -> None:
     done = run(data, "http://127.0.0.1:9/v1", *wrong)
     assert done.returncode == 2
@@ -119,23 +124,20 @@ def test_the_key_that_was_named_is_sent_and_no_other(
         assert [key for key in (KEY, "another-key") if key.encode() in head] == ([] if sent is None else [sent])
 
 
-def test_a_key_in_the_wrong_place_is_not_stored_with_another_mistake_either(data: Data) -> None:
-    data.gold.write_text("{\n")
-    done = run(data, "http://127.0.0.1:9/v1", "--api-key-env", "sk-proj-this-is-the-key-itself")
-    assert done.returncode == 2
-    assert "gold.not_json" in done.stderr
-    assert not data.out.exists()
-
-
 @pytest.mark.usefixtures("impatient")
-def test_a_dead_endpoint_is_exit_status_2_with_a_clear_message(data: Data) -> None:
+def test_a_dead_endpoint_is_given_up_early_with_a_clear_message(make_data: MakeData) -> None:
+    data = make_data(300)
     with Running(Behaviour()) as gone:
         url = gone.url
-    done = run(data, url)
+    began = time.monotonic()
+    done = run(data, url, "--concurrency", "8")
+    assert time.monotonic() - began < 15
     assert done.returncode == 2
+    assert "unreachable" in done.stderr
     assert "is a server running at" in done.stderr
     assert "Traceback" not in done.stderr
     assert stored(data, "report.json")["error"]["code"] == "generation.stopped"
+    assert len(data.journal("failure")) < 30
 
 
 def test_an_older_report_does_not_survive_a_run_that_fails(data: Data, serve: Serve) -> None:
@@ -166,30 +168,17 @@ def test_seeds_have_a_report_each_and_a_summary(data: Data, serve: Serve) -> Non
     assert summary["interval"]["low"] <= summary["mean"] <= summary["interval"]["high"]
     assert summary["se_units"] is not None
     assert "se of seeds" in done.stdout
-
-
-def test_seeds_are_runs_of_one_system_in_a_comparison(data: Data, serve: Serve) -> None:
-    from goldgate import compare
-
-    server = serve(data.behaviour())
-    assert run(data, server.url, "--seeds", "3407,3408").returncode == 0
-    found = compare(data.out, f"one={data.out / 'seed-3407'}").report
-    assert [len(system["runs"]) for system in found["systems"]] == [2, 1]
+    found = goldgate_package.compare(data.out, f"one={data.out / 'seed-3407'}").report  # runs of one system
+    assert [len(system["runs"]) for system in found["systems"]] == [3, 1]
     assert "seed:" not in found["signature"]
-    assert [run["asked"].rpartition("|")[2] for run in found["systems"][0]["runs"]] == ["seed:3407", "seed:3408"]
+    asked = [run["asked"].rpartition("|")[2] for run in found["systems"][0]["runs"]]
+    assert asked == ["seed:3407", "seed:3408", "seed:3409"]
 
 
-def test_gates_decide_the_exit_status(data: Data, serve: Serve) -> None:
+def test_a_dry_run_asks_and_writes_nothing_and_gates_decide_the_exit_status(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour())
     protocol = data.folder / "protocol.yaml"
-    protocol.write_text("gates: {strict_f1: {min: 1}}\n")
-    assert run(data, server.url, "--protocol", str(protocol)).returncode == 1
-
-
-def test_a_dry_run_asks_and_writes_nothing(data: Data, serve: Serve) -> None:
-    server = serve(data.behaviour())
-    protocol = data.folder / "protocol.yaml"
-    protocol.write_text("generation: {prices: {m: {input: 1, output: 1}}}\n")
+    protocol.write_text("generation: {prices: {m: {input: 1, output: 1}}}\ngates: {strict_f1: {min: 1}}\n")
     done = run(data, server.url, "--dry-run", "--protocol", str(protocol))
     assert done.returncode == 0
     assert "Union 0 went on strike" in done.stdout
@@ -197,26 +186,28 @@ def test_a_dry_run_asks_and_writes_nothing(data: Data, serve: Serve) -> None:
     assert "USD" in done.stdout
     assert server.seen.requests == 0
     assert not data.out.exists()
+    assert run(data, server.url, "--protocol", str(protocol)).returncode == 1
 
 
-def test_a_missing_extra_says_what_to_install(data: Data, serve: Serve) -> None:
-    blocked = "import sys; sys.modules['aiohttp'] = None; from goldgate.cli.main import main; main()"
-    arguments = command(data, "http://127.0.0.1:9/v1", program="generate")[3:]
-    done = subprocess.run([sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
-    assert done.returncode == 2
-    assert "in goldgate's folder: pip install -e '.[api]'" in done.stderr
-
-
-def test_a_missing_local_extra_says_what_to_install(data: Data) -> None:
+@pytest.mark.parametrize(
+    ("module", "extra", "program"),
+    [("aiohttp", "api", "generate_command"), ("aiohttp", "api", "evaluate_api_command"),
+     ("torch", "local", "generate_command")],
+)  # fmt: skip
+def test_a_missing_extra_says_what_to_install_and_leaves_nothing(
+    data: Data, module: str, extra: str, program: str
+) -> None:
     checkpoint = data.folder / "checkpoint"
     checkpoint.mkdir()
     (checkpoint / "config.json").write_text("{}")
-    blocked = "import sys; sys.modules['torch'] = None; from goldgate.cli.main import main; main()"
-    files = ["--gold", str(data.gold), "--schema", str(data.schema), "--out", str(data.out)]
-    arguments = ["generate", *files, "--checkpoint", str(checkpoint)]
-    done = subprocess.run([sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
+    asked = ["--model", "m", "--base-url", "http://127.0.0.1:9/v1"] if extra == "api" else ["--checkpoint", checkpoint]
+    code = f"import sys; sys.modules[{module!r}] = None; from goldgate.cli.generate import {program} as it\n"
+    code += f"from goldgate.cli.process import start; sys.exit(start(it, '{program}'))"
+    line = [sys.executable, "-c", code, "--gold", data.gold, "--schema", data.schema, "--out", data.out, *asked]
+    done = subprocess.run([*map(str, line)], capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
     assert done.returncode == 2
-    assert "in goldgate's folder: pip install -e '.[local]'" in done.stderr
+    assert f"in goldgate's folder: pip install -e '.[{extra}]'" in done.stderr
+    assert not data.out.exists()
 
 
 @pytest.mark.parametrize(
@@ -239,9 +230,7 @@ def test_mistakes_in_options_are_exit_status_2(data: Data, more: list[str], told
     assert "Traceback" not in done.stderr
 
 
-def test_killed_at_random_moments_nothing_is_lost_or_asked_twice(
-    make_data: Callable[[int], Data], serve: Serve
-) -> None:
+def test_killed_at_random_moments_nothing_is_lost_or_asked_twice(make_data: MakeData, serve: Serve) -> None:
     data = make_data(150)
     server = serve(data.behaviour(latency=0.05, busy=0.02, reset=0.01))
     rng = random.Random(7)
@@ -250,17 +239,18 @@ def test_killed_at_random_moments_nothing_is_lost_or_asked_twice(
     for _ in range(kills):
         wanted = server.seen.requests + 1
         process = subprocess.Popen(command(data, server.url, "--concurrency", "4", "--quiet"), env=ENVIRONMENT)
-        _wait_for(partial(_asked, server, wanted))
+        _wait_for(lambda: server.seen.requests >= wanted)  # noqa: B023  # waits at once
         time.sleep(rng.uniform(0.0, 0.35))
         process.send_signal(signal.SIGKILL)
         process.wait()
-    stored_answers = sum(line.startswith(b'{"kind":"answer"') and line.endswith(b"\n") for line in _lines(journal))
+    lines = journal.read_bytes().splitlines(keepends=True)
+    stored_answers = sum(line.startswith(b'{"kind":"answer"') and line.endswith(b"\n") for line in lines)
     assert 0 < stored_answers < 150
     server.behaviour.latency = 0.0
     done = run(data, server.url)
     assert done.returncode == 0, done.stderr
     assert f"{stored_answers} of 150 answers are in the journal" in done.stderr
-    keys = [json.loads(line)["key"] for line in _lines(journal) if line.startswith(b'{"kind":"answer"')]
+    keys = [line["key"] for line in data.journal("answer")]
     assert len(keys) == len(set(keys)) == 150
     assert server.seen.answered.total() - 150 <= kills * concurrency  # only what was in flight was asked again
     killed = (data.out / "report.json").read_bytes()
@@ -272,7 +262,7 @@ def test_killed_at_random_moments_nothing_is_lost_or_asked_twice(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_finishes_what_is_in_flight_and_prints_how_to_go_on(
-    make_data: Callable[[int], Data], serve: Serve, number: signal.Signals
+    make_data: MakeData, serve: Serve, number: signal.Signals
 ) -> None:
     data = make_data(40)
     server = serve(data.behaviour(latency=0.2))
@@ -339,14 +329,6 @@ def _until(process: subprocess.Popen[str], words: str) -> str:
         if words in line:
             return said
     raise AssertionError(said)
-
-
-def _asked(server: Running, wanted: int) -> bool:
-    return server.seen.requests >= wanted
-
-
-def _lines(journal: Path) -> list[bytes]:
-    return journal.read_bytes().splitlines(keepends=True)
 
 
 def _wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:

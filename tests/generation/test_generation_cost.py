@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
 from decimal import Decimal
 
 from goldgate.generation.answerer import RunCallbacks
@@ -13,11 +12,9 @@ from goldgate.generation.limits import EndpointLimits
 from goldgate.generation.openai import Dispatcher
 from goldgate.generation.request import ModelAnswer, Usage
 from goldgate.generation.run import assign, dry_run, open_journal
-from tests.generation.conftest import Data
-from tests.generation.server import Behaviour, Running
+from tests.generation.conftest import Ask, Data, MakeData, Serve
 from tests.generation.test_generation_commands import run, stored
 
-Serve = Callable[[Behaviour], Running]
 PRICES = "generation: {currency: EUR, prices: {m: {input: 1.5, output: 3.25}}}\n"
 
 
@@ -45,16 +42,6 @@ def test_the_last_line_the_report_and_the_summary_agree_on_the_cost(data: Data, 
     assert asked.stdout.splitlines()[-1].endswith(f"{summary['cost']} EUR")
 
 
-def test_the_cost_of_several_seeds_is_their_sum(data: Data, serve: Serve) -> None:
-    done = run(data, serve(data.behaviour()).url, "--protocol", priced(data), "--seeds", "1,2,3")
-    summary = stored(data, "generation.json")
-    assert Decimal(summary["cost"]) == sum(Decimal(seed["cost"]) for seed in summary["seeds"])
-    assert done.stderr.splitlines()[-1].startswith("36 of 36 answered, ")
-    assert done.stderr.splitlines()[-1].endswith(f", {summary['cost']} EUR")
-    for seed in summary["seeds"]:
-        assert f"cost: {seed['cost']} EUR" in (data.out / f"seed-{seed['seed']}" / "report.md").read_text()
-
-
 def test_without_a_price_the_cost_is_unknown_and_not_nothing(data: Data, serve: Serve) -> None:
     done = run(data, serve(data.behaviour()).url)
     assert done.stderr.splitlines()[-1].endswith("cost unknown: no price")
@@ -63,19 +50,24 @@ def test_without_a_price_the_cost_is_unknown_and_not_nothing(data: Data, serve: 
 
 
 def test_of_several_seeds_the_summary_is_printed_and_not_every_report(data: Data, serve: Serve) -> None:
-    server = serve(data.behaviour())
-    done = run(data, server.url, "--seeds", "1,2")
+    server, with_price = serve(data.behaviour()), ("--protocol", priced(data), "--seeds", "1,2")
+    done = run(data, server.url, *with_price)
     assert done.returncode == 0
     assert done.stdout.startswith("goldgate seeds: 1, 2\n")
     assert "Scores" not in done.stdout
     *_, head, first, second, cost = done.stderr.splitlines()
     assert head == "Reports by seed:"
     assert (first, second) == tuple(f"  seed {seed}  NO_GATES  {data.out / f'seed-{seed}'}" for seed in (1, 2))
-    assert "answered" in cost
-    as_json = run(data, server.url, "--seeds", "1,2", "--format", "json")
+    summary = stored(data, "generation.json")
+    assert Decimal(summary["cost"]) == sum(Decimal(seed["cost"]) for seed in summary["seeds"])
+    assert cost.startswith("24 of 24 answered, ")
+    assert cost.endswith(f", {summary['cost']} EUR")
+    for seed in summary["seeds"]:
+        assert f"cost: {seed['cost']} EUR" in (data.out / f"seed-{seed['seed']}" / "report.md").read_text()
+    as_json = run(data, server.url, *with_price, "--format", "json")
     assert json.loads(as_json.stdout) == stored(data, "seeds.json")
-    assert run(data, server.url, "--seeds", "1,2", "--format", "markdown").stdout.startswith("# goldgate seeds\n")
-    quiet = run(data, server.url, "--seeds", "1,2", "--quiet")
+    assert run(data, server.url, *with_price, "--format", "markdown").stdout.startswith("# goldgate seeds\n")
+    quiet = run(data, server.url, *with_price, "--quiet")
     assert (quiet.stdout, quiet.stderr) == ("", 2 * "NO_GATES  no gates set; scores only\n")
 
 
@@ -86,32 +78,27 @@ def test_a_seed_with_missing_answers_is_named_with_its_folder(data: Data, serve:
     assert f"  seed 2  SYSTEM_ERROR  {data.out / 'seed-2'}" in done.stderr.splitlines()
 
 
-def test_a_rate_limit_that_slows_asking_down_is_named(make_data: Callable[[int], Data], serve: Serve) -> None:
-    data = make_data(3)
-    _, said = data.generate(serve(data.behaviour()).url, limits=EndpointLimits(requests_per_minute=60))
+SLOWED = r"slowed down: for \d+\.\d of \d+\.\d s requests waited for "
+
+
+def test_a_rate_limit_that_slows_asking_down_is_named(ask: Ask) -> None:
     # the second and the third request each wait for the next second
-    assert re.fullmatch(r"slowed down: for \d+\.\d of \d+\.\d s requests waited for --rpm 60", said[-1])
+    assert re.fullmatch(f"{SLOWED}--rpm 60", ask(3, limits=EndpointLimits(requests_per_minute=60)).said[-1])
 
 
-def test_a_cap_that_slows_asking_down_is_named(make_data: Callable[[int], Data], serve: Serve) -> None:
-    data = make_data(4)
-    server = serve(data.behaviour(latency=0.4))
-    parameters = {"max_tokens": 100_000}
-    outcome, said = data.generate(server.url, max_total_tokens=110_000, parameters=parameters)
-    assert outcome.summaries[0].answered == 4
-    assert server.seen.most_at_once == 1  # each may use nearly all of it, until its answer tells how little it was
-    assert re.fullmatch(r"slowed down: for \d\.\d of \d\.\d s requests waited for --max-total-tokens 110,000", said[-1])
+def test_a_cap_that_slows_asking_down_is_named(ask: Ask) -> None:
+    asked = ask(4, latency=0.4, max_total_tokens=110_000, parameters={"max_tokens": 100_000})
+    assert asked.summary.answered == 4
+    assert asked.server.seen.most_at_once == 1  # each may use nearly all of it, until its answer tells how little
+    assert re.fullmatch(f"{SLOWED}--max-total-tokens 110,000", asked.said[-1])
 
 
-def test_nothing_is_said_about_limits_that_cost_no_time(data: Data, serve: Serve) -> None:
+def test_nothing_is_said_about_limits_that_cost_no_time(ask: Ask) -> None:
     limits = EndpointLimits(requests_per_minute=1_000_000, tokens_per_minute=1_000_000_000)
-    _, said = data.generate(serve(data.behaviour()).url, limits=limits, max_total_tokens=1_000_000_000)
-    assert not any("slowed down" in line for line in said)
+    assert not any("slowed down" in line for line in ask(limits=limits, max_total_tokens=1_000_000_000).said)
 
 
-def test_a_question_that_a_cap_keeps_from_its_next_attempt_keeps_its_cause(
-    make_data: Callable[[int], Data], serve: Serve
-) -> None:
+def test_a_question_that_a_cap_keeps_from_its_next_attempt_keeps_its_cause(make_data: MakeData, serve: Serve) -> None:
     data = make_data(1)
     server = serve(data.behaviour(status=500))
     parameters = {"max_tokens": 100}
@@ -124,7 +111,7 @@ def test_a_question_that_a_cap_keeps_from_its_next_attempt_keeps_its_cause(
     assert outcome.summaries[0].missing == {"http_500": 1}
 
 
-def test_what_is_reserved_for_a_request_that_is_not_sent_is_free_again(make_data: Callable[[int], Data]) -> None:
+def test_what_is_reserved_for_a_request_that_is_not_sent_is_free_again(make_data: MakeData) -> None:
     data = make_data(2)
     prepared = data.prepare("http://127.0.0.1:1/v1", max_total_tokens=1_000_000)
 

@@ -16,7 +16,7 @@ import pytest
 
 from goldgate.generation.limits import EndpointLimits
 from goldgate.generation.transport import MAX_BODY
-from tests.generation.conftest import Data
+from tests.generation.conftest import MakeData
 from tests.generation.raw import Raw, Reply, completion, http
 from tests.generation.test_generation_commands import ENVIRONMENT, command
 
@@ -35,16 +35,20 @@ def chunked(*pieces: bytes, end: bool = True) -> bytes:
 
 
 def events(*pieces: dict[str, Any], done: bool = True) -> bytes:
-    lines = [
-        ": working on it",
-        *(f"data: {json.dumps(piece)}" for piece in pieces),
-        *(["data: [DONE]"] if done else []),
-    ]
-    return "\n\n".join(lines).encode()
+    lines = [": working on it", *(f"data: {json.dumps(piece)}" for piece in pieces)]
+    return "\n\n".join([*lines, *(["data: [DONE]"] if done else [])]).encode()
 
 
 def delta(text: str, finish: str | None = None) -> dict[str, Any]:
     return {"model": "m", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]}
+
+
+def with_tokens(written: bytes) -> bytes:
+    return http(WHOLE.replace(b'"prompt_tokens": 5', b'"prompt_tokens": ' + written))
+
+
+def packed(body: bytes) -> bytes:
+    return http(body, "Content-Encoding: gzip")
 
 
 STREAM = [delta(ANSWER[:5]), delta(ANSWER[5:], "stop"), {"choices": [], "usage": {"prompt_tokens": 5}}]
@@ -59,25 +63,19 @@ PAID: dict[str, tuple[Reply, str]] = {
     "a bare line end in a string": (http(raw_body("a\nb")), "a\nb"),
     "keys twice": (http(WHOLE[:-1] + b', "choices": []}'), ANSWER),
     "an integer of 5000 digits": (http(WHOLE[:-1] + b', "created": ' + b"9" * 5000 + b"}"), ANSWER),
-    "tokens over 64 bits": (
-        http(WHOLE.replace(b'"prompt_tokens": 5', b'"prompt_tokens": 18446744073709551616')),
-        ANSWER,
-    ),
-    "tokens of 64 bits": (http(WHOLE.replace(b'"prompt_tokens": 5', b'"prompt_tokens": 18446744073709551615')), ANSWER),
-    "tokens below zero": (http(WHOLE.replace(b'"prompt_tokens": 5', b'"prompt_tokens": -5')), ANSWER),
-    "tokens that are text": (http(WHOLE.replace(b'"prompt_tokens": 5', b'"prompt_tokens": "5"')), ANSWER),
+    "tokens over 64 bits": (with_tokens(b"18446744073709551616"), ANSWER),
+    "tokens of 64 bits": (with_tokens(b"18446744073709551615"), ANSWER),
+    "tokens below zero": (with_tokens(b"-5"), ANSWER),
+    "tokens that are text": (with_tokens(b'"5"'), ANSWER),
     "more after the end": (http(WHOLE + b"\n\ndata: [DONE]"), ANSWER),
     "an object for a text": (http(WHOLE.replace(json.dumps(ANSWER).encode(), b'{"a": "\\ud83d"}')), '{"a": "\ufffd"}'),
     "a length that is too long": (http(WHOLE, length=len(WHOLE) + 7), ANSWER),
     "chunks without an end": (chunked(WHOLE, end=False), ANSWER),
     "chunks, then garbage": ([chunked(WHOLE[:9], WHOLE[9:], end=False), b"zz\r\n\xff\r\n"], ANSWER),
-    "gzip": (http(gzip.compress(WHOLE), "Content-Encoding: gzip"), ANSWER),
-    "two members of gzip": (
-        http(gzip.compress(WHOLE[:9]) + gzip.compress(WHOLE[9:]), "Content-Encoding: gzip"),
-        ANSWER,
-    ),
-    "gzip without its end": (http(gzip.compress(WHOLE)[:-8], "Content-Encoding: gzip"), ANSWER),
-    "gzip with garbage after it": (http(gzip.compress(WHOLE) + b"garbage", "Content-Encoding: gzip"), ANSWER),
+    "gzip": (packed(gzip.compress(WHOLE)), ANSWER),
+    "two members of gzip": (packed(gzip.compress(WHOLE[:9]) + gzip.compress(WHOLE[9:])), ANSWER),
+    "gzip without its end": (packed(gzip.compress(WHOLE)[:-8]), ANSWER),
+    "gzip with garbage after it": (packed(gzip.compress(WHOLE) + b"garbage"), ANSWER),
     "zlib": (http(zlib.compress(WHOLE), "Content-Encoding: deflate"), ANSWER),
     "deflate without a header": (http(zlib.compress(WHOLE)[2:-4], "Content-Encoding: deflate"), ANSWER),
     "gzip that is none": (http(WHOLE, "Content-Encoding: gzip"), ANSWER),
@@ -90,7 +88,7 @@ PAID: dict[str, tuple[Reply, str]] = {
 
 
 @pytest.mark.parametrize("name", PAID)
-def test_an_answer_that_was_paid_for_is_kept(make_data: Callable[[int], Data], name: str) -> None:
+def test_an_answer_that_was_paid_for_is_kept(make_data: MakeData, name: str) -> None:
     reply, said = PAID[name]
     data = make_data(2)
     with Raw(lambda *_: reply, pause=0.05) as server:
@@ -101,7 +99,7 @@ def test_an_answer_that_was_paid_for_is_kept(make_data: Callable[[int], Data], n
     json.loads((data.out / "generation.json").read_bytes())
 
 
-def test_a_wrong_length_does_not_give_one_question_the_answer_to_another(make_data: Callable[[int], Data]) -> None:
+def test_a_wrong_length_does_not_give_one_question_the_answer_to_another(make_data: MakeData) -> None:
     data = make_data(6)
 
     def reply(number: int, _: bytes, body: bytes) -> Reply:
@@ -128,7 +126,7 @@ def bomb(size: int) -> bytes:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is measured as Linux tells it")
-def test_a_body_that_grows_without_end_takes_bounded_memory(make_data: Callable[[int], Data]) -> None:
+def test_a_body_that_grows_without_end_takes_bounded_memory(make_data: MakeData) -> None:
     data = make_data(8)
     small = bomb(400 * 2**20)
     assert len(small) < 2**20
@@ -193,7 +191,7 @@ REPEATED: dict[str, tuple[Callable[[], Reply], str]] = {
 
 
 @pytest.mark.parametrize("name", REPEATED)
-def test_what_is_no_answer_has_a_cause(make_data: Callable[[int], Data], name: str) -> None:
+def test_what_is_no_answer_has_a_cause(make_data: MakeData, name: str) -> None:
     make, cause = REPEATED[name]
     data = make_data(2)
     with Raw(lambda *_: make()) as server:
@@ -203,7 +201,7 @@ def test_what_is_no_answer_has_a_cause(make_data: Callable[[int], Data], name: s
     assert outcome.summaries[0].missing[cause] >= 1
 
 
-def test_a_body_that_drips_ends_at_the_timeout(make_data: Callable[[int], Data]) -> None:
+def test_a_body_that_drips_ends_at_the_timeout(make_data: MakeData) -> None:
     data = make_data(1)
     drops = [http(WHOLE, length=10_000)[:-20], *([b" "] * 100)]
     with Raw(lambda *_: drops, pause=0.05) as server:
@@ -214,7 +212,7 @@ def test_a_body_that_drips_ends_at_the_timeout(make_data: Callable[[int], Data])
 @pytest.mark.parametrize(
     "asked", ["1000000000", "1e400", "inf", "-1e400", "nan", "Mon, 99 Xyz 99999 99:99:99", "\udcff"]
 )
-def test_no_retry_time_breaks_the_run(make_data: Callable[[int], Data], monkeypatch: Any, asked: str) -> None:
+def test_no_retry_time_breaks_the_run(make_data: MakeData, monkeypatch: Any, asked: str) -> None:
     monkeypatch.setattr("goldgate.generation.reply.LONGEST_RETRY_AFTER", 0.01)
     data = make_data(1)
     replies = [http(b"{}", f"Retry-After: {asked}", status="429 Busy"), http(WHOLE)]

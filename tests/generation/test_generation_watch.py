@@ -18,11 +18,8 @@ def test_a_line_has_everything_a_person_wants_to_know() -> None:
     )
 
 
-def test_the_line_names_the_limit_that_holds_requests_back() -> None:
+def test_the_line_names_what_it_waits_for_and_what_it_does_not_know() -> None:
     assert progress_text(ProgressCounts(5, waits_for="--rpm 60"), 1.0).endswith("0 failed, waiting for --rpm 60")
-
-
-def test_nothing_is_left_at_the_end_and_nothing_known_at_the_beginning() -> None:
     assert "left" not in progress_text(ProgressCounts(5, 5), 1.0)
     assert "time left unknown" in progress_text(ProgressCounts(5), 0.0)
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.core.finding import child_pointer
 from goldgate.errors import ConfigError
 from goldgate.files.parsing import YamlTree
 from goldgate.shape import AtLeast, Distinct, Matching, NotEmpty, Positive, Share, kind_of, schema_of
@@ -111,10 +110,6 @@ def test_of_several_objects_the_nearest_was_meant() -> None:
 
     found = list(problems(Leaf | Other, {"title": "x", "pages": "y"}))
     assert [problem.pointer for problem in found] == ["/pages"]
-
-
-def test_key_in_a_pointer_is_escaped() -> None:
-    assert child_pointer("/a", "b/c~d") == "/a/b~1c~0d"
 
 
 def test_options_keep_the_order_in_which_they_are_written() -> None:
