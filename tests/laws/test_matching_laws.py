@@ -280,7 +280,7 @@ def one_after_the_other(table: list[list[bool]]) -> dict[int, int]:
 @given(tables(5))
 def test_matching_of_any_bits_is_the_largest(table: list[list[bool]]) -> None:
     rows = [bits(row) for row in table]
-    found = largest_matching(len(rows), len(table[0]), rows.__getitem__, {})
+    found = largest_matching(rows, {})
     assert len(found) == len(set(found.values())) == largest(table, table[0], table)
     assert all(table[left][right] for right, left in found.items())
 
@@ -289,7 +289,7 @@ def test_matching_of_any_bits_is_the_largest(table: list[list[bool]]) -> None:
 @given(tables(12))
 def test_pairs_are_those_of_plain_augmenting_paths(table: list[list[bool]]) -> None:
     rows = [bits(row) for row in table]
-    found = largest_matching(len(rows), len(table[0]), rows.__getitem__, {})
+    found = largest_matching(rows, {})
     assert list(found.items()) == list(one_after_the_other(table).items())
 
 
@@ -298,7 +298,7 @@ def test_pairs_are_those_of_plain_augmenting_paths(table: list[list[bool]]) -> N
 def test_what_is_matched_at_first_stays_matched(table: list[list[bool]], data: st.DataObject) -> None:
     equal = {place: place for place in range(len(table)) if table[place][place] and data.draw(st.booleans())}
     rows = [bits(row) for row in table]
-    found = largest_matching(len(rows), len(table[0]), rows.__getitem__, equal)
+    found = largest_matching(rows, equal)
     assert equal.keys() <= found.keys()
     assert set(equal.values()) <= set(found.values())
     assert len(found) == len(one_after_the_other(table))
