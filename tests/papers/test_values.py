@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.suites.extraction.events.relaxed_matching import RelaxedRule
-from goldgate.suites.extraction.papers import value_matching
 from goldgate.suites.extraction.papers.numbers_and_dates import Date, Quantity
-from goldgate.suites.extraction.papers.value_matching import arguments_fit, read_argument, same_value, value_rows
+from goldgate.suites.extraction.papers.value_matching import arguments_fit, read_argument, same_value
 from goldgate.suites.extraction.settings import RelaxedSettings
 from tests.cases import cases
 
@@ -189,32 +186,9 @@ WRITTEN = st.lists(
 )
 
 
-@given(WRITTEN, WRITTEN, st.sampled_from(["include_or_char_overlap", "span_iou"]))
-@example(WORDS, WORDS, "include_or_char_overlap")
-@example(WORDS, WORDS, "span_iou")
-def test_many_values_at_once_fit_as_pair_by_pair(ours: list[str], theirs: list[str], mode: Any) -> None:
-    rule = RelaxedRule(RelaxedSettings(mode))
-    lefts, rights = [read_argument(each) for each in ours], [read_argument(each) for each in theirs]
-    plain = value_rows(lefts, rights, rule)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(value_matching, "FEW_PAIRS", 0)
-        indexed = value_rows(lefts, rights, rule)
-    for number in range(len(lefts)):
-        assert indexed(number) == plain(number), (lefts[number], rights)
-
-
 def test_numbers_are_looked_for_in_the_beginning_of_a_long_argument() -> None:
     assert read_argument("x " * 600 + "5 million").values == ()
     (five,) = read_argument("5" + " \u200b" * 100_000 + "million" + " x" * 600).values
     assert five == Quantity(Fraction(5_000_000), None)
     piled = "a" + "\u0301\u0316" * 100_000  # sorting these marks in place takes minutes
     assert read_argument(piled).values == ()
-
-
-def test_thousands_of_values_are_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[object] = []
-    monkeypatch.setattr(value_matching, "same_value", lambda *values: compared.append(values))
-    gold = [event("T", *(("r", f"{n}万股") for n in range(1_000)))]
-    answer = [event("T", *(("r", f"{n * 10_000} shares") for n in range(1_000)))]
-    assert triple(judge("values", gold, answer), "values") == (1_000, 1_000, 1_000)
-    assert not compared

@@ -88,7 +88,7 @@ def fast_parse(text: str, thought_tags: tuple[str, ...], form: AnswerForm) -> Pa
     if join_repeated_keys(content, value, form) is not None:
         return None
     source = content.strip()
-    if form.flattens() and flatten_answer(value, source, form) is not None:
+    if form.flattens and flatten_answer(value, source, form) is not None:
         return None
     start = offset + content.index(source[0])
     state = ThoughtState.NONE if thought is None else ThoughtState.CLOSED

@@ -488,6 +488,6 @@ def _unwrap_candidate(candidate: Candidate, form: AnswerForm) -> None:
         inner = unwrap_tool_call(candidate.value, candidate.source, form)
         if inner is not None:
             candidate.unwrap(inner.value, inner.steps, form)
-    flat = flatten_answer(candidate.value, candidate.source, form) if form.flattens() else None
+    flat = flatten_answer(candidate.value, candidate.source, form) if form.flattens else None
     if flat is not None:
         candidate.unwrap(flat, {Step.FLATTENED_LIST}, form)

@@ -5,13 +5,10 @@ A result has the answer, its place, repairs and what was left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
-
-if TYPE_CHECKING:
-    pass
-
+from typing import Any, ClassVar, NamedTuple
 
 MAX_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
 
@@ -214,68 +211,44 @@ class Parsed:
         return replace(self, thought_state=state, thought="\n".join(filter(None, (thought, self.thought))))
 
 
-class AnswerForm(Protocol):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AnswerForm(ABC):
     """How the answers of one task are laid out. It may have parts that also stand alone, such as events.
 
     What is said here of a form holds for one without prefix, parts and templates.
     """
 
-    @property
-    def prefix(self) -> str:
-        """What the prompt already held of every response."""
-        return ""
+    prefix: str = ""  # what the prompt already held of every response
+    flat: bool = False  # an answer may be one object, of which the first that says something counts
+    next_example: tuple[str, ...] = ()  # how lines begin that begin the prompt's next example, beside the usual ones
 
-    @property
-    def next_example(self) -> tuple[str, ...]:
-        """Beginnings of lines that begin the next example of the prompt, beside the usual ones."""
-        return ()
-
-    @property
-    def flat(self) -> bool:
-        """Whether an answer is one object, of which the first that says something counts."""
-        return False
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """Keys by which an answer that breaks off is recognized."""
-
-    @property
-    def list_keys(self) -> tuple[str, ...]:
-        """Keys under which an object may have the list of parts."""
-        return ()
-
-    @property
-    def part_keys(self) -> tuple[str, ...]:
-        """Keys of a part by which one is recognized that lacks its opening bracket."""
-        return ()
+    keys: frozenset[str] = field(default=frozenset(), compare=False, repr=False)  # that an answer may have as structure
+    list_keys: tuple[str, ...] = field(default=(), compare=False, repr=False)  # under which an object has its parts
+    part_keys: tuple[str, ...] = field(default=(), compare=False, repr=False)  # that every part has one of
+    # Keys that begin a new part where they come again in an object, with the keys that follow.
+    part_starts: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     keeps_equal_parts: ClassVar[bool] = False  # equal parts that stand alone are as many parts
+    flattens: ClassVar[bool] = False  # a list of lists is read as one list of parts
 
-    @property
-    def part_starts(self) -> frozenset[str]:
-        """Keys that begin a new part where they come again in an object, with the keys that follow."""
-        return frozenset()
+    @abstractmethod
+    def is_answer(self, value: Any) -> bool:
+        """Whether a decoded value is meant as a whole answer."""
 
-    def joins_values(self, key: str) -> bool:
-        """Whether the single values of a key that comes twice are all kept, as a list; else the last one counts."""
-        return False
+    @abstractmethod
+    def is_event(self, value: Any) -> bool:
+        """Whether a decoded value is meant as one part of an answer; parts that stand alone are joined."""
 
     def prefixed(self, response: str) -> str:
         """The response after the prefix, unless the model wrote that itself."""
         return response
 
-    def is_answer(self, value: Any) -> bool:
-        """Whether a decoded value is meant as a whole answer."""
-
-    def is_event(self, value: Any) -> bool:
-        """Whether a decoded value is meant as one part of an answer; parts that stand alone are joined."""
-
     def events_key(self, value: dict[str, Any]) -> str | None:
-        """The key under which an object has its list of parts."""
-        return None
+        """The key under which an object has a list, as the list of parts."""
+        return next((key for key in self.list_keys if isinstance(value.get(key), list)), None)
 
-    def flattens(self) -> bool:
-        """Whether a list of lists is read as one list of parts."""
+    def joins_values(self, key: str) -> bool:
+        """Whether the single values of a key that comes twice are all kept, as a list; else the last one counts."""
         return False
 
     def says_something(self, value: Any) -> bool:
@@ -299,11 +272,9 @@ class JsonForm(AnswerForm):
     list without an object in it is prose, such as a footnote mark, unless there is nothing else.
     """
 
-    keeps_equal_parts: ClassVar[bool] = True
-
     is_list: bool = False
-    keys: frozenset[str] = frozenset()  # keys of the root object
-    next_example: tuple[str, ...] = ()
+
+    keeps_equal_parts: ClassVar[bool] = True
 
     def is_answer(self, value: Any) -> bool:
         if isinstance(value, dict):

@@ -356,7 +356,8 @@ def _plain_numbers(value: Any) -> Any:
 def _form_of(schema: FieldSchema, settings: FieldsSettings) -> JsonForm:
     kinds = schema.root.kinds
     keys = frozenset(child.parts[-1] for child in schema.root.listed_children() if child.declared)
-    return JsonForm("array" in kinds and "object" not in kinds, keys - {"*", "[]"}, settings.next_example)
+    is_list = "array" in kinds and "object" not in kinds
+    return JsonForm(is_list=is_list, keys=keys - {"*", "[]"}, next_example=settings.next_example)
 
 
 def _plain_scalars(schema: FieldSchema) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from goldgate.core.value_text import normalize
 from goldgate.response import DEFAULT_THOUGHT_TAGS, Method, Parsed, RepairPlace, Status, Step, read_answer
+from goldgate.response.parsed import AnswerForm
 from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import AllowedRoles
 from goldgate.suites.extraction.settings import FlatSettings, KeySettings, ResponseSettings, all_keys
@@ -57,55 +58,39 @@ _STRUCTURE = lazy_pattern(r"[\[\]{}｛｝<>|｜【】=]|\w\(|^[^\n:：]{1,60}[:�
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class Form(AnswerForm):
     """How answers are laid out. It can be hashed, compared, and sent to another process."""
 
-    keeps_equal_parts: ClassVar[bool] = False  # equal events are one
+    flattens: ClassVar[bool] = True
 
-    prefix: str = ""
     names: KeySettings = _OWN_KEYS  # for each of our keys, all that are read in its place, in order
     mapping: bool = False
     inline: bool = False  # events may have their roles as keys, beside their type
-    flat: bool = False  # an answer may be one object of roles without a type
-    event_type: str | None = None  # of such an answer; None is the gold's
+    event_type: str | None = None  # of a flat answer; None is the gold's
     null_words: frozenset[str] = frozenset()  # normalized
-    next_example: tuple[str, ...] = ()
     said_none: bool = False  # words that say that there is nothing are an empty list
     # Roles by event type, where only these may be keys of the event: {"event_type": "Buy", "acquirer": "Apple"}.
     inline_roles: AllowedRoles | None = field(default=None, compare=False, repr=False)
-    keys: frozenset[str] = field(init=False, compare=False, repr=False)  # what an object may have as structure
     event_keys: frozenset[str] = field(init=False, compare=False, repr=False)  # what an event has as structure
     unchanged: bool = field(init=False, compare=False, repr=False)  # a value in this form is in our own
 
     def __post_init__(self) -> None:
-        names = frozenset(key for keys in asdict(self.names).values() for key in keys)
-        object.__setattr__(self, "keys", names | set(_OTHER_KEYS))
-        object.__setattr__(self, "event_keys", frozenset(self.names.event_type + self.names.arguments))
-        declared = self.mapping or self.inline or self.null_words or self.inline_roles or self.names != _OWN_KEYS
-        object.__setattr__(self, "unchanged", not declared)
-
-    @property
-    def list_keys(self) -> tuple[str, ...]:
-        """The keys under which an object may have its list of events."""
-        return self.names.events
-
-    @property
-    def part_keys(self) -> tuple[str, ...]:
-        """The keys under which an event may have its type."""
-        return self.names.event_type
-
-    @property
-    def part_starts(self) -> frozenset[str]:
-        """The keys of an event's type and of an argument's role."""
-        return frozenset(self.names.event_type + self.names.role)
+        names = self.names
+        declared = self.mapping or self.inline or self.null_words or self.inline_roles or names != _OWN_KEYS
+        derived = {
+            "keys": frozenset(key for keys in asdict(names).values() for key in keys).union(_OTHER_KEYS),
+            "list_keys": names.events,
+            "part_keys": names.event_type,
+            "part_starts": frozenset(names.event_type + names.role),
+            "event_keys": frozenset(names.event_type + names.arguments),
+            "unchanged": not declared,
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     def joins_values(self, key: str) -> bool:
         """Whether a key is a role, or the key of its value."""
         return key not in self.keys or key in self.names.argument
-
-    def flattens(self) -> bool:
-        """A list of lists of events is one list of events."""
-        return True
 
     @property
     def other_layout(self) -> bool:
@@ -142,10 +127,6 @@ class Form:
         if self._is_flat(value):
             return bool(value) and all(map(is_plain_value, value.values()))
         return self.events_key(value) is not None
-
-    def events_key(self, value: dict[str, Any]) -> str | None:
-        """The key under which an object has a list, as the list of events."""
-        return next((key for key in self.names.events if isinstance(value.get(key), list)), None)
 
     def as_answer(self, events: list[Any], key: str | None = None) -> Any:
         """A decoded list as an answer, under its key in a record; in a flat form, its only object may be the answer."""

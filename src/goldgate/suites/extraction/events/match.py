@@ -15,7 +15,6 @@ from goldgate.suites.extraction.events.relaxed_matching import (
     Values,
     argument_words,
     best_matching,
-    candidate_rows,
     word_codes,
 )
 
@@ -146,13 +145,11 @@ def _count_errors(
 
 def _match_one(predicted: Unit, gold: Unit, written: WrittenUnits, rule: RelaxedRule) -> bool:
     """Whether the only arguments of a role match."""
-    ours, theirs = (
-        (written.spans[0].get(predicted, ()), written.spans[1].get(gold, ())) if rule.uses_spans else ((), ())
-    )
-    if not rule.uses_words:
-        return rule.fits(predicted[2], ours, gold[2], theirs)
-    one, other = word_codes((written.words[0][predicted], written.words[1][gold]))
-    return rule.codes_fit(one, ours, other, theirs)
+    spans, words = written
+    one, other = predicted[2], gold[2]
+    if rule.uses_words:
+        one, other = word_codes((words[0][predicted], words[1][gold]))
+    return rule.fits(one, spans[0].get(predicted, ()), other, spans[1].get(gold, ()))
 
 
 def _written_units(predicted: Events, gold: Events, rule: RelaxedRule) -> WrittenUnits:
@@ -210,7 +207,7 @@ def _pair_units(predicted: list[Unit], gold: list[Unit], written: WrittenUnits, 
     sides = [sorted(predicted), sorted(gold)]
     values = [*map(_values, sides, *written)]
     (lefts, rights), (left, right) = (sides[::-1], values[::-1]) if swapped else (sides, values)
-    left_of = best_matching(left, right, candidate_rows(left, right, rule), swapped=swapped)
+    left_of = best_matching(left, right, rule, swapped=swapped)
     pairs = [(lefts[number], rights[at]) for at, number in left_of.items()]
     return [(b, a) for a, b in pairs] if swapped else pairs
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from goldgate.core.assignment import best_pairs, total_weight, weight_levels
+from goldgate.core.assignment import best_pairs, mask_of, total_weight
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.sums import Counts
 from goldgate.core.tally import UnitCounts
@@ -18,7 +18,6 @@ from goldgate.core.value_text import Blanks, normalizer
 from goldgate.response import Status
 from goldgate.suites.extraction.events import NO_SPAN, Events, event_list
 from goldgate.suites.extraction.events.answer_form import Form
-from goldgate.suites.extraction.events.relaxed_matching import BitIndex, largest_count
 from goldgate.suites.extraction.records import Facts
 
 # Where a trigger begins: in our own form, and in DuEE 1.0, which does not say where it ends.
@@ -163,21 +162,12 @@ def assign_as_doc2edag(
 
     Predicted records with more roles come first; each takes the gold record that is most like it of those left, where
     two records are alike in a role that both leave empty, too. Of equals, the first one is taken.
-
-    Of a predicted record, right - |all roles of both| is right + |common roles| - |roles of gold| and what is its own.
     """
-    index, pairs, left = BitIndex([[*_items(record), *record] for record in gold]), [], (1 << len(gold)) - 1
-    of_size = BitIndex([(len(record),) for record in gold])
-    sizes = sorted({len(record) for record in gold})
-    for record in sorted(predicted, key=len, reverse=True):
-        if not left:
-            break
-        counters = index.count([*_items(record), *record])
-        largest = [(size, *largest_count(counters, left & of_size.having(size))) for size in sizes]
-        most = max(count - size for size, count, places in largest if places)
-        taken = min(places & -places for size, count, places in largest if places and count - size == most)
-        left ^= taken
-        pairs.append((record, gold[taken.bit_length() - 1]))
+    left, pairs = [*gold], []
+    for record in sorted(predicted, key=len, reverse=True)[: len(gold)]:
+        taken = max(left, key=lambda other: right_arguments(record, other) - len(record.keys() | other.keys()))
+        left.remove(taken)
+        pairs.append((record, taken))
     return pairs
 
 
@@ -207,12 +197,12 @@ def duee_fin_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord])
 
     Of equals, the first is taken; one in which nothing is right is left for others.
     """
-    index, left, hits = BitIndex([*map(_items, predicted)]), (1 << len(predicted)) - 1, 0
+    left, hits = [*predicted], 0
     for record in gold:
-        most, places = largest_count(index.count(_items(record)), left)
-        if most:
+        counts = [right_arguments(record, other) for other in left]
+        if most := max(counts, default=0):
             hits += most
-            left ^= places & -places
+            del left[counts.index(most)]
     return hits
 
 
@@ -228,8 +218,14 @@ def best_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> 
     left, right = ([dict(record) for record in (side - equal).elements()] for side in (ours, theirs))
     if not left or not right:
         return hits
-    index = BitIndex([*map(_items, left)])
-    return hits + best_assignment([dict(weight_levels(index.count(_items(record)))) for record in right], len(left))
+    rows = []
+    for record in right:
+        columns: dict[int, list[int]] = {}  # those with each weight
+        for column, other in enumerate(left):
+            if weight := right_arguments(record, other):
+                columns.setdefault(weight, []).append(column)
+        rows.append({weight: mask_of(of_weight) for weight, of_weight in columns.items()})
+    return hits + best_assignment(rows, len(left))
 
 
 def best_assignment(rows: Sequence[Mapping[int, int]], columns: int) -> int:
@@ -239,11 +235,6 @@ def best_assignment(rows: Sequence[Mapping[int, int]], columns: int) -> int:
     """
     weights = [[*row.items()] for row in rows]
     return total_weight(weights, best_pairs(weights, columns))
-
-
-def _items(record: PaperRecord) -> list[tuple[str, str]]:
-    """The arguments of a record, each with its role."""
-    return [(role, value) for role, values in record.items() for value in values]
 
 
 def right_records(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Mapping
 from typing import NamedTuple
 from unicodedata import normalize as unicode_normalize
 
@@ -13,20 +12,10 @@ from goldgate.core.measure import precision_recall_f1
 from goldgate.core.sums import Counts
 from goldgate.core.value_text import ZERO_WIDTH, Normalize, normalize, normalizer, sort_marks
 from goldgate.suites.extraction.events import Events
-from goldgate.suites.extraction.events.relaxed_matching import (
-    FEW_PAIRS,
-    BitIndex,
-    RelaxedRule,
-    Row,
-    Values,
-    cached_rows,
-    candidate_rows,
-    largest_matching,
-)
+from goldgate.suites.extraction.events.relaxed_matching import RelaxedRule, equal_pairs, largest_matching
 from goldgate.suites.extraction.papers.numbers_and_dates import (
     DATES,
     PERIOD,
-    PROPER,
     QUANTITY,
     Date,
     Quantity,
@@ -70,74 +59,6 @@ def arguments_fit(one: ReadArgument, two: ReadArgument, rule: RelaxedRule) -> bo
     if len(one.values) != len(two.values) or not all(map(same_value, one.values, two.values)):
         return False
     return not one.words or not two.words or rule.fits(one.words, (), two.words, ())
-
-
-def value_rows(lefts: Sequence[ReadArgument], rights: Sequence[ReadArgument], rule: RelaxedRule) -> Row:
-    """Which rights fit a left one, as bits: what `arguments_fit` says, for many at once."""
-    if len(lefts) * len(rights) <= FEW_PAIRS:
-        return lambda number: bitset(
-            [at for at, b in enumerate(rights) if arguments_fit(lefts[number], b, rule)], len(rights)
-        )
-    index = _ValueIndex(rights)
-    texts = BitIndex([(b.text,) for b in rights])
-    wordless = bitset([at for at, b in enumerate(rights) if not b.words], len(rights))
-    ours, theirs = [a.words for a in lefts], [b.words for b in rights]
-    by_words = candidate_rows(Values(ours, [()] * len(ours)), Values(theirs, [()] * len(theirs)), rule)
-
-    def row(number: int) -> int:
-        left = lefts[number]
-        bits = index.row(left.values)
-        if bits and left.words:
-            bits &= wordless | by_words(number)
-        return bits | texts.having(left.text)
-
-    return row
-
-
-class _ValueIndex:
-    """Which of many arguments state the same numbers and dates, as bits. The rule is `same_value`, value by value."""
-
-    def __init__(self, rights: Sequence[ReadArgument]) -> None:
-        self.of_length = BitIndex([(len(b.values),) for b in rights])
-        self.at = BitIndex(
-            [[key for at, value in enumerate(b.values) for key in _lookup_keys(at, value)] for b in rights]
-        )
-
-    def row(self, values: Sequence[StatedValue]) -> int:
-        bits = self.of_length.having(len(values))
-        for at, value in enumerate(values):
-            if not bits:
-                break
-            bits &= self._dates(at, value) if isinstance(value, Date) else self._quantities(at, value)
-        return bits
-
-    def _dates(self, at: int, date: Date) -> int:
-        having, same, fitting = self.at.having, 0, self.at.having((at, Date))
-        for part, stated in zip(Date._fields, date, strict=True):
-            if stated is not None:
-                equal = having((at, part, stated))
-                same |= equal
-                fitting &= equal | having((at, part, None))
-        years = having((at, Fraction(date.year), None)) if _is_year(date) and date.year is not None else 0
-        return fitting & same | years
-
-    def _quantities(self, at: int, quantity: Quantity) -> int:
-        having, (number, unit) = self.at.having, quantity
-        bits = having((at, number, unit))
-        if unit is None:
-            proper = 0
-            for other in PROPER:
-                proper |= having((at, number, other))
-            return bits | having((at, number)) & ~proper | having((at, "only year", number))
-        return bits if unit in PROPER else bits | having((at, number, None))
-
-
-def _lookup_keys(at: int, value: StatedValue) -> list[tuple[Hashable, ...]]:
-    """What a value at some place is looked up by."""
-    if isinstance(value, Quantity):
-        return [(at, value.number), (at, *value)]
-    stated = [(at, part, number) for part, number in zip(Date._fields, value, strict=True)]
-    return [(at, Date), *stated, *([(at, "only year", value.year)] if _is_year(value) else [])]
 
 
 def _is_year(date: Date) -> bool:
@@ -229,14 +150,15 @@ class ValueRates(EventTypeRates):
     def _hits(self, predicted: dict[str, str], gold: dict[str, str]) -> int:
         """How many arguments of a role the largest matching has. The order of the input makes no difference."""
         lefts, rights = sorted(predicted), sorted(gold)
-        place = {argument: number for number, argument in enumerate(rights)}
-        equal = {place[argument]: number for number, argument in enumerate(lefts) if argument in place}
+        equal = equal_pairs(lefts, rights)
         if len(equal) == min(len(lefts), len(rights)):
             return len(equal)
         ours = [read_argument(predicted[a], self._normalize) for a in lefts]
         theirs = [read_argument(gold[b], self._normalize) for b in rights]
-        row = cached_rows(value_rows(ours, theirs, self.rule), len(rights))
-        return len(largest_matching(len(lefts), len(rights), row, equal))
+        rows = [
+            bitset([at for at, b in enumerate(theirs) if arguments_fit(a, b, self.rule)], len(theirs)) for a in ours
+        ]
+        return len(largest_matching(rows, equal))
 
 
 def _written_arguments(events: Events) -> dict[str, ByRole]:
