@@ -304,6 +304,10 @@ UNREAD: dict[str, tuple[str, ...]] = {
         '{"subject": "Ann", "predicate": "accuses", "object": "Bob"}',
     ),
     "nested": ('{"result": {"events": []}}', '{"output": {"list": [{"event_type": "Sue"}]}}'),
+    "next_example": (
+        '{"event_type": "Meet", "arguments": []}\nText: Ann sued.\n'
+        '{"event_type": "Sue", "arguments": [{"role": "plaintiff", "argument": "Ann"}]}\nText: May',
+    ),
 }
 
 
