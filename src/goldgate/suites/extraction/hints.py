@@ -163,8 +163,12 @@ class _AnswerView:
                 self._read_arguments(event[key])
             elif any(map(self._is_role, roles)):
                 self._read_mapping("inline", roles, is_declared=self.form.inline)
+            elif any(map(self._is_role, roles.values())):
+                self.add_unread("rows")
             elif any(map(self._is_value, map(roles.get, _PART_KEYS))):
                 self.add_unread("other_roles")
+        elif any(isinstance(part, dict) and any(map(self._is_type, part.values())) for part in parts.values()):
+            self.add_unread("nested")
         elif is_only and all(map(is_plain_value, parts.values())) and any(map(self._is_role, parts)):
             self._read_mapping("flat", parts, is_declared=self.form.flat)
         elif any(
@@ -176,6 +180,8 @@ class _AnswerView:
             self.add_unread("other_roles")
 
     def _read_arguments(self, arguments: Any) -> None:
+        if isinstance(arguments, str) and arguments[:1] in ("[", "{"):
+            self.add_unread("encoded")
         if isinstance(arguments, dict):
             if arguments and all(map(is_plain_value, arguments.values())):
                 self._read_mapping("mapping", arguments, is_declared=self.form.mapping)
@@ -193,6 +199,9 @@ class _AnswerView:
                 value_key = self._key_of(rest, "argument", self._is_value, lambda v: isinstance(v, str))
                 self._add_key("role", key)
                 self._add_key("argument", value_key)
+                said = rest.values() if value_key is None else (rest[value_key],)
+                if any(self._holds(part if isinstance(part, list) else [part], self._is_value) for part in said):
+                    self.add_unread("objects")
                 if value_key is not None:
                     self._compare_null_words(rest[value_key])
                 if isinstance(argument[key], str):

@@ -23,7 +23,10 @@ UNREAD_FORMS = {  # in the words of a report
     "by_type": 'event types as keys, such as {"Type": {"role": "value"}}',
     "by_role": 'roles as keys inside the arguments, such as [{"role": "value"}]',
     "other_roles": "values under keys such as head, tail or text, which are not roles of gold",
-    "nested": "a list of events inside another object",
+    "nested": "events inside another object",
+    "rows": 'an object for each argument, such as {"event_type": "Type", "role": "role", "argument": "value"}',
+    "objects": 'objects for values, such as {"argument": {"text": "value"}}',
+    "encoded": "arguments as a string that holds JSON",
     "next_example": "values of gold behind a line such as Text:, which begins the next example of a prompt",
 }
 MAX_TEXT = 20_000  # characters of an answer in which a form is looked for
