@@ -30,6 +30,7 @@ EVENT_KEYS = (
     ("event_type", "arguments"),
     ("event_type", "trigger", "arguments"),
     ("trigger", "event_type", "arguments"),
+    ("trigger", "arguments", "event_type"),
 )
 JUNK = (
     *("...", "…", '"', "}", "]", "{", "[", ",", ":", "}]", "]}"),
@@ -78,7 +79,7 @@ def _event(event_type: str, said: dict[str, Any], form: Form, rng: random.Random
     return {key: event[key] for key in rng.choice(EVENT_KEYS)}
 
 
-BRIDGES = ("...", "…", "...", " ... ", '..."', "...}", "...]", "\n...\n")
+BRIDGES = ("...", "…", "。。。", "...", " ... ", '..."', "...}", "...]", "\n...\n")
 
 
 def cut(text: str, rng: random.Random) -> str:

@@ -184,6 +184,7 @@ _INDENT = 40  # how many blanks may stand between the line's beginning and a fen
 _QUOTED_BRACKET = lazy_pattern(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
 _ARGUMENTS = lazy_pattern(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
 _CONTINUATION = lazy_pattern(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
+_GOES_ON = lazy_pattern(r"[\s}\]｝］]*+[,，]\s*+[{｛]")
 _MAX_FAILURES = 12  # values that do not decode as they stand: each may look at all of the text
 _STRAY_CLOSER = lazy_pattern(r"\s*[\]}］｝]")
 _LONGEST_LINE = 400  # characters before an answer that are searched for a bracket that encloses it
@@ -377,6 +378,9 @@ def _bracketed_values(
             opening = _outside_calls(text, start + 1, next_opening(text, start + 1, limit), limit)
             continue
         reading = _read_value(text, start, limit, budget, form)
+        if _goes_on(text, reading, limit, form):
+            places = [*reading.places, (Step.CUT_AT_ERROR, reading.end)]
+            reading = TolerantReading(reading.value, reading.end, places, complete=False)
         if reading.value is None:
             unreadable = Candidate(
                 start, reading.end, segment.method, None, False, None, reading.places, False, segment.code
@@ -397,6 +401,15 @@ def _bracketed_values(
     if unreadable is not None and unreadable.start >= (candidates[-1].end if candidates else 0):
         candidates.append(unreadable)
     return candidates
+
+
+def _goes_on(text: str, reading: TolerantReading, limit: int, form: AnswerForm) -> bool:
+    """Whether a repaired list was closed too early: a comma and another object follow."""
+    if not reading.complete or Step.CLOSED_BRACKETS not in reading.steps:
+        return False
+    value = reading.value
+    is_list = isinstance(value, list) or (isinstance(value, dict) and form.events_key(value) is not None)
+    return is_list and _GOES_ON.match(text, reading.end, limit) is not None
 
 
 def _outside_calls(text: str, start: int, opening: re.Match[str] | None, limit: int) -> re.Match[str] | None:

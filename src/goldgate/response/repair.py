@@ -123,7 +123,7 @@ class ValueReader(Cursor):
         if isinstance(parts, list):
             parts += [part for part in (value if isinstance(value, Parts) else [value]) if self.form.is_event(part)]
 
-    def _leave_gap(self) -> None:
+    def leave_gap(self) -> None:
         """Note that dots stand here, perhaps for brackets: what follows in the same event may be another one's."""
         stack, form = self.stack, self.form
         first = 1
@@ -301,7 +301,7 @@ class ValueReader(Cursor):
             bare = Slot.WORD if slot is Slot.ITEM and self.is_list_of_words() else slot
             value = self.read_bare(bare, surely=self.is_json_without_doubt())
         if value is NoValue.SKIPPED:
-            self._leave_gap()
+            self.leave_gap()
         if value is NoValue.TRUNCATED:
             self._break_off(Step.DROPPED_TRUNCATED_VALUE)
         elif value is NoValue.UNREADABLE:
@@ -321,7 +321,7 @@ class ValueReader(Cursor):
             behind = self.behind_blanks(self.pos)
             is_closed = behind < self.limit and self.text[behind] in ",}]，｝］"
             if self.damages > damages or not is_closed or "\n" in self.text[start : self.pos]:
-                self._leave_gap()
+                self.leave_gap()
         return value
 
     def _goes_on_as_list(self) -> bool:
@@ -345,13 +345,14 @@ class ValueReader(Cursor):
         top = self.stack[-1]
         last = top.value[-1] if len(top.value) > top.sealed else None
         if top.dotted:
-            self._leave_gap()  # its closing bracket, perhaps
+            self.leave_gap()  # its closing bracket, perhaps
         in_object = len(self.stack) > 1 and isinstance(self.stack[-2].value, dict)
         repeats = isinstance(last, dict) and key in last
         if isinstance(last, dict) and not repeats and (not in_object or key in ("role", "argument")):
             self.note(Step.STRAY_BRACKETS, self.pos)  # [{"event_type": "A"}, "arguments": …
             self.push(top.value.pop())
             self.stack[-1].broken, self.stack[-1].lost = top.broken, False
+            self.stack[-1].reopened = len(last)
         elif top.value and in_object and not repeats:
             self.note(Step.CLOSED_BRACKETS, self.pos)  # "arguments": [{…}, "trigger": …
             self.stack.pop()
@@ -368,7 +369,7 @@ class ValueReader(Cursor):
             key = self.read_string(Slot.KEY)
         elif character in ".…":
             if self.read_bare(Slot.KEY, surely=True) is NoValue.SKIPPED:
-                self._leave_gap()
+                self.leave_gap()
             else:
                 self._find_landmark()
             return
@@ -378,13 +379,13 @@ class ValueReader(Cursor):
             self._find_landmark()
             return
         if isinstance(key, str) and GAP.search(key):
-            self._leave_gap()
+            self.leave_gap()
             if any(bracket in key for bracket in "{}[]"):
                 self.pos = at + 1  # "x...}]}, {": the brackets are structure
                 self._find_landmark()
                 return
         if key is NoValue.TRUNCATED and self.pos < self.limit:  # it breaks off with its line
-            self._leave_gap()
+            self.leave_gap()
             self._find_landmark()
             return
         colon = None if key is NoValue.TRUNCATED else self.next_character()
@@ -413,13 +414,21 @@ class ValueReader(Cursor):
 
     def _begin_again(self, top: OpenContainer) -> None:
         """A key comes again: what follows must not mix with what came before."""
-        if top.damages < self.damages and len(self.stack) > 1 and isinstance(self.stack[-2].value, list):
-            self.stack.pop()  # the bracket between two items is lost
-            self._put(top.whole_value(self.form), top)
-            self.push({})
+        if top.reopened and not top.parts:  # another item: the bracket that is missing is its first one
+            pairs = [*top.value.items()]
+            top.value = dict(pairs[: top.reopened])
+            self._put_item(dict(pairs[top.reopened :]))
+        elif top.damages < self.damages and len(self.stack) > 1 and isinstance(self.stack[-2].value, list):
+            self._put_item({})  # the bracket between two items is lost
         else:
             top.parts.append(top.value)
             top.value = {}
+
+    def _put_item(self, following: dict[str, Any]) -> None:
+        """End the item of a list that is open, and begin the next one."""
+        top = self.stack.pop()
+        self._put(top.whole_value(self.form), top)
+        self.push(following)
 
     def _read_colon(self, character: str) -> bool:
         """Move behind what stands for the colon after a key; False if neither that nor a value stands here."""
@@ -439,7 +448,7 @@ class ValueReader(Cursor):
         if not self.skip_words():
             self._find_landmark()
         elif DOTS.search(self.text, start, self.pos):
-            self._leave_gap()
+            self.leave_gap()
 
     def _find_landmark(self) -> None:
         """Go on at the next structure after something unreadable, or end reading here if there is none near."""
@@ -454,7 +463,7 @@ class ValueReader(Cursor):
         self.note(Step.SKIPPED_TEXT, self.pos)
         top = self.stack[-1]
         if top.dotted or DOTS.search(self.text, self.pos, mark):
-            self._leave_gap()
+            self.leave_gap()
         top.last = None
         if not (self.text[mark] in "{[" and self.match(_JUNK, self.pos)):  # "key": oops [
             top.key = None

@@ -255,7 +255,8 @@ def _with_continuations(candidates: list[Candidate], form: AnswerForm) -> list[C
             merged.append(candidate)
             continue
         if before.value is not events:
-            events = _as_list(_exact_value(before))
+            exact = _exact_value(before)
+            events = [*events_of(exact, form)] if before.is_answer else _as_list(exact)
             merged[-1] = before = replace(
                 before, value=events, exact=events, source=None, complete=True, continues=True
             )

@@ -31,8 +31,8 @@ def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
 
 
-DOTS = lazy_pattern(r"\.\.\.|…")
-GAP = lazy_pattern(r"\.\.\.|…|[\x00-\x1f]")  # no key has any of it
+DOTS = lazy_pattern(r"\.\.\.|…|。。。")
+GAP = lazy_pattern(r"\.\.\.|…|。。。|[\x00-\x1f]")  # no key has any of it
 _GAP_BEHIND = lazy_pattern(r"\s{0,8}(?:[,，:：}\]]|\.\.\.|…)")
 DOUBLE_QUOTES = '"“”„‟＂〝〞「」『』'
 SINGLE_QUOTES = "'‘’‚‛＇"
@@ -252,7 +252,7 @@ class StringReader:
     def read_bare(self, slot: Slot, *, surely: bool) -> object:
         """The value that begins here without a mark, or a `NoValue`. `surely`: it stands in JSON without doubt."""
         start = self.pos
-        for dots in ("...", "…"):
+        for dots in ("...", "…", "。。。"):
             if self.text.startswith(dots, start, self.limit):
                 self.note(Step.ELLIPSIS, start)
                 self.pos += len(dots)

@@ -68,7 +68,7 @@ _LISTS_OF_OBJECTS = ("events", "event_list", "arguments")  # words in them are r
 class OpenContainer:
     """A container whose closing bracket has not come yet."""
 
-    __slots__ = ("broken", "damages", "dotted", "key", "last", "lost", "parts", "quoted", "sealed", "value")
+    __slots__ = ("broken", "damages", "dotted", "key", "last", "lost", "parts", "quoted", "reopened", "sealed", "value")
 
     def __init__(self, value: Any, damages: int) -> None:
         self.value = value  # a list or a dict
@@ -80,6 +80,7 @@ class OpenContainer:
         self.key: str | None = None  # for a dict: the key whose value is being read
         self.last: str | None = None  # for a dict: the key whose value was read last
         self.sealed = 0  # for a list: how many items stand before text that was left out
+        self.reopened = 0  # for a dict that was closed and goes on: how many keys stand before its closing bracket
         self.quoted = False  # for a list: whether an item of it was in quotation marks
 
     def put(self, item: Any, *, belongs: bool = True) -> None:
@@ -113,6 +114,7 @@ KEY_AFTER_COMMA = lazy_pattern(rf"\s*[,，]\s*({KEY_AHEAD.pattern})")
 _OBJECT_GOES_ON = lazy_pattern(rf"\s*(?:[}}｝]|[,，]\s*{KEY_AHEAD.pattern})")
 _CLOSERS = lazy_pattern(r"(?:\s*[}\]]){1,20}")
 _COMMENT = lazy_pattern(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_DOTTED = lazy_pattern(r"[/#*\s]+(?:\.\.\.|…)")
 _WORDS = lazy_pattern(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60}}(?=[,，;；}}\]｝］{{｛])")
 # Where reading can go on after something unreadable.
 _LANDMARK = lazy_pattern(
@@ -142,6 +144,9 @@ class Cursor(StringReader):
         self._skip_blanks(comments=self.is_json_without_doubt() or not (self.stack and self.stack[0].value))
         return self.text[self.pos] if self.pos < self.limit else None
 
+    def leave_gap(self) -> None:
+        """Note that something was left out here."""
+
     def _skip_blanks(self, *, comments: bool) -> None:
         """Go to the next character that is neither blank nor, if `comments`, in a comment."""
         while self.pos < self.limit:
@@ -159,6 +164,8 @@ class Cursor(StringReader):
                     return
                 self.note(Step.COMMENTS, self.pos)
                 self.pos = comment.end()
+                if self.stack and isinstance(self.stack[-1].value, dict) and _DOTTED.match(comment[0]):
+                    self.leave_gap()  # "argument": /* ... */ "role": …
 
     def is_json_without_doubt(self) -> bool:
         """Whether what was read holds a key with its colon, or a container: then # begins a comment."""

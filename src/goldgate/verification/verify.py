@@ -148,7 +148,7 @@ def _require_inputs_of(suite: Any, input_paths: InputPaths) -> None:
 
 
 REPORT_PAGES = ("report.md", "report.html", "junit.xml")
-_RUN = "run.json: its times and places cannot be recomputed"
+_RUN = "run.json: it cannot be made again, and the pages are only held against the digests in it"
 _GENERATION = "/generation of report.json: it comes from the journal of the answers, not from the predictions"
 _REPORT_ONLY = "files beside the report: only the report was named"
 

@@ -303,7 +303,21 @@ UNREAD: dict[str, tuple[str, ...]] = {
         '[{"text": "Ann", "label": "PER"}]',
         '{"subject": "Ann", "predicate": "accuses", "object": "Bob"}',
     ),
-    "nested": ('{"result": {"events": []}}', '{"output": {"list": [{"event_type": "Sue"}]}}'),
+    "nested": (
+        '{"result": {"events": []}}',
+        '{"output": {"list": [{"event_type": "Sue"}]}}',
+        '[{"event": {"event_type": "Sue", "arguments": [{"role": "plaintiff", "argument": "Ann"}]}}]',
+    ),
+    "rows": ('[{"event_type": "Sue", "role": "plaintiff", "argument": "Ann"}]',),
+    "objects": (
+        '[{"event_type": "Sue", "arguments": [{"role": "plaintiff", "argument": {"text": "Ann", "start": 3}}]}]',
+        '[{"event_type": "Sue", "arguments": [{"role": "plaintiff", "argument": [{"text": "Ann"}]}]}]',
+    ),
+    "encoded": ('[{"event_type": "Sue", "arguments": "{\\"plaintiff\\": \\"Ann\\"}"}]',),
+    "next_example": (
+        '{"event_type": "Meet", "arguments": []}\nText: Ann sued.\n'
+        '{"event_type": "Sue", "arguments": [{"role": "plaintiff", "argument": "Ann"}]}\nText: May',
+    ),
 }
 
 

@@ -266,6 +266,14 @@ def test_a_summary_says_what_went_wrong_and_how_much(
     assert (short.word, short.weight) == (word, weight)
 
 
+def test_a_summary_says_that_values_stand_in_other_events() -> None:
+    halves = answer(event("T", ("r", "x")), event("T", ("q", "y")))
+    record = record_of(gold(event("T", ("r", "x"), ("q", "y")), text="xy"), halves)
+    counts = {"units": {"event": [0, 2, 1]}}  # as samples.jsonl has them
+    assert sample_summary(record | counts).word == "every value is right, but not the events that they stand in"
+    assert sample_summary(record | {"units": {"event": [1, 1, 1]}}).word == ""
+
+
 def test_a_sample_is_found_by_its_errors_names_and_how_it_was_read() -> None:
     facets = sample_summary(record_of(WANTED, SAID[:-1] + ",]")).facets
     assert facets == {

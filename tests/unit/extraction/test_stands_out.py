@@ -143,7 +143,7 @@ def test_texts_that_stand_in_several_samples() -> None:
     assert "more than once: 2, in 5 documents;" in remarks(documents(mixed), [])["repeated_texts"]
     assert "repeated_texts" not in remarks(documents(copied, group="one article"), [])
     apart = [{**record, "group": record["id"]} for record in documents(copied)]
-    assert "more than once: 2, in 10 groups;" in remarks(apart, [])["repeated_texts"]
+    assert "more than once: 2, in 10 documents;" in remarks(apart, [])["repeated_texts"]
     different = [f"甲公司质押 {number}。" for number in range(18)]
     assert "repeated_texts" not in remarks(documents([*different, different[0]]), [])  # 1 of 19 is less than a tenth
     assert "repeated_texts" in remarks(documents([*different, *different[:2]]), [])  # 2 of 20

@@ -20,13 +20,13 @@ from goldgate.core.measure import NO_TOTALS, TotalsOnly, count_names
 from goldgate.core.tally import Tally
 from goldgate.core.value_text import normalize
 from goldgate.errors import as_yaml
-from goldgate.response import Status
+from goldgate.response import Reason, Status
 from goldgate.response.strings import lazy_pattern
 from goldgate.suites.extraction.events import Events, event_list
 from goldgate.suites.extraction.events.answer_form import EVENTS_KEYS, Form, form_of, is_plain_value
 from goldgate.suites.extraction.records import Facts
 from goldgate.suites.extraction.settings import SIDE_BY_SIDE, KeySettings, ResponseSettings
-from goldgate.suites.extraction.unread_forms import UNREAD_FORMS, GoldNames
+from goldgate.suites.extraction.unread_forms import MAX_TEXT, UNREAD_FORMS, GoldNames
 
 if TYPE_CHECKING:
     from goldgate.suites.extraction.contracts import Hint
@@ -61,6 +61,8 @@ def answer_hints(facts: Facts, form: Form) -> set[str]:
     for _, _, argument in facts.comparison.false_positives:  # in the gold, such a word is a value like any other
         if (word := _NULL_WORDS.get(argument.replace(" ", ""))) is not None:
             hints |= {"hint.null_words", f"hint.null_words.{word}"}
+    if facts.comparison.false_negatives and _left_out_values(facts):
+        hints.add("hint.unread.next_example")
     if facts.comparison.false_positives or predicted.violations or not predicted.units.keys() <= gold.units.keys():
         view = _AnswerView(form, gold)
         for event_type, pairs in predicted.units.items():
@@ -81,6 +83,14 @@ def answer_hints(facts: Facts, form: Form) -> set[str]:
                 view.add_unread(form_of_text)
         hints |= view.hints.union(sorted(view.spellings)[:_MAX_PER_ANSWER])
     return hints
+
+
+def _left_out_values(facts: Facts) -> bool:
+    """Whether values of gold that the answer lacks stand in what was taken for the next example of a prompt."""
+    response, left_out = facts.sample.response or "", () if facts.parsed is None else facts.parsed.left_out
+    texts = [response[part.start : part.end] for part in left_out if part.reason == Reason.NEXT_EXAMPLE]
+    text = normalize("\n".join(texts)[:MAX_TEXT]).replace(" ", "")
+    return bool(text) and any(value.replace(" ", "") in text for _, _, value in facts.comparison.false_negatives)
 
 
 def _missing_beginning(response: str) -> Iterator[tuple[str, Any]]:
@@ -153,8 +163,12 @@ class _AnswerView:
                 self._read_arguments(event[key])
             elif any(map(self._is_role, roles)):
                 self._read_mapping("inline", roles, is_declared=self.form.inline)
+            elif any(map(self._is_role, roles.values())):
+                self.add_unread("rows")
             elif any(map(self._is_value, map(roles.get, _PART_KEYS))):
                 self.add_unread("other_roles")
+        elif any(isinstance(part, dict) and any(map(self._is_type, part.values())) for part in parts.values()):
+            self.add_unread("nested")
         elif is_only and all(map(is_plain_value, parts.values())) and any(map(self._is_role, parts)):
             self._read_mapping("flat", parts, is_declared=self.form.flat)
         elif any(
@@ -166,6 +180,8 @@ class _AnswerView:
             self.add_unread("other_roles")
 
     def _read_arguments(self, arguments: Any) -> None:
+        if isinstance(arguments, str) and arguments[:1] in ("[", "{"):
+            self.add_unread("encoded")
         if isinstance(arguments, dict):
             if arguments and all(map(is_plain_value, arguments.values())):
                 self._read_mapping("mapping", arguments, is_declared=self.form.mapping)
@@ -183,6 +199,9 @@ class _AnswerView:
                 value_key = self._key_of(rest, "argument", self._is_value, lambda v: isinstance(v, str))
                 self._add_key("role", key)
                 self._add_key("argument", value_key)
+                said = rest.values() if value_key is None else (rest[value_key],)
+                if any(self._holds(part if isinstance(part, list) else [part], self._is_value) for part in said):
+                    self.add_unread("objects")
                 if value_key is not None:
                     self._compare_null_words(rest[value_key])
                 if isinstance(argument[key], str):

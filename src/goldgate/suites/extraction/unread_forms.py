@@ -23,9 +23,13 @@ UNREAD_FORMS = {  # in the words of a report
     "by_type": 'event types as keys, such as {"Type": {"role": "value"}}',
     "by_role": 'roles as keys inside the arguments, such as [{"role": "value"}]',
     "other_roles": "values under keys such as head, tail or text, which are not roles of gold",
-    "nested": "a list of events inside another object",
+    "nested": "events inside another object",
+    "rows": 'an object for each argument, such as {"event_type": "Type", "role": "role", "argument": "value"}',
+    "objects": 'objects for values, such as {"argument": {"text": "value"}}',
+    "encoded": "arguments as a string that holds JSON",
+    "next_example": "values of gold behind a line such as Text:, which begins the next example of a prompt",
 }
-_MAX_TEXT = 20_000  # characters of an answer in which a form is looked for
+MAX_TEXT = 20_000  # characters of an answer in which a form is looked for
 _MAX_MATCHES = 300  # of one pattern
 _LONGEST_NAME = 60
 _LONGEST_TUPLE = 5
@@ -61,7 +65,7 @@ class GoldNames:
 
     def forms_of(self, text: str) -> set[str]:
         """The unread forms that a text has."""
-        text = text[:_MAX_TEXT]
+        text = text[:MAX_TEXT]
         return {
             form
             for form, pattern, has_form in (
