@@ -261,7 +261,7 @@ def test_what_an_unknown_record_lacks_is_said() -> None:
     assert nearest_dialect_advice({"sentence": "x", "label": "y"}) is None
     assert nearest_dialect_advice({"id": "a", "text": "x", "events": "none"}) is None
     problem = bad_id_error({"doc_key": "a", "sentences": [], "evt_triggers": []}, "gold", Place())
-    assert "wikievents, rams, maven-arg" in str(problem.expected)
+    assert "goldgate convert --help" in str(problem.expected)
     assert "gold_evt_links" in str(problem.advice)
 
 
