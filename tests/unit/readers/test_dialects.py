@@ -117,6 +117,12 @@ def test_malformed_tags_and_triples_are_errors_with_their_place(record: dict[str
     assert error.place.field == field
 
 
+def test_a_record_without_tokens_among_tagged_ones_is_not_an_empty_one() -> None:
+    with pytest.raises(InputError) as refused:
+        named("bio").convert({"id": "1", "text": "a r b", "triples": [["a", "r", "b"]]})
+    assert refused.value.place.field == "tokens"
+
+
 def test_a_tag_that_continues_nothing_is_told_with_its_line(tmp_path: Path) -> None:
     records = [{"tokens": ["Ann"], "tags": ["B-PER"]}, {"tokens": ["a", "Bob"], "tags": ["O", "I-PER"]}]
     (tmp_path / "gold.jsonl").write_text("\n".join(map(json.dumps, records)))

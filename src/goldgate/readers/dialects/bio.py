@@ -50,6 +50,8 @@ def _entities(tags: Node) -> Iterator[tuple[str, int, int]]:
 def _convert(record: Any) -> JsonObject:
     node = Node(record)
     tokens, tags = node["tokens"].tokens(), _tags(node)
+    if "tokens" not in record:
+        raise node["tokens"].error("tokens with their tags", "another record")
     if len(tokens) != len(tags.as_list()):
         raise tags.error(f"{len(tokens)} tags, one for each token", f"{len(tags.as_list())} tags")
     in_characters = all(len(token) == 1 for token in tokens)  # as Chinese is tagged
