@@ -233,6 +233,3 @@ def test_every_error_has_one_name_and_none_that_a_like_value_explains_is_left(
     for spurious in (error["unit"] for error in named if error["error"] == "spurious"):
         for missing in (error["unit"] for error in named if error["error"] == "missing"):
             assert (spurious[0] != missing[0] and spurious[1] != missing[1]) or not alike(spurious[2], missing[2])
-
-
-# --- the matching by itself, on any bits
