@@ -171,13 +171,3 @@ def test_the_toy_suite_compares_too(tmp_path: Path) -> None:
     told = entries["citation_f1"]["difference"]
     assert (told["value"], told["exact"]) == (0.0, "0")
     assert -0.1 < told["low"] == -told["high"] < 0  # alike in 40 units, which leaves some room
-
-
-def test_from_python(stored: Path) -> None:
-    import goldgate
-
-    found = goldgate.compare(stored / "a", stored / "b")
-    assert isinstance(found, goldgate.Comparison)
-    assert found["strict_f1"]["p"] < 0.001
-    with pytest.raises(KeyError, match="strict_f1"):
-        found["strict_f"]

@@ -36,11 +36,6 @@ def test_names_of_parts(name: str, part: tuple[str, ...]) -> None:
     assert parse_metric_name(str(MetricName("f", part))) == MetricName("f", part)
 
 
-@pytest.mark.parametrize("name", ["f", "f[", "f[]", "f[a", "f[a/]", "f[/a]", 'f["a"b]', 'f["a]'])
-def test_what_is_no_part_is_a_name(name: str) -> None:
-    assert parse_metric_name(name) == MetricName(name)
-
-
 @pytest.mark.parametrize(
     ("name", "bound", "verdict", "reason"),
     [

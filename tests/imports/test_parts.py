@@ -1,4 +1,4 @@
-"""Paths, messages, times, names and trees: the parts that an import is made of."""
+"""Paths, messages and times: the parts that an import is made of."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from goldgate.core.metric import Metric
 from goldgate.core.sums import Counts
 from goldgate.core.tally import TableKey, Tally
 from goldgate.readers.draw import ItemKey
-from goldgate.readers.labels import NamedLabel
 from goldgate.stats.label_counts import HALF, find_resolution, find_scale
 from goldgate.suites.judged.measures import HumanAgreement, ItemFacts, LabelledRates, judged_measures
 
@@ -25,19 +24,15 @@ def exact(label: float | None) -> Fraction | None:
     return None if label is None else Fraction(repr(label))
 
 
-def item_facts(items: Sequence[Item], people: Sequence[Sequence[float]] = (), *, older: bool = True) -> list[ItemFacts]:
+def item_facts(items: Sequence[Item], *, older: bool = True) -> list[ItemFacts]:
     judges = [exact(item.judge) for item in items]
     scale = find_scale(judges)
     humans = [exact(item.human) for item in items if isinstance(item.human, (int, float))]
-    several = [label for labels in people if (label := [exact(one) for one in labels])]
-    numbers = [each for each in humans if each is not None] + [
-        one for each in several for one in each if one is not None
-    ]
+    numbers = [each for each in humans if each is not None]
     given = [HALF if judge is None else judge for judge in judges]
     steps = find_resolution(numbers), find_resolution([*given, *(scale(judge) for judge in judges)])
     facts = []
     for at, (item, judge) in enumerate(zip(items, judges, strict=True)):
-        labels = people[at] if at < len(people) else ()
         facts.append(
             ItemFacts(
                 ItemKey(str(at)),
@@ -45,7 +40,7 @@ def item_facts(items: Sequence[Item], people: Sequence[Sequence[float]] = (), *,
                 *steps,
                 item.human is not None,
                 exact(item.human) if isinstance(item.human, (int, float)) else None,
-                tuple(NamedLabel(str(number), exact(label)) for number, label in enumerate(labels)),
+                (),
                 judge,
                 (),
                 scale(judge),
@@ -56,16 +51,16 @@ def item_facts(items: Sequence[Item], people: Sequence[Sequence[float]] = (), *,
     return facts
 
 
-def count(items: Sequence[Item], people: Sequence[Sequence[float]] = (), *, older: bool = True) -> Tally:
+def count(items: Sequence[Item], *, older: bool = True) -> Tally:
     measures = judged_measures()
     tally = Tally(table_forms(measures))
-    for facts, item in zip(item_facts(items, people, older=older), items, strict=True):
+    for facts, item in zip(item_facts(items, older=older), items, strict=True):
         tally.add(count_unit(measures, facts, tally), item.group)
     return tally
 
 
-def metrics(items: Sequence[Item], people: Sequence[Sequence[float]] = (), *, older: bool = True) -> dict[str, Metric]:
-    tally = count(items, people, older=older)
+def metrics(items: Sequence[Item], *, older: bool = True) -> dict[str, Metric]:
+    tally = count(items, older=older)
     return {**LabelledRates().metrics(tally), **HumanAgreement().metrics(tally)}
 
 

@@ -220,12 +220,6 @@ def test_an_item_that_is_nested_too_deeply_is_an_error(tmp_path: Path) -> None:
     assert error.value.place.line == 2
 
 
-def test_one_id_may_be_asked_two_questions(tmp_path: Path) -> None:
-    path = lines(tmp_path / "items", [{"id": "a"}, {"id": "a", "question": "tone"}])
-    with open_items(path) as items:
-        assert [*items] == [ItemKey("a"), ItemKey("a", "tone")]
-
-
 def test_strata_are_labels_of_the_judge_or_values_of_a_field(tmp_path: Path) -> None:
     labels = [True, 0, 0.25, 0.5, "partly", None]
     judge = [

@@ -77,6 +77,3 @@ def test_the_weight_of_a_sample_is_that_of_its_record(files: tuple[list[Any], li
         prediction = stored.get(gold["id"], {})
         score = scorer.score(prediction.get("response", prediction.get("events")), gold)
         assert error_weight(score.facts) == sample_summary(json.loads(json.dumps(score.record))).weight
-
-
-# --- what is shown

@@ -6,11 +6,9 @@ import orjson
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from goldgate.core.value_text import piled_marks
 from goldgate.files import parsing
 from goldgate.suites.research.run.evidence import next_piece
 from goldgate.suites.research.run.files import has_all_keys
-from goldgate.suites.research.text import has_few_marks, has_piled_marks
 from tests.examples import examples
 
 MANY = examples(500)
@@ -49,20 +47,6 @@ def test_no_lost_key_is_overlooked(text: str) -> None:
     except orjson.JSONDecodeError:
         return
     assert not has_all_keys(data, value) or parsing.find_repeated_key(data) is None
-
-
-# --- folding
-
-MARKS = "\u0301\u0308\u0327"
-hostile = st.text(alphabet="aB 1.\t\n\x0b\x1c\x1f\x7f\x85\u3000\u2028\u00ad\u200b’“—…é" + MARKS, max_size=12)
-
-
-@MANY
-@given(hostile, st.integers(25, 40), hostile)
-def test_few_marks_are_no_pile(before: str, marks: int, after: str) -> None:
-    for text in (before + "a" + MARKS[0] * marks + after, before + after, (before + after) * 20):
-        assert not has_few_marks(text) or piled_marks().search(text) is None
-        assert has_piled_marks(text) is (piled_marks().search(text) is not None)
 
 
 # --- splices

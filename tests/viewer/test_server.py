@@ -108,15 +108,6 @@ def test_without_the_token_nothing_is_shown(running: Viewer, target: str) -> Non
     assert "zh-0" not in reply.body.decode()
 
 
-def test_pages_of_other_origins_get_nothing(running: Viewer) -> None:
-    assert running.ask("/", Origin="http://evil.example").status == 403
-    assert running.ask("/", Origin="null").status == 403
-    assert running.ask("/", Origin=f"http://{running.host}").status == 200
-    assert running.ask("/", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="no-cors", Sec_Fetch_Dest="image").status == 403
-    reply = running.ask("/", Origin=f"http://{running.host}")
-    assert not [name for name in reply.headers if name.startswith("access-control")]
-
-
 def test_head_is_get_without_its_page(running: Viewer) -> None:
     whole, head = running.ask("/1/samples"), running.ask("/1/samples", "HEAD")
     assert head.body == b""

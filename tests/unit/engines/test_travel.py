@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.engines.ray_task import PIECE, build_difference, pack_work, this_build, unpack_work
+from goldgate.engines.ray_task import PIECE, pack_work, unpack_work
 from goldgate.errors import InputError
 from goldgate.readers.id_index import open_store
 from goldgate.readers.records import RecordStore
@@ -75,13 +75,3 @@ def test_copy_is_read_by_pieces(tmp_path: Path) -> None:
     assert plain.stream().read() == LINES
     assert plain.read_some(len(LINES), 5) == b""
     assert fetched == [(0, 0), (0, 1), (0, 2)]  # each once
-
-
-def test_first_difference_of_two_builds_is_named() -> None:
-    build = this_build()
-    assert build_difference(build, build) is None
-    assert (
-        build_difference(build, build._replace(goldgate="0.7", orjson="1"))
-        == f"goldgate 0.7, and {build.goldgate} here"
-    )
-    assert build_difference(build, build[:-1]) == f"orjson None, and {build.orjson} here"

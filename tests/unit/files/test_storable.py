@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.files.writing import escape_name, escape_surrogates, is_utf8, map_texts, replace_surrogates
-from tests.cases import cases
+from goldgate.files.writing import escape_name, escape_surrogates, is_utf8, replace_surrogates
 
 HALVES = st.characters(categories=["Cs"])
 TEXTS = st.text(st.characters() | HALVES | st.sampled_from("\\udc80"))
@@ -29,16 +27,5 @@ def test_two_names_never_become_one(one: bytes, other: bytes) -> None:
     assert (escape_name(names[0]) == escape_name(names[1])) == (names[0] == names[1])
 
 
-@given(TEXTS)
-def test_half_of_a_pair_is_one_character_that_means_nothing(text: str) -> None:
-    apart = re.sub("([\ud800-\udbff])(?=[\udc00-\udfff])", r"\1-", text)  # no two halves stand together
-    assert replace_surrogates(apart) == re.sub("[\ud800-\udfff]", "\ufffd", apart)
-
-
 def test_two_halves_of_a_pair_are_joined() -> None:
     assert replace_surrogates("\ud83d\ude00!") == "😀!"
-
-
-@cases(("given", "kept"), [("a\udc80", "a\\udc80"), ("\\", "\\"), ("é", "é")])
-def test_all_texts_in_a_value(given: str, kept: str) -> None:
-    assert map_texts({given: [given, (1, given), None]}) == {kept: [kept, [1, kept], None]}
