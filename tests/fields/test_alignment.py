@@ -25,8 +25,8 @@ def rows(facts: Any, verdict: str, side: str = "predicted") -> list[str]:
 
 
 def test_absent_is_no_leaf_on_either_side() -> None:
-    nothing = {"a": None, "b": "", "c": [], "d": {}, "e": " ", "f": "n/a", "h": [None, {}]}
-    gold: dict[str, Any] = {**nothing, "g": "x", "i": False, "j": 0}
+    nothing: dict[str, Any] = {"a": None, "b": "", "c": [], "d": {}, "e": " ", "f": "n/a", "h": [None, {}]}
+    gold = {**nothing, "g": "x", "i": False, "j": 0}
     names = {key: {"type": ["string", "number", "boolean", "array", "object"]} for key in gold}
     facts = score(gold, gold, obj(**names), null_words=["N/A"])
     assert sorted(str(leaf.value) for leaf in facts.gold.leaves) == ["0", "False", "x"]

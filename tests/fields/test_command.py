@@ -209,7 +209,7 @@ def test_the_format_that_all_wrong_dates_of_a_path_have_is_named(tmp_path: Path)
         'fields: {paths: {"due": {compare: date, formats: ["%d/%m/%Y"]}}}'
     ]
     protocol = {"fields": {"paths": {"due": {"formats": ["%d/%m/%Y"]}}}}
-    fixed = goldgate.evaluate_fields(*paths, protocol=protocol)
+    fixed = goldgate.evaluate_fields(paths[0], paths[1], schema, protocol=protocol)
     assert fixed.report["metrics"]["main"]["field_f1"]["numerator"] == 8
 
 
