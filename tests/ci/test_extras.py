@@ -19,13 +19,10 @@ def test_rewards_need_no_trainer() -> None:
 
 
 def test_a_cluster_without_ray_says_what_to_install() -> None:
-    code = (
-        "import sys; sys.modules['ray'] = None; sys.argv = ['goldgate', *sys.argv[1:]]; "
-        "from goldgate.cli.main import main; main()"
-    )
-    folder = "examples/extraction"
-    inputs = ["--gold", f"{folder}/gold.jsonl", "--predictions", f"{folder}/model-a.jsonl", "--schema"]
-    line = [sys.executable, "-c", code, "extraction", *inputs, f"{folder}/schema.json", "--engine", "ray"]
+    code = "import sys; sys.modules['ray'] = None; from goldgate.cli.main import main; main()"
+    names = {"gold": "gold.jsonl", "predictions": "model-a.jsonl", "schema": "schema.json"}
+    inputs = [f"--{option}=examples/extraction/{name}" for option, name in names.items()]
+    line = [sys.executable, "-c", code, "extraction", *inputs, "--engine", "ray"]
     shown = subprocess.run(line, capture_output=True, text=True, check=False)
     assert shown.returncode == 2
     assert "--engine ray needs the extra `ray`, which is not installed" in shown.stderr

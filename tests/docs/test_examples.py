@@ -23,7 +23,6 @@ from goldgate.suites.extraction.events import Violation
 from goldgate.suites.extraction.events.match import Mistake
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.plan import all_sections, load_protocol
-from tests.cases import cases
 
 from .documents import DOCS, PAGES, ROOT, Command, blocks, commands, has, name_of, output_fits, refit
 from .shell import Shell, workflow_steps
@@ -110,10 +109,7 @@ _EXTRACTION = {
 def test_the_commands_of_ci_templates_run(
     template: str, job: str, files: dict[str, str], tmp_path: Path, shell: Shell
 ) -> None:
-    folder = tmp_path / "repository"
-    for name, source in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).symlink_to(ROOT / source)
+    folder = repository(tmp_path, files)
     document = yaml.safe_load((ROOT / "examples" / "ci" / template).read_text(encoding="utf-8"))
     steps = [*workflow_steps(document)] if "jobs" in document else document[job]["script"]
     assert len(steps) == 2
@@ -125,10 +121,7 @@ def test_the_commands_of_ci_templates_run(
 
 def test_the_template_that_compares_with_main_stops_what_is_worse(tmp_path: Path, shell: Shell) -> None:
     """The step that fetches the report is GitHub's; here the report of the main branch lies where it puts it."""
-    folder = tmp_path / "repository"
-    for name, source in _EXTRACTION.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).symlink_to(ROOT / source)
+    folder = repository(tmp_path, _EXTRACTION)
     template = ROOT / "examples" / "ci" / "github-against-main.yml"
     judge = [*workflow_steps(yaml.safe_load(template.read_text(encoding="utf-8")))][-1]
     assert shell.run(judge.replace("$PROTOCOL", "release.yaml"), folder).returncode == 0
@@ -138,6 +131,15 @@ def test_the_template_that_compares_with_main_stops_what_is_worse(tmp_path: Path
         (folder / "outputs" / "answers.jsonl").symlink_to(ROOT / "examples" / "extraction" / f"{model}.jsonl")
         done = shell.run(judge.replace("$PROTOCOL", "against-main.yaml"), folder)
         assert done.returncode == status, done.stdout
+
+
+def repository(folder: Path, files: dict[str, str]) -> Path:
+    """A repository with these files, by their places in ours."""
+    for name, source in files.items():
+        path = folder / "repository" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(ROOT / source)
+    return folder / "repository"
 
 
 def _check_command(page: Path, command: Command, shell: Shell, folder: Path) -> None:
@@ -159,27 +161,6 @@ def _update(page: Path, command: Command, output: list[str]) -> None:
     text = page.read_text(encoding="utf-8")
     at = text.index(shown, text.index("\n$ " + command.line.split(" ")[0]))
     page.write_text(text[:at] + printed + text[at + len(shown) :], encoding="utf-8")
-
-
-@cases(
-    ("shown", "printed", "fits"),
-    [
-        (["a", "b"], ["a", "b"], True),
-        (["a"], ["a", "b"], False),
-        (["a", "…"], ["a"], True),
-        (["a", "…"], ["a", "b", "c"], True),
-        (["…", "c"], ["a", "b", "c"], True),
-        (["…", "c"], ["a", "c", "b"], False),
-        (["a  "], ["a"], True),
-    ],
-)
-def test_shown_output_is_compared_line_by_line(shown: list[str], printed: list[str], fits: bool) -> None:
-    assert output_fits(shown, printed) is fits
-
-
-def test_commands_are_cut_at_their_prompts() -> None:
-    console = "$ goldgate a \\\n  b  # exit 1\nout\n\nmore\n$ jq .x f\n"
-    assert list(commands(console)) == [Command("goldgate a    b", 1, ["out", "", "more"]), Command("jq .x f", 0)]
 
 
 def test_protocols_in_the_docs_load(root: Path) -> None:

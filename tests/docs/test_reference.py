@@ -69,14 +69,10 @@ def test_what_can_stand_out_is_documented() -> None:
     in_research = listed("research.md", "### What stands out")
     missing = (everywhere | remark_codes(EXTRACTION)) - in_extraction
     assert missing == set(), "add a row for each to What stands out in docs/metrics.md"
-    of_labels = remark_codes(SOURCE / "readers" / "label_checks.py") | remark_codes(
-        SOURCE / "stats" / "label_counts.py"
-    )
-    assert {"trusted_sampling", "uneven_judge"} <= of_labels
-    of_research = remark_codes(RESEARCH) | of_labels | {*ALARMS}
-    assert of_research == in_research, (
-        "the left set is the code's, the right one is What stands out in docs/research.md"
-    )
+    sources = (RESEARCH, SOURCE / "readers" / "label_checks.py", SOURCE / "stats" / "label_counts.py")
+    of_research = {code for source in sources for code in remark_codes(source)} | {*ALARMS}
+    assert {"trusted_sampling", "uneven_judge"} <= of_research
+    assert of_research == in_research, "the left set is the code's, the right one What stands out in docs/research.md"
 
 
 def finding_codes(folder: Path) -> set[str]:
@@ -103,16 +99,12 @@ def reports() -> dict[str, tuple[dict[str, Any], list[dict[str, Any]]]]:
     of_samples, of_runs = io.BytesIO(), io.BytesIO()
     examples = ROOT / "examples" / "extraction"
     paths = [examples / name for name in ("gold.jsonl", "model-b.jsonl", "schema.json", "protocol-fail.yaml")]
-    extraction = goldgate.evaluate_files(*paths, records=of_samples)
+    extraction = goldgate.evaluate_files(*paths, records=of_samples).report
     golden, outputs = ROOT / "eval" / "golden_queries.json", ROOT / "examples" / "research" / "failing"
-    research = goldgate.evaluate_outputs(golden, outputs, records=of_runs)
-    return {
-        suite: (report, [json.loads(line) for line in records.getvalue().splitlines()])
-        for suite, report, records in (
-            ("extraction", extraction.report, of_samples),
-            ("research", research.report, of_runs),
-        )
-    }
+    research = goldgate.evaluate_outputs(golden, outputs, records=of_runs).report
+    of_each = {"extraction": (extraction, of_samples), "research": (research, of_runs)}
+    lines = {suite: records.getvalue().splitlines() for suite, (_, records) in of_each.items()}
+    return {suite: (report, [*map(json.loads, lines[suite])]) for suite, (report, _) in of_each.items()}
 
 
 def test_every_key_of_a_report_is_documented() -> None:

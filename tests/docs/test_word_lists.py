@@ -40,13 +40,3 @@ def listed(name: str) -> list[str]:
 def test_word_list_is_documented(name: str, words: tuple[str, ...], examples: int) -> None:
     found = listed(name)
     assert sorted(found[: len(found) - examples]) == sorted(words)
-
-
-@cases("word", [*listed("Marks of another turn"), *(f"{w}:" for w in listed("Names of who speaks")[:-1])])
-def test_mark_of_another_turn_ends_an_answer(word: str) -> None:
-    assert selection.next_turn_mark(f"[]\n{word} go on []", 2, len(word) + 12) >= 0
-
-
-@cases("word", listed("Words that say that the later replaces the earlier"))
-def test_word_replaces_in_any_case(word: str) -> None:
-    assert selection.says_replaced(f"[]\n{word.upper()}:\n[]", 2, len(word) + 5)

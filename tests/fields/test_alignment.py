@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from goldgate.errors import ConfigError
+from goldgate.errors import ConfigError, Place
 from goldgate.suites.fields.leaves import location
 from goldgate.suites.fields.schema import FieldSchema
+from tests.cases import cases
 
-from .helpers import NUMBER, TEXT, array, counts, metrics_of, obj, score, verdicts
+from .helpers import NUMBER, TEXT, array, counts, metrics_of, obj, score, scorer_for, verdicts
 
 ITEM = obj(sku=TEXT, name=TEXT, qty=NUMBER, price=NUMBER)
 INVOICE = obj(vendor=TEXT, items=array(ITEM))
@@ -24,18 +25,8 @@ def rows(facts: Any, verdict: str, side: str = "predicted") -> list[str]:
 
 
 def test_absent_is_no_leaf_on_either_side() -> None:
-    gold: dict[str, Any] = {
-        "a": None,
-        "b": "",
-        "c": [],
-        "d": {},
-        "e": " ",
-        "f": "n/a",
-        "g": "x",
-        "h": [None, {}],
-        "i": False,
-        "j": 0,
-    }
+    nothing: dict[str, Any] = {"a": None, "b": "", "c": [], "d": {}, "e": " ", "f": "n/a", "h": [None, {}]}
+    gold = {**nothing, "g": "x", "i": False, "j": 0}
     names = {key: {"type": ["string", "number", "boolean", "array", "object"]} for key in gold}
     facts = score(gold, gold, obj(**names), null_words=["N/A"])
     assert sorted(str(leaf.value) for leaf in facts.gold.leaves) == ["0", "False", "x"]
@@ -45,9 +36,7 @@ def test_absent_is_no_leaf_on_either_side() -> None:
 def test_paths_are_keys_and_levels_of_lists() -> None:
     value = {"items": [{"price": 1}], "a.b": "x", 'q"': "y", "": "z", "grid": [[1]]}
     facts = score(value, value)
-    assert sorted(leaf.shape.name for leaf in facts.gold.leaves) == sorted(
-        ["items[].price", '"a.b"', '"q\\""', '""', "grid[][]"]
-    )
+    assert {leaf.shape.name for leaf in facts.gold.leaves} == {"items[].price", '"a.b"', '"q\\""', '""', "grid[][]"}
     assert [location(leaf) for leaf in facts.gold.leaves][:2] == ["items[0].price", '"a.b"']
 
 
@@ -77,11 +66,8 @@ def test_a_key_twice_the_last_one_wins_and_it_is_counted() -> None:
 
 
 def test_equal_items_are_paired_first_then_as_many_hits_as_can_be() -> None:
-    gold = {"items": [{"sku": "1", "name": "a", "qty": 1, "price": 5}, {"sku": "2", "name": "b", "qty": 1, "price": 6}]}
-    answer = {
-        "items": [{"sku": "2", "name": "b", "qty": 1, "price": 6}, {"sku": "1", "name": "a", "qty": 2, "price": 5}]
-    }
-    facts = score(gold, answer, INVOICE)
+    one, other = {"sku": "1", "name": "a", "qty": 1, "price": 5}, {"sku": "2", "name": "b", "qty": 1, "price": 6}
+    facts = score({"items": [one, other]}, {"items": [other, {**one, "qty": 2}]}, INVOICE)
     assert counts(facts) == (7, 8, 8)
     assert rows(facts, "wrong") == ["items[].qty"]
 
@@ -173,11 +159,12 @@ HEDGED = [  # schema, gold, an answer with two candidates where gold has one val
 ]  # fmt: skip
 
 
-def test_a_list_of_candidates_where_gold_has_one_value_hits_nothing() -> None:
-    for schema, gold, answer, predicted in HEDGED:
-        facts = score(gold, answer, schema)
-        assert (facts.hits, len(facts.predicted.leaves)) == (0, predicted), answer
-        assert "wrong" not in verdicts(facts)[1], answer
+@cases(("schema", "gold", "answer", "predicted"), HEDGED)
+def test_a_list_of_candidates_where_gold_has_one_value_hits_nothing(
+    schema: Any, gold: Any, answer: Any, predicted: int
+) -> None:
+    facts = score(gold, answer, schema)
+    assert (facts.hits, len(facts.predicted.leaves), "wrong" in verdicts(facts)[1]) == (0, predicted, False)
 
 
 def test_one_more_list_around_each_row_changes_nothing_but_compliance() -> None:
@@ -229,7 +216,7 @@ BESIDE = [  # a response, gold, (H, P, G), whether something was mended; the sch
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("response", "gold", "expected", "mended"), BESIDE)
+@cases(("response", "gold", "expected", "mended"), BESIDE)
 def test_objects_beside_each_other_are_items_where_the_root_is_a_list(
     response: str, gold: Any, expected: tuple[int, int, int], mended: int
 ) -> None:
@@ -253,10 +240,8 @@ def test_a_scalar_against_an_object_is_missing_and_spurious() -> None:
 
 
 def test_leaves_of_unpaired_items_are_all_counted() -> None:
-    facts = score(
-        {"items": [{"sku": "1", "name": "a"}]}, {"items": [{"sku": "2", "name": "b", "more": [1, [2]]}]}, INVOICE
-    )
-    assert counts(facts) == (0, 4, 2)
+    answer = {"items": [{"sku": "2", "name": "b", "more": [1, [2]]}]}
+    assert counts(score({"items": [{"sku": "1", "name": "a"}]}, answer, INVOICE)) == (0, 4, 2)
 
 
 def test_gold_outside_the_schema_is_left_out_and_listed() -> None:
@@ -280,10 +265,6 @@ def test_references_branches_and_recursion_in_a_schema_are_followed() -> None:
 
 
 def test_a_path_that_nothing_has_is_an_error_with_the_nearest_name() -> None:
-    from goldgate.errors import Place
-
-    from .helpers import scorer_for
-
     for schema in (INVOICE, None):
         made = scorer_for({"items": [{"price": 1}]}, schema, paths={"items[].prize": {"compare": "number"}}).schema
         with pytest.raises(ConfigError) as caught:

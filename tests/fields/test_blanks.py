@@ -25,7 +25,6 @@ from .helpers import TEXT, counts, obj, score
         ("date", "no date", "nodate", 0),
         ("number", "none yet", "noneyet", 0),
         ("number", "1 240.50", "1240.5", 1),
-        ("number", "1 12", "11 2", 0),
         ("number", "$ 1 240 000", "1240000 USD", 1),
         ("number", "1 12", "11 2", 0),
         ("number", "112", "1 12", 0),
@@ -45,9 +44,8 @@ def test_values_that_differ_in_blanks(compare: str, gold: str, answer: str, hits
 def test_keys_of_maps_and_paths_without_a_schema_follow_the_setting(blanks: Blanks, hits: int) -> None:
     schema = {"type": "object", "additionalProperties": TEXT}
     assert counts(score({"new york": "a"}, {"newyork": "a"}, schema, blanks=blanks))[0] == hits
-    assert (
-        counts(score({"k": "a b"}, {"k": "ab"}, {"type": "object"}, outside_schema="count", blanks=blanks))[0] == hits
-    )
+    counted = score({"k": "a b"}, {"k": "ab"}, {"type": "object"}, outside_schema="count", blanks=blanks)
+    assert counts(counted)[0] == hits
 
 
 def test_the_text_is_searched_for_values_with_their_blanks() -> None:

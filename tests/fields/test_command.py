@@ -16,6 +16,7 @@ from goldgate.cli.main import goldgate as cli
 from goldgate.errors import ConfigError, GoldgateError
 from goldgate.suites.fields.source import derive_shape, obtain_schema
 from goldgate.suites.fields.suite import FieldsSettings
+from tests.cases import cases
 
 from .helpers import NUMBER, TEXT, array, obj
 
@@ -77,10 +78,8 @@ def test_without_a_schema_the_shape_is_derived_and_the_report_says_so(tmp_path: 
     assert "goldgate schema --suite fields --from GOLD --out schema.json" in derived["message"]
     assert report["gold"]["undeclared_paths"] == {}
     assert report["metrics"]["main"]["absent_accuracy"]["value"] is None
-    shown = CliRunner().invoke(
-        cli, ["schema", "--suite", "fields", "--from", str(tmp_path / "gold.jsonl"), "--out", str(tmp_path / "s.json")]
-    )
-    assert shown.exit_code == 0, shown.output
+    words = ["schema", "--suite", "fields", "--from", str(tmp_path / "gold.jsonl"), "--out", str(tmp_path / "s.json")]
+    assert CliRunner().invoke(cli, words).exit_code == 0
     written = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
     assert written["properties"]["items"]["items"]["properties"]["price"] == {"type": "integer"}
 
@@ -95,17 +94,18 @@ def test_a_derived_schema_accepts_null_where_gold_has_it(tmp_path: Path) -> None
     assert report["metrics"]["main"]["schema_compliance_rate"]["numerator"] == 3
 
 
-@pytest.mark.parametrize("response", [5, True, 0.5])
-def test_a_response_that_is_neither_text_nor_decoded_json_is_an_error(tmp_path: Path, response: object) -> None:
-    shown = run(tmp_path, answers=[{"id": 1, "response": response}])
-    assert shown.exit_code == 2, shown.output
-    message = " ".join(shown.output.split())
-    assert "predictions.wrong_type" in message
-    assert message.startswith("SYSTEM_ERROR a response is the raw text that the model wrote where")
-    assert "decoded JSON, or null for no answer" in message
+def test_a_record_that_cannot_be_judged_is_an_error_with_its_place(tmp_path: Path) -> None:
+    for response in (5, True, 0.5):
+        shown = run(tmp_path, answers=[{"id": 1, "response": response}])
+        message = " ".join(shown.output.split())
+        assert (shown.exit_code, "predictions.wrong_type" in message) == (2, True)
+        assert message.startswith("SYSTEM_ERROR a response is the raw text that the model wrote where")
+        assert "decoded JSON, or null for no answer" in message
+    shown = run(tmp_path, gold=[GOLD[0], {"id": 2, "value": "text"}])
+    assert (shown.exit_code, "gold.jsonl:2:value" in "".join(shown.output.split())) == (2, True)
 
 
-@pytest.mark.parametrize("name", ["expected", "ground_truth", "label", "output", "gt"])
+@cases("name", ["expected", "ground_truth", "label", "output", "gt"])
 def test_gold_values_have_other_names_and_it_is_said(tmp_path: Path, name: str) -> None:
     renamed = [{"id": record["id"], name: record["value"]} for record in GOLD]
     report = report_of(tmp_path, gold=renamed)
@@ -119,19 +119,22 @@ def test_a_value_field_is_named(tmp_path: Path) -> None:
     assert report["metrics"]["main"]["field_recall"]["denominator"] == 8
 
 
-def test_a_path_that_nothing_has_is_an_error_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "p.yaml").write_text("fields:\n  paths:\n    items[].prize: {compare: number}\n", encoding="utf-8")
+@cases(
+    ("path", "setting", "field"),
+    [
+        ("vendor", "{compare: text, rel: 0.1}", "fields.paths.vendor"),
+        ("vendor", "{weight: -1}", "fields.paths.vendor"),
+        ("vendor", "{weight: 0.0001}", "fields.paths.vendor"),
+        ("vendor", "{compare: magic}", "fields.paths.vendor"),
+        ("vendor", "{abs: -1}", "fields.paths.vendor"),
+        ("items[].prize", "{compare: number}", "items[].price"),  # the nearest path that there is
+    ],
+)
+def test_settings_that_could_do_nothing_are_errors(tmp_path: Path, path: str, setting: str, field: str) -> None:
+    (tmp_path / "p.yaml").write_text(f"fields:\n  paths:\n    {path}: {setting}\n", encoding="utf-8")
     shown = run(tmp_path, "--schema", str(tmp_path / "schema.json"), "--protocol", str(tmp_path / "p.yaml"))
-    assert shown.exit_code == 2
-    assert "items[].price" in shown.output
-    assert "p.yaml:3" in "".join(shown.output.split())
-
-
-def test_settings_that_could_do_nothing_are_errors(tmp_path: Path) -> None:
-    for setting in ("{compare: text, rel: 0.1}", "{weight: -1}", "{weight: 0.0001}", "{compare: magic}", "{abs: -1}"):
-        (tmp_path / "p.yaml").write_text(f"fields: {{paths: {{vendor: {setting}}}}}\n", encoding="utf-8")
-        shown = run(tmp_path, "--protocol", str(tmp_path / "p.yaml"))
-        assert (shown.exit_code, "fields.paths.vendor" in "".join(shown.output.split())) == (2, True), setting
+    words = "".join(shown.output.split())
+    assert (shown.exit_code, field in words, "p.yaml:3" in words) == (2, True, True)
 
 
 def test_gates_on_metrics_paths_and_averages(tmp_path: Path) -> None:
@@ -139,12 +142,6 @@ def test_gates_on_metrics_paths_and_averages(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text(f"gates: {gates}\n", encoding="utf-8")
     report = report_of(tmp_path, "--protocol", str(tmp_path / "p.yaml"))
     assert [gate["verdict"] for gate in report["gates"]] == ["PASS", "PASS", "FAIL"]
-
-
-def test_mistakes_in_gold_have_their_line(tmp_path: Path) -> None:
-    shown = run(tmp_path, gold=[GOLD[0], {"id": 2, "value": "text"}])
-    assert shown.exit_code == 2
-    assert "gold.jsonl:2:value" in "".join(shown.output.split())
 
 
 def test_without_the_extra_compliance_is_undefined_and_it_is_said(
@@ -204,16 +201,15 @@ def test_the_format_that_all_wrong_dates_of_a_path_have_is_named(tmp_path: Path)
     wrong = [{"due": f"0{n}/03/2024", "paid": f"0{n}/03/2024" if n > 1 else "never"} for n in range(1, 5)]
     answers = [{"id": n, "value": value} for n, value in enumerate(wrong, 1)]
     write(tmp_path, gold=gold, answers=answers, schema=schema)
-    report = goldgate.evaluate_fields(
-        *(tmp_path / name for name in ("gold.jsonl", "answers.jsonl", "schema.json"))
-    ).report
+    paths = [tmp_path / name for name in ("gold.jsonl", "answers.jsonl", "schema.json")]
+    report = goldgate.evaluate_fields(*paths).report
     messages = [each["message"] for each in report["stands_out"] if each["code"] == "date_format"]
     assert messages == [
         "all 4 wrong dates at due fit one format and would hit with "
         'fields: {paths: {"due": {compare: date, formats: ["%d/%m/%Y"]}}}'
     ]
     protocol = {"fields": {"paths": {"due": {"formats": ["%d/%m/%Y"]}}}}
-    fixed = goldgate.evaluate_fields(tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", schema, protocol=protocol)
+    fixed = goldgate.evaluate_fields(paths[0], paths[1], schema, protocol=protocol)
     assert fixed.report["metrics"]["main"]["field_f1"]["numerator"] == 8
 
 
@@ -230,10 +226,8 @@ def test_hints_on_comparators_are_one_setting_to_paste(tmp_path: Path) -> None:
         '"place": {compare: contains}, "vendor": {compare: fuzzy}}}'
     )
     (tmp_path / "protocol.yaml").write_text(setting, encoding="utf-8")
-    again = goldgate.evaluate_fields(
-        tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", protocol=tmp_path / "protocol.yaml"
-    )
-    assert again.report["metrics"]["main"]["field_precision"]["numerator"] == 9  # all but the numbers
+    again = report_of(tmp_path, "--protocol", str(tmp_path / "protocol.yaml"), gold=gold, answers=answers)
+    assert again["metrics"]["main"]["field_precision"]["numerator"] == 9  # all but the numbers
 
 
 def test_a_mistake_in_a_schema_names_the_file_and_the_place(tmp_path: Path) -> None:
@@ -257,7 +251,7 @@ def test_a_mistake_in_a_schema_names_the_file_and_the_place(tmp_path: Path) -> N
     assert (refused.value.code, refused.value.place.file) == ("fields.bad_path", None)  # it is not of the schema
 
 
-@pytest.mark.parametrize(
+@cases(
     ("schema", "place", "advice"),
     [
         ({"type": "object", "propertys": {"a": TEXT}}, "$.propertys", "did you mean properties?"),
@@ -271,17 +265,11 @@ def test_a_misspelt_word_that_empties_a_schema_is_an_error(schema: Any, place: s
     assert (refused.value.place.field, refused.value.advice) == (place, advice)
 
 
-@pytest.mark.parametrize(
+@cases(
     "more",
-    [
-        {"exampl": 3},
-        {"property": "schema:total"},
-        {"xml": {"name": "a"}},
-        {"x-items": {"ui": "chips"}},
-        {"additionalItems": {"type": "string"}},
-        {"propertyOrder": {"a": 1}},
-    ],
-)
+    [{"exampl": 3}, {"property": "schema:total"}, {"xml": {"name": "a"}}, {"x-items": {"ui": "chips"}},
+     {"additionalItems": {"type": "string"}}, {"propertyOrder": {"a": 1}}],
+)  # fmt: skip
 def test_words_of_other_vocabularies_are_left_alone(more: dict[str, Any]) -> None:
     for schema in ({"type": "object", **more}, obj(total={**NUMBER, **more}), obj(a={**more, "title": "A"})):
         assert obtain_schema(schema, FieldsSettings()).document == schema

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from goldgate.suites.fields.comparators import FunctionComparator, edit_distance
+from goldgate.errors import ConfigError
+from goldgate.suites.fields.comparators import FunctionComparator
 from goldgate.suites.fields.spellings import read_number
 from tests.cases import cases
 
@@ -31,7 +32,6 @@ CASES: list[tuple[str, dict[str, Any], Any, Any, bool]] = [
     ("number", {"decimal": "."}, 1240, "1,240", True),
     ("number", {"decimal": ","}, 1240, "1.240", True),
     ("number", {"decimal": ","}, Decimal("1.24"), "1,240", True),
-    ("number", {}, 1240, "1,240", False),
     ("number", {}, 1240.5, "1'240.50 CHF", True),
     ("number", {}, 2, "2 . 0 0", True),
     ("number", {}, 12, "12 %", True),
@@ -99,15 +99,13 @@ CASES: list[tuple[str, dict[str, Any], Any, Any, bool]] = [
 ]
 
 
-def alike(compare: str, settings: dict[str, Any], gold: Any, predicted: Any) -> bool:
+@cases(("compare", "settings", "gold", "predicted", "expected"), CASES)
+def test_every_comparator_says_what_the_table_says(
+    compare: str, settings: dict[str, Any], gold: Any, predicted: Any, expected: bool
+) -> None:
     gold = float(gold) if isinstance(gold, Decimal) else gold
     schema = obj(v={"x-goldgate": {"compare": compare, **settings}, "type": ["string", "number", "boolean"]})
-    return counts(score({"v": gold}, {"v": predicted}, schema))[0] == 1
-
-
-def test_every_comparator_says_what_the_table_says() -> None:
-    for case in CASES:
-        assert alike(*case[:4]) == case[4], case
+    assert (counts(score({"v": gold}, {"v": predicted}, schema))[0] == 1) is expected
 
 
 def test_ignored_paths_are_not_counted() -> None:
@@ -142,14 +140,7 @@ def test_numbers_in_texts_have_one_reading_or_none() -> None:
         assert (None if reading is None else reading.number) == number, text
 
 
-@cases(("one", "other", "distance"), [("", "abc", 3), ("kitten", "sitting", 3), ("ab", "ba", 2)])
-def test_edit_distance(one: str, other: str, distance: int) -> None:
-    assert edit_distance(one, other, 9) == edit_distance(other, one, 9) == distance
-
-
 def test_a_schema_setting_that_is_unknown_is_an_error_with_its_place() -> None:
-    from goldgate.errors import ConfigError
-
     with pytest.raises(ConfigError) as caught:
         score({"v": "a"}, {}, obj(v={"type": "string", "x-goldgate": {"compair": "text"}}))
     assert caught.value.place.field == "v.x-goldgate.compair"

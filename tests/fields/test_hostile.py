@@ -12,6 +12,7 @@ import pytest
 
 from goldgate.core.value_text import NumberText
 from goldgate.errors import ConfigError, InputError
+from goldgate.suites.fields import list_pairing
 from goldgate.suites.fields.comparators import make_comparator
 from goldgate.suites.fields.scorer import FieldsAnswer
 from goldgate.suites.fields.source import parse_document
@@ -36,11 +37,11 @@ BAD_SCHEMAS: list[Any] = [
 ]
 
 
-def test_a_schema_that_is_none_is_an_error_with_a_place() -> None:
-    for schema in BAD_SCHEMAS:
-        with pytest.raises(ConfigError) as caught:
-            score({"a": "x"}, {"a": "x"}, schema)
-        assert caught.value.place.field, schema
+@cases("schema", BAD_SCHEMAS)
+def test_a_schema_that_is_none_is_an_error_with_a_place(schema: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        score({"a": "x"}, {"a": "x"}, schema)
+    assert caught.value.place.field
 
 
 def test_references_in_circles_end() -> None:
@@ -204,8 +205,6 @@ def keyed(count: int, sku: str, **odd: Any) -> list[dict[str, Any]]:
 
 
 def test_an_odd_shape_does_not_turn_off_key_and_pair_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    from goldgate.suites.fields import list_pairing
-
     monkeypatch.setattr(list_pairing, "MANY_ITEM_PAIRS", 10)
     gold, lists = {"items": keyed(20, "S")}, [{"q": 1}, {"q": 2}]
     undeclared = score(gold, {"items": keyed(20, "S", zz=lists, price=7)}, INVOICE)

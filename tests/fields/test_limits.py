@@ -21,7 +21,7 @@ from goldgate.suites.fields.scorer import FieldFacts
 from tests.examples import examples
 
 from .helpers import NUMBER, TEXT, array, counts, metrics_of, obj, score, scorer_for, verdicts
-from .test_laws import SCHEMA, documents, mixed, shuffled
+from .test_laws import SCHEMA, documents, shuffled
 from .test_reference import make_schema, make_value, spoil
 
 ROW = obj(sku=TEXT, qty=NUMBER, tags=array(TEXT))
@@ -127,13 +127,6 @@ def census(value: Any, schema: Any) -> tuple[Counter[str], Counter[str]]:
 def of_tree(facts: FieldFacts) -> tuple[Counter[str], Counter[str]]:
     leaves, items = facts.predicted.leaves, facts.predicted.items
     return Counter(leaf.shape.name for leaf in leaves), Counter(item.shape.name for item in items)
-
-
-@examples(80)
-@given(mixed)
-def test_a_census_counts_what_is_built(value: Any) -> None:
-    for schema in ({"type": "object", "properties": {"k": {}}}, obj(k=array(obj(x=TEXT))), obj(k=obj(x=array(TEXT)))):
-        assert census({"k": value}, schema) == of_tree(score({}, {"k": value}, schema))
 
 
 def test_a_census_counts_what_is_built_of_spoiled_answers() -> None:

@@ -9,6 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldgate.suites.fields.scorer import document_record
+from tests.cases import cases
 from tests.examples import examples
 
 from .helpers import NUMBER, TEXT, array, fraction, metrics_of, obj, score
@@ -83,11 +85,11 @@ CASES: list[tuple[str, Any, bool]] = [
 ]  # fmt: skip
 
 
-def test_texts_support_values_in_any_spelling() -> None:
-    for text, value, supported in CASES:
-        for schema in (TEXT, NUMBER, DATE):
-            facts = score({"v": value}, {"v": value}, obj(v=schema), text=f"It says {text}, and no more.")
-            assert (not facts.unsupported) is supported, (text, value, schema)
+@cases(("text", "value", "supported"), CASES)
+def test_texts_support_values_in_any_spelling(text: str, value: Any, supported: bool) -> None:
+    for schema in (TEXT, NUMBER, DATE):
+        facts = score({"v": value}, {"v": value}, obj(v=schema), text=f"It says {text}, and no more.")
+        assert (not facts.unsupported) is supported, schema
 
 
 def hallucination(answer: Any, schema: Any, text: str) -> tuple[int, int]:
@@ -110,8 +112,6 @@ def test_copies_of_a_value_are_checked_once_at_each_path() -> None:
 
 
 def test_an_unsupported_value_is_listed_once_in_the_record() -> None:
-    from goldgate.suites.fields.scorer import document_record
-
     facts = score({}, {"tags": ["made up"] * 5 + ["Acme"]}, obj(tags=array(TEXT)), text="Acme")
     assert document_record(facts)["unsupported"] == [{"path": "tags[]", "value": "made up"}]
     assert len(facts.unsupported) == 5  # each is an error of its own

@@ -145,12 +145,12 @@ def test_mistakes_in_gold_are_found(tmp_path: Path) -> None:
     }
     for code, record in cases.items():
         (tmp_path / "gold.jsonl").write_text(json.dumps({"id": "1", **record}), encoding="utf-8")
-        done = run(tmp_path, "check", "gold.jsonl", "--suite", "fields", "--schema", "schema.json", "--format", "json")
+        words = ("check", "gold.jsonl", "--suite", "fields", "--schema", "schema.json")
+        done = run(tmp_path, *words, "--format", "json")
         assert code in json.loads(done.stdout)["counts"], (code, done.output)
         if code == "gold.breaks_schema":
-            assert 'value.price not valid by the schema: "12" is not of type "number"' in " ".join(
-                run(tmp_path, "check", "gold.jsonl", "--suite", "fields", "--schema", "schema.json").output.split()
-            )
+            shown = " ".join(run(tmp_path, *words).output.split())
+            assert 'value.price not valid by the schema: "12" is not of type "number"' in shown
         if code == "gold.null_word":
             assert 'or set fields: {null_words: ["Null"]} in the protocol' in done.stdout.replace('\\"', '"')
     assert run(tmp_path, "check", GOLD, "--suite", "fields", "--schema", SCHEMA).exit_code == 0
@@ -251,10 +251,8 @@ def manifest_row(folder: Path, name: str, value: Any, **changes: Any) -> dict[st
 
 
 def test_a_manifest_of_omni_extract_bench_becomes_gold_and_a_schema(tmp_path: Path) -> None:
-    rows = [
-        manifest_row(tmp_path, "one", {"total": 12.5}),
-        manifest_row(tmp_path, "two", {"total": 3}, doc_path="two.pdf"),
-    ]
+    pdf = manifest_row(tmp_path, "two", {"total": 3}, doc_path="two.pdf")
+    rows = [manifest_row(tmp_path, "one", {"total": 12.5}), pdf]
     manifest = write_manifest(tmp_path, rows)
     done = run(tmp_path, "convert", "--suite", "fields", manifest, "--out", "gold.jsonl")
     assert done.exit_code == 0, done.output
@@ -304,15 +302,8 @@ def test_a_manifest_reads_only_what_is_in_its_own_folder(tmp_path: Path) -> None
         assert (done.exit_code, (tmp_path / "o").exists()) == (2, False), (path, done.output)
         assert "gold.outside_folder" in done.output, (path, done.output)
         assert "manifest.parquet:2:gt_path" in "".join(done.output.split())
-    done = run(
-        tmp_path,
-        "convert",
-        write_manifest(folder, [{**row, "doc_path": "../secret.txt"}]),
-        "--suite",
-        "fields",
-        "--out",
-        "o",
-    )
+    manifest = write_manifest(folder, [{**row, "doc_path": "../secret.txt"}])
+    done = run(tmp_path, "convert", manifest, "--suite", "fields", "--out", "o")
     assert (done.exit_code, "gold.outside_folder" in done.output, "doc_path" in done.output) == (2, True, True)
     for path in ("sub/../one.json", str(folder / "one.json"), "inner.json", "./one.json"):
         manifest = write_manifest(folder, [{**row, "gt_path": path}])

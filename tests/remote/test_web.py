@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import logging
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -155,14 +156,9 @@ def test_a_file_that_changes_in_the_middle_stops_the_run(site: Site, workers: in
             change(site)  # type: ignore[operator]
         done.append(units)
 
+    urls = [site.url(name) for name in ("gold.jsonl", "predictions.jsonl", "schema.json")]
     with pytest.raises(InputError) as caught:
-        goldgate.evaluate_files(
-            site.url("gold.jsonl"),
-            site.url("predictions.jsonl"),
-            site.url("schema.json"),
-            workers=workers,
-            progress=progress,
-        )
+        goldgate.evaluate_files(*urls, workers=workers, progress=progress)
     assert caught.value.code == "gold.changed"
     assert caught.value.place.file == site.url("gold.jsonl")
 
@@ -173,15 +169,12 @@ def test_places_far_apart_are_read_without_what_lies_between(site: Site) -> None
     site.served.clear()
     data = site.files["gold.jsonl"]
     offsets, lengths = [90_000, 10, 90_050, 0], [40, 10, 10, 5]
-    assert file.read_each(offsets, lengths) == [
-        data[at : at + length] for at, length in zip(offsets, lengths, strict=True)
-    ]
+    wanted = [data[at : at + length] for at, length in zip(offsets, lengths, strict=True)]
+    assert file.read_each(offsets, lengths) == wanted
     assert sorted(site.served) == [("gold.jsonl", "bytes=0-19"), ("gold.jsonl", "bytes=90000-90059")]
 
 
 def test_a_signed_url_is_not_sent_to_other_machines(site: Site) -> None:
-    import pickle
-
     with pytest.raises(ConfigError) as caught:
         pickle.dumps(opened(site.url("gold.jsonl") + f"?{SECRET}", "gold"))
     assert caught.value.code == "url.signed"
@@ -199,8 +192,6 @@ def test_a_library_that_is_missing_beside_fsspec_is_named() -> None:
 
 
 def test_a_file_that_travels_is_opened_where_it_arrives(site: Site) -> None:
-    import pickle
-
     sent = pickle.loads(pickle.dumps(opened(site.url("gold.jsonl"), "gold")))
     assert sent.read(5, 20) == site.files["gold.jsonl"][5:25]
     sent.require_unchanged()

@@ -22,31 +22,21 @@ from tests.cases import cases
 
 SCHEMA = {"event_types": {"Hire": {"roles": ["Person", "Company"]}}}
 TEXT = "Lena Ortiz joined Harbour Bank."
-EVENTS: list[dict[str, Any]] = [
-    {
-        "event_type": "Hire",
-        "arguments": [{"role": "Person", "argument": "Lena Ortiz"}, {"role": "Company", "argument": "Harbour Bank"}],
-    }
-]
-HALF = json.dumps([{"event_type": "Hire", "arguments": [{"role": "Person", "argument": "Lena Ortiz"}]}])
+PERSON, COMPANY = {"role": "Person", "argument": "Lena Ortiz"}, {"role": "Company", "argument": "Harbour Bank"}
+EVENTS: list[dict[str, Any]] = [{"event_type": "Hire", "arguments": [PERSON, COMPANY]}]
+HALF = json.dumps([{"event_type": "Hire", "arguments": [PERSON]}])
 REWARD = event_reward(schema=SCHEMA, metric="strict_f1")
 
 
 def reward(*completions: Any, gold: Any = EVENTS, function: EventReward = REWARD) -> list[float | None]:
     """As version 1 of the trainer calls it."""
     count = len(completions)
+    columns = {"prompts": "…", "completion_ids": [1, 2], "events": gold, "text": TEXT, "id": "1"}
     return function(
-        prompts=["…"] * count,
-        completions=list(completions),
-        completion_ids=[[1, 2]] * count,
-        trainer_state=object(),
-        log_extra=lambda column, values: None,
-        log_metric=lambda name, value: None,
-        environments=None,
-        events=[gold] * count,
-        text=[TEXT] * count,
-        id=["1"] * count,
-    )
+        completions=list(completions), trainer_state=object(), log_extra=lambda column, values: None,
+        log_metric=lambda name, value: None, environments=None,
+        **{name: [value] * count for name, value in columns.items()},
+    )  # fmt: skip
 
 
 def message(content: Any, **more: Any) -> list[dict[str, Any]]:
@@ -60,6 +50,18 @@ def test_a_reward_is_the_metric_of_one_answer() -> None:
     scorer = goldgate.load_scorer(SCHEMA)
     record = {"id": "1", "text": TEXT, "events": EVENTS}
     assert reward(HALF) == [scorer.score(HALF, record)["strict_f1"]]
+    assert reward(HALF, function=event_reward(metric="strict_f1")) == [2 / 3]  # a schema is not needed
+    assert REWARD(completions=[HALF, HALF], events=[None, EVENTS], text=[None, None]) == [None, 2 / 3]  # no gold
+    function = event_reward(schema=SCHEMA, metric="strict_f1", events="gold", text="document")
+    assert function(completions=[HALF], gold=[EVENTS], document=[TEXT], events=[[]]) == [2 / 3]
+    assert reward(Derived(HALF), message(Derived(HALF)), message(HALF, reasoning=Derived("?"))) == [2 / 3] * 3
+
+
+def test_arguments_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 completions, 1 events"):
+        REWARD(completions=[HALF, HALF], events=[EVENTS])
+    with pytest.raises(TypeError, match="pass everything by name: completions=…, prompts=…, events=…"):
+        REWARD(["Who?"], [HALF], events=[EVENTS])
 
 
 @cases(
@@ -114,24 +116,11 @@ def test_an_object_that_raises_is_worth_nothing(completion: Any) -> None:
     assert reward(completion) == [0.0]
 
 
-def test_text_of_a_derived_kind_is_text() -> None:
-    assert reward(Derived(HALF), message(Derived(HALF)), message(HALF, reasoning=Derived("?"))) == [2 / 3] * 3
-
-
-def test_gold_nested_without_end_is_said_with_its_row() -> None:
-    with pytest.raises(InputError, match="row 1"):
-        reward(HALF, gold="[" * 100_000)
-
-
 LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters())
 BRANCH = LEAF | st.lists(LEAF, max_size=3) | st.dictionaries(st.text(max_size=5), LEAF, max_size=3)
 JSON = BRANCH | st.lists(BRANCH, max_size=3) | st.dictionaries(st.text(max_size=5), BRANCH, max_size=3)
-MESSAGES = st.lists(
-    st.fixed_dictionaries(
-        {}, optional={"role": st.sampled_from(["assistant", "user", "tool", None]), "content": JSON, "tool_calls": JSON}
-    ),
-    max_size=3,
-)
+PARTS = {"role": st.sampled_from(["assistant", "user", "tool", None]), "content": JSON, "tool_calls": JSON}
+MESSAGES = st.lists(st.fixed_dictionaries({}, optional=PARTS), max_size=3)
 
 
 @given(st.lists(st.text(st.characters()) | MESSAGES | JSON, max_size=4))
@@ -139,11 +128,6 @@ def test_any_batch_gives_as_many_rewards_from_0_to_1(completions: list[Any]) -> 
     found = reward(*completions)
     assert len(found) == len(completions)
     assert all(isinstance(each, float) and 0 <= each <= 1 for each in found)
-
-
-def test_none_where_there_is_no_gold() -> None:
-    found = REWARD(prompts=["", ""], completions=[HALF, HALF], events=[None, EVENTS], text=[None, None])
-    assert found == [None, 2 / 3]
 
 
 def test_a_column_that_is_missing_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -167,17 +151,8 @@ def test_rightly_saying_nothing_is_worth_1_and_nothing_readable_is_not() -> None
     [
         json.dumps(EVENTS),
         # Arrow: keys that some rows lack are None in them, and a Sequence of objects is an object of lists.
-        [
-            {
-                "event_type": "Hire",
-                "trigger": None,
-                "arguments": [{**a, "start": None, "end": None} for a in EVENTS[0]["arguments"]],
-            }
-        ],
-        {
-            "event_type": ["Hire"],
-            "arguments": [{"role": ["Person", "Company"], "argument": ["Lena Ortiz", "Harbour Bank"]}],
-        },
+        [{**EVENTS[0], "trigger": None, "arguments": [{**each, "start": None} for each in (PERSON, COMPANY)]}],
+        {"event_type": ["Hire"], "arguments": [{key: [PERSON[key], COMPANY[key]] for key in ("role", "argument")}]},
         tuple(EVENTS),
     ],
 )
@@ -185,21 +160,11 @@ def test_gold_as_data_sets_have_it(gold: Any) -> None:
     assert reward(HALF, gold=gold) == [2 / 3]
 
 
-@cases("gold", ["not json", 7, [7], [{"event_type": ""}], {"a": 1}])
+@cases("gold", ["[" * 100_000, "not json", 7, [7], [{"event_type": ""}], {"a": 1}])
 def test_gold_that_cannot_be_read_is_an_error_with_its_row(gold: Any) -> None:
     with pytest.raises(InputError) as caught:
         REWARD(completions=[HALF, HALF], events=[EVENTS, gold])
     assert "row 2" in str(caught.value)
-
-
-def test_other_columns() -> None:
-    function = event_reward(schema=SCHEMA, metric="strict_f1", events="gold", text="document")
-    assert function(completions=[HALF], gold=[EVENTS], document=[TEXT], events=[[]]) == [2 / 3]
-
-
-def test_lengths_that_do_not_fit() -> None:
-    with pytest.raises(ValueError, match="2 completions, 1 events"):
-        REWARD(completions=[HALF, HALF], events=[EVENTS])
 
 
 @cases("metric", ["hallucination_rate", "relaxed_f", "parse_errors", "relaxed_excess", 7])
@@ -214,10 +179,6 @@ def test_it_can_be_pickled_has_a_name_and_is_no_coroutine() -> None:
     assert reward(HALF, function=again) == [2 / 3]
     assert again.__name__ == "goldgate_strict_f1"
     assert not inspect.iscoroutinefunction(again)
-
-
-def test_a_schema_is_not_needed() -> None:
-    assert reward(HALF, function=event_reward(metric="strict_f1")) == [2 / 3]
 
 
 def test_the_share_of_answers_that_cannot_be_read_is_logged_where_a_trainer_offers_that() -> None:
@@ -255,11 +216,6 @@ def test_fields_are_rewarded_leaf_by_leaf() -> None:
     assert function.__name__ == "goldgate_field_f1"
     with pytest.raises(ConfigError, match="this metric cannot be a reward"):
         field_reward(schema, "strict_f1")
-
-
-def test_completions_are_not_taken_for_prompts() -> None:
-    with pytest.raises(TypeError, match="pass everything by name: completions=…, prompts=…, events=…"):
-        REWARD(["Who?"], [HALF], events=[EVENTS])
 
 
 def test_a_form_that_is_not_read_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
