@@ -249,7 +249,8 @@ def test_valid_list_or_object_is_raw_and_whole(form: Form) -> None:
     for text in VALID:
         case, expected = text[:40], json.loads(text)
         parsed = parse_response(text, form=form)
-        assert (parsed.status, parsed.method, parsed.repairs) == ("raw", "whole", ()), case
+        status = ("repaired", ("repeated_keys",)) if text.count('"a"') == 2 else ("raw", ())
+        assert (parsed.method, (parsed.status, parsed.repairs)) == ("whole", status), case
         # value: a double for a large integer
         assert parsed.source is None or json.loads(parsed.source) == expected, case
         assert (parsed.start, parsed.end) == (len(text) - len(text.lstrip()), len(text.rstrip())), case
