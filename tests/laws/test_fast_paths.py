@@ -43,14 +43,10 @@ from goldgate.suites.extraction.events import (
     Unit,
     event_list,
     fast_events,
-    match,
     read_events,
     slow_events,
 )
-from goldgate.suites.extraction.events.match import match_units
-from goldgate.suites.extraction.events.relaxed_matching import RelaxedRule
 from goldgate.suites.extraction.measures import normalized_support
-from goldgate.suites.extraction.settings import RelaxedSettings
 from tests.examples import examples
 
 from .strategies import MANY, ROLES, SCHEMA, answers, hostile, odd_events, short, texts
@@ -172,20 +168,6 @@ def test_quick_spelling_of_numbers(number: str, others: list[str]) -> None:
     for text in (source, source.encode()):
         quick, plain = fast_events(events, text), slow_events(events, text)
         assert quick is None or told(quick) == told(plain)
-
-
-# --- matching
-
-
-@MANY
-@given(st.data(), st.sampled_from(["include_or_char_overlap", "span_iou"]))
-def test_quick_matching_of_roles_with_one_argument(data: st.DataObject, mode: Any) -> None:
-    rule = RelaxedRule(RelaxedSettings(mode))
-    sides = data.draw(answers()), data.draw(answers())
-    quick = match_units(*sides, rule)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(match, "ONE_EACH", -1)
-        assert match_units(*sides, rule) == quick
 
 
 # --- hallucination

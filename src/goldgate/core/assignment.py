@@ -43,14 +43,14 @@ def heaviest_pairs(weights: Sequence[Sequence[int]]) -> dict[int, int]:
     The Hungarian method with a table of weights of any size: n steps for each of n rows, in each of which n columns are
     looked at. 64 rows and columns take 50 ms at most, where `best_pairs` can take seconds.
     """
-    size = max(len(weights), *map(len, weights)) if weights else 0
-    most = 1 + max(map(max, weights), default=0)
+    size = max(map(len, (weights, *weights)))
+    most = 1 + max((weight for row in weights for weight in row), default=0)
     table = [[*(most - weight for weight in row), *[most] * (size - len(row))] for row in weights]
     duals, column_duals = [0] * len(table), [0] * size
     row_of: dict[int, int] = {}
     for start in range(len(table)):
         slack = {column: cost - column_duals[column] for column, cost in enumerate(table[start])}
-        before: dict[int, int | None] = dict.fromkeys(slack)  # the reached column from whose row each has its slack
+        before: dict[int, int] = {}  # the reached column from whose row each has its slack
         reached: list[int] = []
         while True:
             last = min(slack, key=slack.__getitem__)
@@ -60,20 +60,17 @@ def heaviest_pairs(weights: Sequence[Sequence[int]]) -> dict[int, int]:
                 duals[row_of[column]] += step
                 column_duals[column] -= step
             reached.append(last)
-            if last not in row_of:
+            row = row_of.get(last)
+            if row is None:
                 break
-            row = row_of[last]
-            costs, dual = table[row], duals[row]
             for column, least in slack.items():
-                slack[column] = least - step
-                cost = costs[column] - dual - column_duals[column]
+                cost = table[row][column] - duals[row] - column_duals[column]
+                slack[column] = min(cost, least - step)
                 if cost < least - step:
-                    slack[column], before[column] = cost, last
-        end: int | None = last
-        while end is not None:
-            previous = before[end]
-            row_of[end] = start if previous is None else row_of[previous]
-            end = previous
+                    before[column] = last
+        while last in before:  # every row on the path moves on by one column
+            row_of[last], last = row_of[before[last]], before[last]
+        row_of[last] = start
     return {row: column for column, row in row_of.items() if column < len(weights[row]) and weights[row][column]}
 
 

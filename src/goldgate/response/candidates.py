@@ -143,7 +143,6 @@ class Candidate:
     places: list[tuple[Step, int]] = field(default_factory=list)
     complete: bool = True
     code: bool = False  # it stands in a block of a programming language
-    exact: Any = None  # the value with numbers as their text, where the tolerant reader read it
     unread: bool = False  # the rest of a text that takes too many steps
     continues: bool = False  # it is what follows in a value that could not be read to its end
     is_event: bool = False  # what its value is meant as: see `understand`
@@ -162,7 +161,7 @@ class Candidate:
 
     def unwrap(self, value: Any, steps: AbstractSet[Step], form: AnswerForm) -> None:
         """Replace the value by one that was taken out of it."""
-        self.value, self.source, self.exact = value, None, None
+        self.value, self.source = value, None
         self.places = [*self.places, *((step, self.start) for step in sorted(steps))]
         self.understand(form)
 
@@ -476,7 +475,6 @@ def _tolerant_candidate(
         places,
         reading.complete,
         segment.code,
-        reading.value,
         continues=continues,
     )
 

@@ -378,7 +378,8 @@ class ValueReader(Cursor):
         if key is None:
             self._find_landmark()
             return
-        if isinstance(key, str) and GAP.search(key):
+        # Escapes of a whole key are its own; between marks that were escaped they are what they stand for.
+        if isinstance(key, str) and GAP.search(key if self.text[at] == "\\" else self.text[at : self.pos]):
             self.leave_gap()
             if any(bracket in key for bracket in "{}[]"):
                 self.pos = at + 1  # "x...}]}, {": the brackets are structure

@@ -257,9 +257,7 @@ def _with_continuations(candidates: list[Candidate], form: AnswerForm) -> list[C
         if before.value is not events:
             exact = _exact_value(before)
             events = [*events_of(exact, form)] if before.is_answer else _as_list(exact)
-            merged[-1] = before = replace(
-                before, value=events, exact=events, source=None, complete=True, continues=True
-            )
+            merged[-1] = before = replace(before, value=events, source=None, complete=True, continues=True)
         events += _as_list(_exact_value(candidate))
         before.end = candidate.end
         before.places = [*before.places, *candidate.places] if len(before.places) < MAX_PLACES else before.places
@@ -387,7 +385,7 @@ def _merge_flat(parts: list[Candidate]) -> dict[str, Any]:
 
 def _exact_value(candidate: Candidate) -> Any:
     """The value with numbers as their text: a joined answer has no source."""
-    return candidate.exact if candidate.exact is not None else with_number_texts(candidate.value, candidate.source)
+    return with_number_texts(candidate.value, candidate.source)
 
 
 def _looks_like_an_answer(text: str, candidate: Candidate, form: AnswerForm) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -283,14 +283,14 @@ CONVERT = 'not read: write such answers as {"id": …, "events": […]}'
 
 
 class CountedHint(NamedTuple):
-    """What some answers have, and where below `metrics.response` which YAML would read it; without, no setting does."""
+    """What some answers have, and which setting below `metrics.response` would read it; without a place, none does."""
 
     answers: int
     of: int
     have: str
     kind: str  # flat, inline, mapping, keys.role, …
     place: str = ""
-    value: str | list[str] = ""
+    value: Any = None
 
     @property
     def advice(self) -> str | None:
@@ -298,7 +298,7 @@ class CountedHint(NamedTuple):
         return None if self.place else RENAME if self.kind == "spelling" else CONVERT
 
     def as_json(self) -> Hint:
-        setting = as_yaml(f"metrics.response.{self.place}", _yaml(self.value)) if self.place else None
+        setting = _settings_yaml({self.place: self.value}) if self.place else None
         return {"answers": self.answers, "of": self.of, "have": self.have, "setting": setting, "advice": self.advice}
 
 
@@ -326,7 +326,7 @@ def counted_hints(tally: Tally, settings: ResponseSettings, *, is_zero: bool = F
             hints.append(CountedHint(counts[name], answers, f"{key} for {part}", f"keys.{part}", f"keys.{part}", keys))
         elif kind == "prefix":
             have = "only what comes after the beginning of a list of events"
-            hints.append(CountedHint(counts[name], answers, have, kind, kind, json.dumps(rest[0])))
+            hints.append(CountedHint(counts[name], answers, have, kind, kind, rest[0]))
         elif kind == "null_words" and not rest:
             words = [*sorted(form.null_words), *words]
             hints.append(CountedHint(counts[name], answers, "a word for null as a value", kind, kind, words))
@@ -335,7 +335,7 @@ def counted_hints(tally: Tally, settings: ResponseSettings, *, is_zero: bool = F
             hints.append(CountedHint(counts[name], answers, f"the {part} “{own}” where gold has “{gold}”", kind))
         elif kind == "unread":
             hints.append(CountedHint(counts[name], answers, UNREAD_FORMS[rest[0]], kind))
-    return _without_excluded(hints, _declared(settings).keys(), form)
+    return _without_excluded(hints, [*starmap(_kind, _declared(settings).items())], form)
 
 
 def _enough(name: str, answers: int) -> Fraction:
@@ -354,11 +354,12 @@ def _without_excluded(hints: list[CountedHint], declared: Collection[str], form:
         others = chosen if 2 * hint.answers > hint.of else chosen.union(declared)
         besides = next((names for names in SIDE_BY_SIDE if hint.kind.removeprefix("keys.") in names), ())
         taken = {key for name in besides if f"keys.{name}" != hint.kind for key in keys[f"keys.{name}"]}
-        if any(_exclude(hint.kind, kind) for kind in others) or not taken.isdisjoint(hint.value):
+        own = hint.value if hint.kind in keys else []
+        if any(_exclude(hint.kind, kind) for kind in others) or not taken.isdisjoint(own):
             excluded.append(hint)
         else:
             chosen.add(hint.kind)
-            keys.setdefault(hint.kind, []).extend(hint.value)
+            keys.get(hint.kind, []).extend(own)
     return [hint._replace(place="") if hint in excluded else hint for hint in hints]
 
 
@@ -368,8 +369,8 @@ def _settable(hints: Iterable[CountedHint]) -> list[CountedHint]:
 
 
 _FORMS = {
-    "flat": ("one flat object from roles to values", "flat", "flat", "{event_type: {from: gold}}"),
-    "inline": ("roles as keys of the event", "inline", "flat", "true"),
+    "flat": ("one flat object from roles to values", "flat", "flat", {"event_type": {"from": "gold"}}),
+    "inline": ("roles as keys of the event", "inline", "flat", True),
     "mapping": ("arguments as an object", "mapping", "arguments", "mapping"),
 }
 _SETTABLE = tuple(f"hint.{kind}" for kind in (*_FORMS, "keys", "prefix"))
@@ -392,41 +393,41 @@ def _exclude(kind: str, other: str) -> bool:
     return kind in _EXCLUDED.get(other, ()) or other in _EXCLUDED.get(kind, ())
 
 
-def _declared(settings: ResponseSettings) -> dict[str, str]:
-    """What a protocol sets, as YAML, by the kind of the hint that would say so."""
-    default = asdict(ResponseSettings())
-    declared: dict[str, str] = {}
-    for name, value in asdict(settings).items():
-        if name == "keys":
-            changed = {key: keys for key, keys in value.items() if keys != default[name][key]}
-            declared |= {f"keys.{key}": json.dumps(keys, ensure_ascii=False) for key, keys in changed.items()}
-        elif value != default[name]:
-            kind = {"arguments": "mapping", "flat": "inline" if value is True else "flat"}.get(name, name)
-            declared[kind] = json.dumps(value, ensure_ascii=False)
-    return declared
+def _declared(settings: ResponseSettings) -> dict[str, Any]:
+    """What a protocol sets, by its place below `metrics.response`."""
+    default, declared = asdict(ResponseSettings()), asdict(settings)
+    sides = (
+        {**{f"keys.{name}": keys for name, keys in side.pop("keys").items()}, **side} for side in (default, declared)
+    )
+    unset, current = sides
+    return {place: value for place, value in current.items() if value != unset[place]}
+
+
+def _kind(place: str, value: Any) -> str:
+    """The kind of the hint that has a setting."""
+    return "mapping" if place == "arguments" else "inline" if value is True else place
 
 
 def joint_setting(hints: Iterable[CountedHint], settings: ResponseSettings) -> str | None:
     """The settings of all hints as one, with what is declared already; None: no setting would help."""
-    chosen: dict[str, CountedHint] = {}
+    chosen: dict[str, Any] = {}
     for hint in _settable(hints):
-        if isinstance(hint.value, list) and hint.kind in chosen:  # another key for the same
-            hint = hint._replace(value=[*dict.fromkeys((*chosen[hint.kind].value, *hint.value))])
-        chosen[hint.kind] = hint
-    if not chosen:
-        return None
-    parts = {kind: _yaml(hint.value) for kind, hint in chosen.items()}
-    kept = {kind: text for kind, text in _declared(settings).items() if not any(_exclude(kind, new) for new in chosen)}
-    parts = kept | parts
-    keys = [f"{kind.removeprefix('keys.')}: {text}" for kind, text in parts.items() if kind.startswith("keys.")]
-    others = [f"{_PLACES.get(kind, kind)}: {text}" for kind, text in parts.items() if not kind.startswith("keys.")]
-    if keys:
-        others.insert(0, f"keys: {{{', '.join(keys)}}}")
-    return as_yaml("metrics.response", f"{{{', '.join(others)}}}")
+        others = chosen.get(hint.place, []) if isinstance(hint.value, list) else []  # other keys for the same
+        chosen[hint.place] = [*dict.fromkeys((*others, *hint.value))] if others else hint.value
+    kinds = [*starmap(_kind, chosen.items())]
+    declared = _declared(settings).items()
+    kept = {place: value for place, value in declared if not any(_exclude(_kind(place, value), kind) for kind in kinds)}
+    return _settings_yaml(kept | chosen) if chosen else None
 
 
-_PLACES = {"inline": "flat", "mapping": "arguments"}  # of settings, where the hint has another name
+def _settings_yaml(settings: Mapping[str, Any]) -> str:
+    """Settings by their places below `metrics.response`, as YAML to paste, keys first."""
+    keys = {place.removeprefix("keys."): value for place, value in settings.items() if place.startswith("keys.")}
+    others = {place: value for place, value in settings.items() if not place.startswith("keys.")}
+    return as_yaml("metrics.response", _flow({"keys": keys, **others} if keys else others))
 
 
-def _yaml(value: str | list[str]) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _flow(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {_flow(part)}' for name, part in value.items())}}}"
+    return value if value in ("mapping", "gold") else json.dumps(value, ensure_ascii=False)

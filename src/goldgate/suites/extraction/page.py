@@ -48,7 +48,6 @@ from goldgate.core.report_page import (
 )
 from goldgate.response.parsed import Status
 from goldgate.response.reading_report import MISSING_ANSWER, PARSED
-from goldgate.suites.extraction.hints import RENAME
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:
@@ -109,18 +108,13 @@ def extraction_page(report: ExtractionReport) -> Page:
 
 
 def _scores(report: ExtractionReport) -> Table:
-    """Precision, recall and F1 of every family; older reports have no whole events."""
-    metrics = {**report["metrics"]["main"], **report["metrics"].get("companions", {})}
-    rows = [
-        (family, {rate: metrics[f"{family}_{rate}"] for rate in RATES if f"{family}_{rate}" in metrics})
-        for family in (*FAMILIES, WHOLE)
-    ]
-    return rate_table(row for row in rows if row[1])
+    metrics = {**report["metrics"]["main"], **report["metrics"]["companions"]}
+    return rate_table((name, {rate: metrics[f"{name}_{rate}"] for rate in RATES}) for name in (*FAMILIES, WHOLE))
 
 
 def _merged(report: ExtractionReport) -> tuple[Paragraph, ...]:
-    """How many gold arguments count once with another; older reports do not say."""
-    merged = report["reading"].get("gold", {}).get("merged", 0)
+    """How many gold arguments count once with another."""
+    merged = report["reading"]["gold"]["merged"]
     what = f"{count_text(merged, 'gold argument')} with the same type, role and value as another in the record"
     return (Paragraph(f"Not counted twice: {what}."),) if merged else ()
 
@@ -216,7 +210,7 @@ def _hints(report: ExtractionReport) -> Section:
     hints = tuple(
         (
             f"{hint['answers']} of {hint['of']} answers have {hint['have']}: ",
-            Name(hint["setting"]) if hint["setting"] else hint.get("advice") or RENAME,
+            Name(hint["setting"]) if hint["setting"] else hint["advice"] or "",
         )
         for hint in report["hints"]
     )

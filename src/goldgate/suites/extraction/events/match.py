@@ -39,8 +39,6 @@ ByRole = dict[str, int]  # packed counts
 ByType = dict[str, ByRole]
 SpansOf = dict[Unit, list[Span]]
 
-ONE_EACH = FALSE_POSITIVE + FALSE_NEGATIVE  # a role with one argument on either side, which differ
-
 
 class WrittenUnits(NamedTuple):
     """How the units of an answer and of gold were written, as far as the rule looks at it."""
@@ -74,21 +72,13 @@ def match_units(predicted: Events, gold: Events, rule: RelaxedRule) -> UnitMatch
         else:
             extra, missed = _match_exactly(matches, event_type, ours, theirs)
             # Only where both sides have something left can relaxed matching find more.
-            if extra and missed and not missed.keys().isdisjoint(extra):
-                if written is None:
-                    written = _written_units(predicted, gold, rule)
-                roles = sorted(extra.keys() & missed.keys())
+            if extra and missed and not missed.isdisjoint(extra):
+                written = written or _written_units(predicted, gold, rule)
                 by_role = matches.counts[event_type]
-                crowded = [role for role in roles if by_role[role] != ONE_EACH]
-                sides = _sides(event_type, ours, theirs, crowded) if crowded else {}
-                for role in roles:
-                    if role in sides:
-                        pairs = _pair_units(*sides[role], written, rule)
-                        matches.pairs.extend([pair for pair in pairs if pair[0] != pair[1]])
-                        by_role[role] += PAIR * (len(pairs) - (by_role[role] & _FIELD))
-                    elif _match_one((event_type, role, extra[role]), (event_type, role, missed[role]), written, rule):
-                        by_role[role] += PAIR
-                        matches.pairs.append(((event_type, role, extra[role]), (event_type, role, missed[role])))
+                for role, sides in _sides(event_type, ours, theirs, sorted(extra & missed)).items():
+                    pairs = _pair_units(*sides, written, rule)
+                    matches.pairs.extend([pair for pair in pairs if pair[0] != pair[1]])
+                    by_role[role] += PAIR * (len(pairs) - (by_role[role] & _FIELD))
     for event_type, theirs in gold.units.items():
         if event_type not in predicted.units:
             _count_errors(matches.counts, matches.false_negatives, FALSE_NEGATIVE, event_type, theirs)
@@ -101,26 +91,26 @@ def match_units(predicted: Events, gold: Events, rule: RelaxedRule) -> UnitMatch
 
 def _match_exactly(
     matches: UnitMatches, event_type: str, ours: Collection[RoleArgument], theirs: Collection[RoleArgument]
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Add the hits and errors of an event type; arguments left on either side by role, of several the last one."""
+) -> tuple[set[str], set[str]]:
+    """Add the hits and errors of an event type; the roles that have an argument left, on either side."""
     counts, _, false_positives, false_negatives = matches
     by_role: ByRole = {}
     counts[event_type] = by_role
-    extra: dict[str, str] = {}
-    missed: dict[str, str] = {}
+    extra: set[str] = set()
+    missed: set[str] = set()
     for pair in ours:
         role = pair[0]
         if pair in theirs:
             by_role[role] = by_role.get(role, 0) + HIT
         else:
             by_role[role] = by_role.get(role, 0) + FALSE_POSITIVE
-            extra[role] = pair[1]
+            extra.add(role)
             false_positives.append((event_type, *pair))
     for pair in theirs:
         if pair not in ours:
             role = pair[0]
             by_role[role] = by_role.get(role, 0) + FALSE_NEGATIVE
-            missed[role] = pair[1]
+            missed.add(role)
             false_negatives.append((event_type, *pair))
     return extra, missed
 
