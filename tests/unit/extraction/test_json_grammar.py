@@ -249,7 +249,9 @@ def test_valid_list_or_object_is_raw_and_whole(form: Form) -> None:
     for text in VALID:
         case, expected = text[:40], json.loads(text)
         parsed = parse_response(text, form=form)
-        assert (parsed.status, parsed.method, parsed.repairs) == ("raw", "whole", ()), case
+        repeats = text in ('{"a":"b","a":"c"}', '{"a":1,"a":1}')  # a key that comes twice is a repair
+        status = ("repaired", "whole", ("repeated_keys",)) if repeats else ("raw", "whole", ())
+        assert (parsed.status, parsed.method, parsed.repairs) == status, case
         # value: a double for a large integer
         assert parsed.source is None or json.loads(parsed.source) == expected, case
         assert (parsed.start, parsed.end) == (len(text) - len(text.lstrip()), len(text.rstrip())), case
