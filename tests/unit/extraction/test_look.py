@@ -270,7 +270,7 @@ def test_a_summary_says_that_values_stand_in_other_events() -> None:
     halves = answer(event("T", ("r", "x")), event("T", ("q", "y")))
     record = record_of(gold(event("T", ("r", "x"), ("q", "y")), text="xy"), halves)
     counts = {"units": {"event": [0, 2, 1]}}  # as samples.jsonl has them
-    assert sample_summary(record | counts).word == "every value is right, but not the events that they stand in"
+    assert sample_summary(record | counts).word == "every value is right, but not how they are grouped into events"
     assert sample_summary(record | {"units": {"event": [1, 1, 1]}}).word == ""
 
 

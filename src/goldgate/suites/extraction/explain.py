@@ -226,7 +226,7 @@ def sample_summary(record: SampleRecord) -> UnitSummary:
         words += [] if names else [count_text(len(unsupported), "unsupported value")]
     hits, *events = cast("Mapping[str, Any]", record).get("units", {}).get("event", (0,))
     if not words and events and hits < max(events):
-        words.append("every value is right, but not the events that they stand in")
+        words.append("every value is right, but not how they are grouped into events")
     _add_filter_names(facets, record)
     return UnitSummary(record["id"], "; ".join(words), weight, facets)
 

@@ -199,8 +199,8 @@ class _AnswerView:
                 value_key = self._key_of(rest, "argument", self._is_value, lambda v: isinstance(v, str))
                 self._add_key("role", key)
                 self._add_key("argument", value_key)
-                said = rest.values() if value_key is None else (rest[value_key],)
-                if any(self._holds(part if isinstance(part, list) else [part], self._is_value) for part in said):
+                candidates = rest.values() if value_key is None else (rest[value_key],)
+                if any(self._holds(part if isinstance(part, list) else [part], self._is_value) for part in candidates):
                     self.add_unread("objects")
                 if value_key is not None:
                     self._compare_null_words(rest[value_key])
