@@ -183,7 +183,7 @@ _INDENT = 40  # how many blanks may stand between the line's beginning and a fen
 _QUOTED_BRACKET = lazy_pattern(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
 _ARGUMENTS = lazy_pattern(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
 _CONTINUATION = lazy_pattern(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
-_GOES_ON = lazy_pattern(r"[\s}\]｝］]*+[,，]\s*+[{｛]")
+_GOES_ON = lazy_pattern(rf"[\s}}\]｝］]*+[,，]\s*+(?:[{{｛]|{KEY_AHEAD.pattern})")
 _MAX_FAILURES = 12  # values that do not decode as they stand: each may look at all of the text
 _STRAY_CLOSER = lazy_pattern(r"\s*[\]}］｝]")
 _LONGEST_LINE = 400  # characters before an answer that are searched for a bracket that encloses it
