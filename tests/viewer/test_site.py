@@ -81,6 +81,7 @@ def test_names_on_the_report_lead_to_their_samples(site: Site) -> None:
 def test_filters_are_kept_from_page_to_page(site: Site) -> None:
     seen = page(site, "/0/samples", "in.error=boundary&order=file")
     first = go(site, seen.ids()[0])
+    assert "1 of 41" in first.text
     assert "in.error=boundary&order=file" in str(first.rel("next"))
     assert first.rel("prev") is None
     visited = [seen.ids()[0]]
