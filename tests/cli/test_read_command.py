@@ -17,9 +17,6 @@ from click.testing import CliRunner, Result
 from goldgate.cli.read import read_command
 from goldgate.report.answers_text import TextPositions
 from goldgate.report.escape import display_width
-from goldgate.response import Status, Step
-from goldgate.response import parsed as reading_words
-from goldgate.response.parsed import Method, Reason, ThoughtState
 from tests.cases import cases
 from tests.responses.corpus import Case, load_corpus, one_of_each_manner
 
@@ -196,10 +193,6 @@ def test_ids_choose_records_which_are_shown_in_full(tmp_path: Path) -> None:
     assert [json.loads(line)["id"] for line in lines] == ["1", "4"]
 
 
-def test_the_examples_are_read() -> None:
-    assert "\n78 responses, 4 could not be read\n" in run(EXAMPLES / "model-b.jsonl").stdout
-
-
 # --- the protocol
 
 
@@ -328,17 +321,6 @@ def test_every_response_of_the_corpus_is_shown(corpus: Callable[[], tuple[Case, 
         assert all(display_width(line) <= 80 for line in short.splitlines()), (case.name, short)
 
 
-def test_every_name_of_the_reader_has_words() -> None:
-    def names(kind: type) -> set[str]:
-        return {value for name, value in vars(kind).items() if name.isupper()}
-
-    assert set(reading_words.STEP_MEANINGS) == set(Step)
-    assert set(reading_words.REASON_MEANINGS) == names(Reason)
-    assert set(reading_words.METHOD_MEANINGS) == names(Method)
-    assert set(reading_words.THOUGHT_MEANINGS) == names(ThoughtState)
-    assert set(reading_words.STATUS_MEANINGS) == names(Status)
-
-
 def test_a_pipe_that_is_closed_early_is_no_error(tmp_path: Path) -> None:
     path = records(tmp_path / "a.jsonl", *({"id": str(number), "response": "[]"} for number in range(5000)))
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
@@ -360,11 +342,5 @@ def test_depth_is_no_fault(response: str) -> None:
 
 
 def test_records_may_come_from_standard_input() -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(
-        [sys.executable, "-m", "goldgate", "read", "--as", "records"],
-        env=environment,
-        input=b'{"id": "x", "response": "[]"}\n',
-        capture_output=True,
-    )
-    assert (done.returncode, done.stdout.decode()) == (0, "x  raw, whole, 1:1 to 1:2, 0 events, 0 arguments\n")
+    result = run("--as", "records", given=b'{"id": "x", "response": "[]"}\n')
+    assert (result.exit_code, result.stdout) == (0, "x  raw, whole, 1:1 to 1:2, 0 events, 0 arguments\n")
