@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.utils import format_datetime
 
 import pytest
 
-from goldgate.errors import ConfigError
 from goldgate.generation.answerer import GenerationProgress, ProgressCounts, progress_text
 from goldgate.generation.limits import BUSY_SECONDS, CircuitBreaker, RateLimit, backoff
 from goldgate.generation.reply import LONGEST_RETRY_AFTER, retry_after_header
@@ -131,14 +129,10 @@ def test_estimates_learn_from_the_endpoint() -> None:
     assert budget.expected(100, 10) == Usage(150, 10)
 
 
-def test_prices() -> None:
-    settings = GenerationSettings(prices={"m": Price(Decimal("2.5"), Decimal(10))})
+def test_a_model_without_a_price_of_its_own_has_that_of_all_others() -> None:
+    settings = GenerationSettings(prices={"m": Price(Decimal("2.5"), Decimal(10)), "default": Price()})
     assert compute_cost(Usage(1_000_000, 100_000), find_price(settings, "m", needed=True)) == Decimal("3.5")
-    assert find_price(settings, "n", needed=False) is None
-    with pytest.raises(ConfigError, match="price of n"):
-        find_price(settings, "n", needed=True)
-    cheap = replace(settings, prices={"default": Price()})
-    assert find_price(cheap, "n", needed=True) == Price()
+    assert find_price(settings, "n", needed=True) == Price()
 
 
 def test_a_line_has_everything_a_person_wants_to_know() -> None:
