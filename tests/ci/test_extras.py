@@ -14,7 +14,8 @@ def test_a_scorer_of_inspect_says_what_to_install() -> None:
 
 
 def test_rewards_need_no_trainer() -> None:
-    code = "import sys; sys.modules['trl'] = sys.modules['torch'] = None; import goldgate.rewards"
+    code = "import sys; sys.modules['trl'] = sys.modules['torch'] = None; import goldgate\n"
+    code += "assert goldgate.rewards.event_reward(metric='type_f1').__name__ == 'goldgate_type_f1'"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 

@@ -94,13 +94,17 @@ def test_in_a_step_of_github_it_annotates_nothing(tmp_path: Path, monkeypatch: p
 
 
 def test_the_data_is_part_of_the_examples_and_small() -> None:
-    for suite in ("extraction", "fields"):
+    names = ("gold.jsonl", "model-a.jsonl", "model-b.jsonl", "schema.json")
+    parts = {"extraction": {name: name for name in names}, "fields": {name: name for name in names}}
+    parts["judged"] = {"items-a.jsonl": "items.jsonl"}
+    assert parts.keys() == {*SUITES}
+    for suite, sources in parts.items():
         files, examples = demo_files(suite), EXAMPLES.parent / suite
-        assert sum(map(len, files.values())) < 70_000, suite
-        assert files["schema.json"] == (examples / "schema.json").read_bytes(), suite
-        for name in ("gold.jsonl", "model-a.jsonl", "model-b.jsonl"):
-            whole = set((examples / name).read_bytes().splitlines())
-            assert set(files[name].splitlines()) <= whole, (suite, name)
+        assert sum(map(len, files.values())) < 90_000, suite
+        for name, source in sources.items():
+            assert {*files[name].splitlines()} <= {*(examples / source).read_bytes().splitlines()}, (suite, name)
+    ids = [[json.loads(line)["id"] for line in demo_files("judged")[f"items-{m}.jsonl"].splitlines()] for m in "ab"]
+    assert ids[0] == ids[1]
 
 
 @cases(
@@ -116,13 +120,3 @@ def test_a_demo_of_another_suite_ends_as_it_should(suite: str, words: tuple[str,
         shown = CliRunner().invoke(demo_command, ["--suite", suite])
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert [word for word in words if word not in shown.stdout] == []
-
-
-def test_the_claims_of_the_judged_demo_are_those_of_the_examples() -> None:
-    files = demo_files("judged")
-    assert {*SUITES} == {"extraction", "fields", "judged"}
-    assert sum(map(len, files.values())) < 90_000
-    whole = set((EXAMPLES.parent / "judged" / "items.jsonl").read_bytes().splitlines())
-    assert set(files["items-a.jsonl"].splitlines()) <= whole
-    ids = [[json.loads(line)["id"] for line in files[f"items-{model}.jsonl"].splitlines()] for model in "ab"]
-    assert ids[0] == ids[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import goldgate
 from goldgate.cli.main import goldgate as command
 from goldgate.errors import ConfigError, GoldgateError
 from goldgate.suites import load_suite
+from goldgate.tracking import TRACKERS
 from tests.cases import cases
 
 EXTRACTION = Path(__file__).parents[2] / "examples" / "extraction"
@@ -281,3 +283,23 @@ def test_a_missing_option_or_value_is_a_mistake_in_the_options(suite: str) -> No
     for words, message in (([], f"Missing option '{first}'"), ([first], f"Option '{first}' requires an argument")):
         result = CliRunner().invoke(command, [suite, *words])
         assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
+
+
+@pytest.mark.parametrize("tracker", TRACKERS)
+def test_a_missing_tracker_is_an_error_before_anything_is_read(
+    tracker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, tracker, None)  # as if it were not installed
+    for variable in ("MLFLOW_DISABLE_TELEMETRY", "WANDB_ERROR_REPORTING"):
+        monkeypatch.setenv(variable, "true")  # so that they are as before when the test ends
+    inputs = ["--gold", "none.jsonl", "--predictions", "none.jsonl", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(command, ["extraction", *inputs, "--track", tracker])
+    assert done.exit_code == 2
+    assert "track.missing" in done.output
+    assert f"pip install {tracker}" in done.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_tracker_is_an_error() -> None:
+    with pytest.raises(goldgate.GoldgateError, match=r"did you mean mlflow\?"):
+        goldgate.track(goldgate.evaluate([], [], {"event_types": {"Hire": {"roles": ["Person"]}}}), "mlflo")

@@ -27,40 +27,23 @@ def write(path: Path, *records: Any) -> Path:
 
 
 # What TextEE's prediction scripts write: windows in the form of its data, arguments by their tokens.
-WINDOW: Json = {
+NAMES: Json = {
     "doc_id": "CNN_made_up",
     "wnd_id": "CNN_made_up_0",
     "tokens": ["O", "'", "Neil", "died", "in", "Rome", "."],
+}
+TRIGGER: Json = {"text": "died", "start": 3, "end": 4}
+VICTIM, PLACE = {"text": "O'Neil", "start": 0, "end": 3}, {"text": "Rome", "start": 5, "end": 6}
+ARGUMENTS = [{"entity_id": "e1", "role": "Victim", **VICTIM}, {"entity_id": "e2", "role": "Place", **PLACE}]
+WINDOW: Json = {
+    **NAMES,
     "text": "O'Neil died in Rome.",
-    "entity_mentions": [
-        {"id": "e1", "text": "O'Neil", "entity_type": "PER", "start": 0, "end": 3},
-        {"id": "e2", "text": "Rome", "entity_type": "GPE", "start": 5, "end": 6},
-    ],
-    "event_mentions": [
-        {
-            "id": "v1",
-            "event_type": "Life:Die",
-            "trigger": {"text": "died", "start": 3, "end": 4},
-            "arguments": [
-                {"entity_id": "e1", "role": "Victim", "text": "O'Neil", "start": 0, "end": 3},
-                {"entity_id": "e2", "role": "Place", "text": "Rome", "start": 5, "end": 6},
-            ],
-        }
-    ],
+    "entity_mentions": [{"id": "e1", "entity_type": "PER", **VICTIM}, {"id": "e2", "entity_type": "GPE", **PLACE}],
+    "event_mentions": [{"id": "v1", "event_type": "Life:Die", "trigger": TRIGGER, "arguments": ARGUMENTS}],
     "lang": "en",
 }
-PREDICTED: Json = {
-    "doc_id": "CNN_made_up",
-    "wnd_id": "CNN_made_up_0",
-    "tokens": WINDOW["tokens"],
-    "event_mentions": [
-        {
-            "event_type": "Life:Die",
-            "trigger": {"start": 3, "end": 4, "text": "died"},
-            "arguments": [{"role": "Victim", "start": 0, "end": 3, "text": "O ' Neil"}],
-        }
-    ],
-}
+SAID = [{"role": "Victim", "start": 0, "end": 3, "text": "O ' Neil"}]
+PREDICTED: Json = {**NAMES, "event_mentions": [{"event_type": "Life:Die", "trigger": TRIGGER, "arguments": SAID}]}
 
 
 @pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"maven"}))  # which has no arguments

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,20 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import goldgate
 from goldgate.core.finding import record_id
 from goldgate.errors import GoldgateError, InputError, Place
 from goldgate.shape.validation import problems, type_test
-from goldgate.suites.extraction.contracts import EventSchema, ExtractionReport, Gold, Prediction, SampleRecord
+from goldgate.suites.extraction.contracts import EventSchema, Gold, Prediction
 from goldgate.suites.extraction.events.event_schema import load_event_schema
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from tests.cases import cases
 from tests.spoiling import spoiled
 
-from .referee import SCHEMAS, accepts, objections
-
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "examples" / "extraction"
+from .referee import SCHEMAS, accepts
 
 
 def with_argument(argument: dict[str, Any]) -> dict[str, Any]:
@@ -167,20 +162,3 @@ RECORDS = st.dictionaries(KEYS, VALUES | st.lists(EVENTS | VALUES, max_size=2))
 def test_whatever_a_loader_accepts_its_schema_accepts(record: dict[str, Any]) -> None:
     agree(Gold, "extraction_gold.schema.json", record, gold_loads(record))
     agree(Prediction, "extraction_predictions.schema.json", record, prediction_loads(record))
-
-
-@cases(("model", "protocol"), [("a", "pass"), ("b", "fail")])
-def test_what_an_evaluation_writes_is_valid(model: str, protocol: str) -> None:
-    samples = io.BytesIO()
-    names = ("gold.jsonl", f"model-{model}.jsonl", "schema.json", f"protocol-{protocol}.yaml")
-    evaluation = goldgate.evaluate_files(*(EXAMPLES / name for name in names), records=samples)
-    report = json.loads(evaluation.to_json())
-    assert list(problems(ExtractionReport, report)) == []
-    assert objections("extraction_report.schema.json", report) == []
-    assert report.keys() == ExtractionReport.__required_keys__
-    lines = samples.getvalue().splitlines()
-    assert len(lines) == 80
-    for line in map(json.loads, lines):
-        assert list(problems(SampleRecord, line)) == []
-        assert objections("extraction_sample.schema.json", line) == []
-        assert SampleRecord.__required_keys__ <= line.keys() <= SampleRecord.__annotations__.keys()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import goldgate
-from goldgate.report import RENDERERS, render
 from goldgate.suites import load_suite
-from tests.cases import cases
 
 
 def test_the_specification_names_are_all_there() -> None:
@@ -23,17 +23,6 @@ def test_every_public_name_can_be_imported() -> None:
     for name in goldgate.__all__:
         assert getattr(goldgate, name) is not None
     assert sorted(goldgate.__all__) == goldgate.__all__
-
-
-@cases("format", RENDERERS)
-def test_every_renderer_shows_an_error_report(format: str) -> None:
-    from goldgate.core.evaluation import error_report
-    from goldgate.errors import InputError, Place
-
-    error = InputError("gold.bad_id", "no id", place=Place("gold.jsonl", 3, "id"), expected="an id", found="nothing")
-    shown = render(error_report("extraction", error), format)  # type: ignore[arg-type]  # one of the three
-    for part in ("SYSTEM", "gold.jsonl", "3"):
-        assert part in shown
 
 
 def _known(name: str) -> set[str]:
@@ -54,3 +43,22 @@ def test_nothing_outside_its_folder_names_a_suite() -> None:
             text = path.read_text(encoding="utf-8").replace("parse_extraction_failures", "")  # a metric of every reader
             match = re.search(r"(?i:extraction|research)|suites\.(?:fields|judged)", text)  # fields is a word
             assert match is None, f"{name} says {match[0]}: let the suite say it (core/suite.py), or use another word"
+
+
+ROOT = Path(goldgate.__file__).parent
+STARTS_OF_PROCESSES = {"main"}  # called by the module's name, as in every program
+
+
+def test_no_two_modules_define_the_same_public_name() -> None:
+    modules: dict[str, list[str]] = defaultdict(list)
+    for path in ROOT.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.name[0] != "_":
+                modules[node.name].append(str(path.relative_to(ROOT)))
+    shared = {name: sorted(paths) for name, paths in modules.items() if len(paths) > 1}
+    assert shared.keys() <= STARTS_OF_PROCESSES, f"rename all but one of each, or begin it with _: {shared}"
+
+
+def test_there_are_at_most_250_modules() -> None:
+    modules = [*ROOT.rglob("*.py")]
+    assert len(modules) <= 250, "put it into the module that imports it, or merge two others"

@@ -106,9 +106,7 @@ def measures_in(package: str) -> set[type]:
     folder = importlib.import_module(package)
     if "measures" in [module.name for module in pkgutil.iter_modules(folder.__path__)]:
         folder = importlib.import_module(f"{package}.measures")
-    names = [
-        module.name for module in pkgutil.iter_modules(getattr(folder, "__path__", [])) if module.name != "__main__"
-    ]
+    names = {module.name for module in pkgutil.iter_modules(getattr(folder, "__path__", []))} - {"__main__"}
     modules = [importlib.import_module(f"{folder.__name__}.{name}") for name in names] or [folder]
     contents = [value for module in modules for value in vars(module).values()]
     return {
@@ -149,7 +147,9 @@ def test_measures_count_what_they_divide_by_in_any_split(name: str, tmp_path: Pa
 def test_its_contracts_hold_for_what_it_writes(name: str, evaluated: dict[str, tuple[Evaluation, bytes]]) -> None:
     suite = load_suite(name)
     evaluation, records = evaluated[name]
-    assert objections(suite, f"Report of the {name} suite", json.loads(evaluation.to_json())) == []
+    report = json.loads(evaluation.to_json())
+    assert objections(suite, f"Report of the {name} suite", report) == []
+    assert objections(suite, f"Report of the {name} suite", {**report, "status": "SYSTEM_ERROR"}) != []
     error = error_report(name, InputError("gold.bad_id", "no id"))
     assert objections(suite, f"Report of the {name} suite", error) == []
     lines = records.splitlines()

@@ -67,31 +67,19 @@ class Picture(NamedTuple):
 PICTURES = {
     "report.svg": Picture(
         "goldgate extraction in a terminal: a model passes one gate and fails two",
-        (
-            "goldgate extraction --gold gold.jsonl --predictions answers.jsonl \\",
-            "      --schema schema.json --protocol release.yaml --out report",
-        ),
-        {
-            "gold.jsonl": "examples/extraction/gold.jsonl",
-            "answers.jsonl": "examples/extraction/model-a.jsonl",
-            "schema.json": "examples/extraction/schema.json",
-            "release.yaml": "examples/extraction/protocol-fail.yaml",
-        },
+        ("goldgate extraction --gold gold.jsonl --predictions answers.jsonl \\",
+         "      --schema schema.json --protocol release.yaml --out report"),
+        {"gold.jsonl": "examples/extraction/gold.jsonl", "answers.jsonl": "examples/extraction/model-a.jsonl",
+         "schema.json": "examples/extraction/schema.json", "release.yaml": "examples/extraction/protocol-fail.yaml"},
         ("Gates", "What stands out", "Scores", "Errors by name"),
     ),
     "research.svg": Picture(
         "goldgate research in a terminal: an agent fails its gates",
-        (
-            "goldgate research --golden golden_queries.json --outputs outputs \\",
-            "      --out report",
-        ),
-        {
-            "golden_queries.json": "eval/golden_queries.json",
-            "outputs": "examples/research/failing",
-        },
+        ("goldgate research --golden golden_queries.json --outputs outputs \\", "      --out report"),
+        {"golden_queries.json": "eval/golden_queries.json", "outputs": "examples/research/failing"},
         ("Gates", "What stands out", "Evidence records"),
     ),
-}
+}  # fmt: skip
 
 _LINE, _TOP, _LEFT = 18, 52, 18
 _WIDE = 720

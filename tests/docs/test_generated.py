@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from .documents import name_of
+from .documents import DOCS, ROOT, name_of
 from .generated import GENERATED, PICTURES, make
 
 
@@ -27,3 +29,10 @@ def test_picture_can_be_shown(file: Path) -> None:
     assert "FAIL  goldgate" in "\n".join(texts[:4])
     assert any(text.startswith("FAIL  ") and "gates failed" in text for text in texts[-6:])
     assert not any("\x1b" in text for text in texts)
+
+
+def test_arithmetic_of_the_page_is_that_of_the_script() -> None:
+    """What docs/scale.md works out on paper is what the script prints."""
+    script = ROOT / "benchmarks" / "scale_on_paper.py"
+    printed = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True).stdout
+    assert f"```text\n{printed}```" in (DOCS / "scale.md").read_text(encoding="utf-8")

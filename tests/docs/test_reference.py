@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
+
 import goldgate
+from goldgate.cli.main import goldgate as program
 from goldgate.cli.prepare import all_schemas
 from goldgate.readers.dialects import DIALECTS
 from goldgate.readers.layouts import FILE_LAYOUTS, RECORD_LAYOUTS
@@ -177,3 +180,38 @@ def test_every_path_on_the_page_exists(page: str) -> None:
 def _exists(path: str) -> bool:
     found = any((base / path).exists() for base in (ROOT, SOURCE))
     return found or next(SOURCE.rglob(path.rstrip("/")), None) is not None
+
+
+# --- every page can be found: from the README, from the index by question, and commands from their table
+
+PAGES = sorted({path.name for path in DOCS.glob("*.md")} - {"README.md"})
+
+
+def linked(page: str) -> set[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return {target.removeprefix("docs/") for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)}
+
+
+@cases("page", ["README.md", "docs/README.md"])
+def test_every_page_is_linked(page: str) -> None:
+    assert set(PAGES) - linked(page) == set(), f"link each in {page}"
+
+
+def test_every_page_is_in_the_menu_of_the_site() -> None:
+    """`make docs` would fail without it; that needs more than the locked requirements."""
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
+    pages = {path.name if path.parent == DOCS else f"{path.parent.name}/*" for path in DOCS.rglob("*.md")}
+    missing = {page for page in pages if not re.search(rf" {re.escape(page)}(?: #|$)", menu, re.MULTILINE)}
+    assert missing == set(), "add each to nav in mkdocs.yml"
+
+
+def test_the_readme_leads_to_the_index_and_stays_short() -> None:
+    assert "README.md" in linked("README.md")
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_every_command_is_in_the_table_of_commands() -> None:
+    table = (DOCS / "commands.md").read_text(encoding="utf-8").split("\n## ")[0]
+    shown = set(re.findall(r"^\|[^|]*\| \[`goldgate ([\w-]+)`\]", table, re.MULTILINE))
+    commands = set(program.list_commands(click.Context(program)))
+    assert shown == commands, "add a row to the table on top of docs/commands.md"

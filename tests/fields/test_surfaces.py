@@ -227,13 +227,10 @@ def test_responses_are_read_and_judged_by_files(tmp_path: Path) -> None:
     assert files.report == evaluation.report
 
 
-def test_numbers_of_repaired_answers_are_printed_and_validated_as_numbers(tmp_path: Path) -> None:
+def test_numbers_of_repaired_answers_are_printed_as_numbers(tmp_path: Path) -> None:
     (tmp_path / "answers.jsonl").write_text(json.dumps({"id": "1", "response": "{w: 6.50, n: [1,]}"}), encoding="utf-8")
     done = run(tmp_path, "read", "answers.jsonl", "--suite", "fields", "--format", "json")
     assert '"value":{"w":6.50,"n":[1]}' in done.output
-    files = goldgate.evaluate_fields(GOLD, EXAMPLE / "model-a.jsonl", SCHEMA)
-    rate = files.report["metrics"]["main"]["schema_compliance_rate"]
-    assert (rate["numerator"], rate["denominator"]) == (30, 30)
 
 
 def write_manifest(folder: Path, rows: list[dict[str, Any]]) -> Path:

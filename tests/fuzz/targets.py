@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -210,21 +210,6 @@ def check_golden(data: bytes) -> None:
         evaluate_outputs(_file("golden.json", data), _outputs(), None)
 
 
-def check_research_output(data: bytes) -> None:
-    """A run with any research_output.json is judged: what is wrong with it are findings."""
-    _judge_run_with("research_output.json", data)
-
-
-def check_events(data: bytes) -> None:
-    """The same with any events.jsonl."""
-    _judge_run_with("events.jsonl", data)
-
-
-def check_chunks(data: bytes) -> None:
-    """The same with any chunks.jsonl."""
-    _judge_run_with("chunks.jsonl", data)
-
-
 def check_traces(data: bytes) -> None:
     """Traces become runs that can be judged, or are refused."""
     path = _file("traces.jsonl", data)
@@ -233,7 +218,8 @@ def check_traces(data: bytes) -> None:
         assert evaluate_outputs(GOLDEN, out, None).report
 
 
-def _judge_run_with(name: str, data: bytes) -> None:
+def check_run(name: str, data: bytes) -> None:
+    """A run with any content of one of its files is judged: what is wrong with it are findings."""
     path = _outputs() / "run" / name
     before = path.read_bytes()
     path.write_bytes(data)
@@ -279,15 +265,13 @@ def _files(*paths: Path) -> Callable[[], list[bytes]]:
     return lambda: [path.read_bytes() for path in paths]
 
 
-def _record_files() -> list[bytes]:
+def _of_run(name: str) -> Target:
+    return Target(partial(check_run, name), _files(RUN / name))
+
+
+def _record_files(folder: Path = EXTRACTION) -> list[bytes]:
     """A few lines of each example, as lines and as an array."""
-    files = [path.read_bytes().splitlines()[:4] for path in sorted(EXTRACTION.glob("*.jsonl"))]
-    return [b"\n".join(lines) for lines in files] + [b"[" + b",".join(lines) + b"]" for lines in files]
-
-
-def _judged_files() -> list[bytes]:
-    """A few lines of items, labels and a draw, as lines and as an array."""
-    files = [path.read_bytes().splitlines()[:4] for path in sorted((ROOT / "examples" / "judged").glob("*.jsonl"))]
+    files = [path.read_bytes().splitlines()[:4] for path in sorted(folder.glob("*.jsonl"))]
     return [b"\n".join(lines) for lines in files] + [b"[" + b",".join(lines) + b"]" for lines in files]
 
 
@@ -315,17 +299,14 @@ TARGETS: dict[str, Target] = {
     "response": Target(check_response, _responses),
     "score": Target(check_score, _responses),
     "records": Target(check_records, _record_files),
-    "items": Target(check_items, _judged_files),
+    "items": Target(check_items, partial(_record_files, ROOT / "examples" / "judged")),
     "published": Target(check_published, _published_files),
-    "protocol": Target(
-        check_protocol,
-        _files(*sorted(EXTRACTION.glob("*.yaml")), *sorted((ROOT / "examples" / "research").glob("*.yaml"))),
-    ),
+    "protocol": Target(check_protocol, _files(*sorted((ROOT / "examples").glob("[er]*/*.yaml")))),
     "golden": Target(check_golden, _files(GOLDEN)),
-    "research-output": Target(check_research_output, _files(RUN / "research_output.json")),
-    "research-events": Target(check_events, _files(RUN / "events.jsonl")),
+    "research-output": _of_run("research_output.json"),
+    "research-events": _of_run("events.jsonl"),
     "view-request": Target(check_view_request, lambda: [*VIEW_REQUESTS]),
     "labelling": Target(check_labelling, lambda: [*LABELLING]),
-    "research-chunks": Target(check_chunks, _files(RUN / "chunks.jsonl")),
+    "research-chunks": _of_run("chunks.jsonl"),
     "traces": Target(check_traces, _files(*sorted((ROOT / "examples" / "traces").glob("*.jsonl")))),
 }

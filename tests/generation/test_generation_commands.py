@@ -166,6 +166,10 @@ def test_seeds_have_a_report_each_and_a_summary(data: Data, serve: Serve) -> Non
     assert summary["standard_deviation"] == pytest.approx((sum((v - mean) ** 2 for v in values) / 2) ** 0.5)
     assert "std. dev." in done.stdout
     assert summary["interval"]["low"] <= summary["mean"] <= summary["interval"]["high"]
+    ends = f"[{summary['interval']['low']:.3f}, {summary['interval']['high']:.3f}]"
+    assert re.search(
+        rf"strict_f1 +{mean:.4f} .*\n {{14}}{re.escape(ends)}\n", done.stdout
+    )  # below the mean, and no other
     assert summary["se_units"] is not None
     assert "se of seeds" in done.stdout
     found = goldgate_package.compare(data.out, f"one={data.out / 'seed-3407'}").report  # runs of one system

@@ -1,17 +1,13 @@
-"""What it cost, and what made it slow: said at the end, and the same everywhere."""
+"""What it cost, what made it slow, what is missing: said at the end, and the same everywhere."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from decimal import Decimal
 
-from goldgate.generation.answerer import RunCallbacks
 from goldgate.generation.limits import EndpointLimits
-from goldgate.generation.openai import Dispatcher
-from goldgate.generation.request import ModelAnswer, Usage
-from goldgate.generation.run import assign, dry_run, open_journal
+from goldgate.generation.run import dry_run
 from tests.generation.conftest import Ask, Data, MakeData, Serve
 from tests.generation.test_generation_commands import run, stored
 
@@ -111,26 +107,39 @@ def test_a_question_that_a_cap_keeps_from_its_next_attempt_keeps_its_cause(make_
     assert outcome.summaries[0].missing == {"http_500": 1}
 
 
-def test_what_is_reserved_for_a_request_that_is_not_sent_is_free_again(make_data: MakeData) -> None:
-    data = make_data(2)
-    prepared = data.prepare("http://127.0.0.1:1/v1", max_total_tokens=1_000_000)
+def test_missing_answers_are_exit_status_2_with_bounds_unless_allowed(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(refuse_text="Town 3 ", latency=0.01))
+    done = run(data, server.url)
+    assert done.returncode == 2
+    assert "1 of 12 answers are missing" in done.stderr
+    report = stored(data, "report.json")
+    assert (report["status"], report["error"]["code"]) == ("SYSTEM_ERROR", "generation.missing_answers")
+    assert "http_400 1 (this is against our policy" in report["error"]["found"]  # in the server's words
+    assert "--base-url" not in report["error"]["advice"]  # others were answered there
+    bounds = stored(data, "generation.json")["seeds"][0]["bounds"]
+    wrong, right = (bounds[side]["strict_recall"] for side in ("all_wrong", "all_right"))
+    # 24 arguments in the gold, 2 of them in the missing answer
+    assert (right["denominator"], right["numerator"] - wrong["numerator"]) == (24, 2)
+    allowed = run(data, server.url, "--allow-missing")
+    assert allowed.returncode == 0
+    assert stored(data, "report.json")["generation"]["bounds"] == bounds
+    assert "all wrong" in allowed.stdout
+    assert "all right" in (data.out / "report.md").read_text()
 
-    async def ask() -> Dispatcher:
-        with open_journal(prepared) as journal:
-            asking: list[Dispatcher] = []
 
-            async def send(body: bytes, request_id: str) -> ModelAnswer:
-                asyncio.get_running_loop().call_later(0.05, asking[0].interrupt)
-                return ModelAnswer("[]", Usage(10, 1))
+def test_an_address_that_is_no_endpoint_is_suspected(data: Data, serve: Serve) -> None:
+    done = run(data, serve(data.behaviour(wrong_type=1.0)).url, "--attempts", "1")
+    assert done.returncode == 2
+    error = stored(data, "report.json")["error"]
+    assert error["found"].startswith("not_json 12 (")
+    assert error["advice"].startswith("is --base-url the part before /chat/completions?")
 
-            assignment = assign(prepared, journal, RunCallbacks())
-            limits = EndpointLimits(requests_per_minute=1)  # the second waits for a minute
-            asking.append(Dispatcher(assignment, send, limits))
-            assert (await asking[0].run()).reason == "interrupted"
-            return asking[0]
 
-    asking = asyncio.run(ask())
-    prepared.task.close()
-    assert asking.budget.reserved == Usage()
-    assert asking.budget.spent == Usage(10, 1)
-    assert asking.counts.waited["--rpm 1"] > 0
+def test_nothing_answered_is_scored_too_if_that_is_allowed(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(slow_body=5.0))
+    done = run(data, server.url, "--timeout", "0.2", "--attempts", "1", "--allow-missing")
+    assert done.returncode == 0, done.stderr
+    report = stored(data, "report.json")
+    assert report["metrics"]["main"]["missing_predictions"]["value"] == 12
+    assert report["generation"]["missing"] == {"timeout": 12}
+    assert report["generation"]["bounds"]["all_right"]["strict_f1"]["value"] == 1.0

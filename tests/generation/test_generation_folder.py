@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.errors import ConfigError, InputError
+from goldgate.errors import ConfigError
 from goldgate.files.address import redact_arguments
 from goldgate.generation import results
 from goldgate.generation.journal import Journal, journal_in_use
@@ -126,15 +126,6 @@ def test_nothing_is_written_through_a_link(data: Data, serve: Serve) -> None:
     assert sorted(file.name for file in data.out.iterdir()) == ["generation.json", "journal.jsonl", "predictions.jsonl"]
 
 
-def test_a_journal_that_was_removed_is_begun_anew(data: Data, serve: Serve) -> None:
-    server = serve(data.behaviour())
-    data.generate(server.url)
-    (data.out / "journal.jsonl").unlink()
-    outcome, _ = data.generate(server.url)
-    assert outcome.summaries[0].complete
-    assert server.seen.requests == 24
-
-
 QUERY = "code=hushABCDEFGHIJ0123&x=a%2Fb-another-hush"
 
 
@@ -218,18 +209,3 @@ def test_a_file_that_may_not_grow_is_named_and_what_was_stored_stays(make_data: 
     again = run(data, server.url, "--concurrency", "4", program="generate")
     assert again.returncode == 0, again.stderr
     assert server.seen.answered.total() == 60 + paid - answered
-
-
-def test_a_damaged_journal_is_named(data: Data, serve: Serve) -> None:
-    server = serve(data.behaviour())
-    data.generate(server.url)
-    journal = data.out / "journal.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(
-        b"".join(lines[:3]) + lines[3].replace(b'"estimate":', b'"estimate":"x","y":') + b"".join(lines[4:])
-    )
-    before = journal.read_bytes()
-    with pytest.raises(InputError) as caught:
-        data.generate(server.url)
-    assert (caught.value.place.line, caught.value.place.field) == (4, "estimate")
-    assert journal.read_bytes() == before

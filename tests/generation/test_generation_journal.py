@@ -49,14 +49,18 @@ def test_a_torn_last_line_is_dropped_wherever_it_is_torn(tmp_path: Path) -> None
         assert not contents.torn
 
 
-def test_a_damaged_line_in_the_middle_is_an_error_with_its_line(tmp_path: Path) -> None:
+def test_a_damaged_line_in_the_middle_is_an_error_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     lines = fill(path, "a", "b", "c").splitlines(keepends=True)
-    path.write_bytes(lines[0] + lines[1][:20] + b"\n" + lines[2])
-    with pytest.raises(InputError) as caught:
-        Journal(path)
-    assert caught.value.place.line == 2
-    assert path.read_bytes().endswith(lines[2])
+    for damaged, field in (
+        (lines[1][:20] + b"\n", None),
+        (lines[1].replace(b'"attempts":', b'"attempts":"x","y":'), "attempts"),
+    ):
+        path.write_bytes(lines[0] + damaged + lines[2])
+        with pytest.raises(InputError) as caught:
+            Journal(path)
+        assert (caught.value.place.line, caught.value.place.field) == (2, field)
+        assert path.read_bytes() == lines[0] + damaged + lines[2]
 
 
 def test_an_answer_takes_the_place_of_a_failure_and_never_the_other_way(tmp_path: Path) -> None:

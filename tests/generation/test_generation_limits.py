@@ -1,16 +1,15 @@
-"""What bounds the asking, without a network: waiting, breaking off, budgets."""
+"""What bounds the asking, without a network: waiting, breaking off, budgets; and what a person sees of it."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.utils import format_datetime
 
 import pytest
 
-from goldgate.errors import ConfigError
+from goldgate.generation.answerer import GenerationProgress, ProgressCounts, progress_text
 from goldgate.generation.limits import BUSY_SECONDS, CircuitBreaker, RateLimit, backoff
 from goldgate.generation.reply import LONGEST_RETRY_AFTER, retry_after_header
 from goldgate.generation.request import NoAnswer, RequestBudget, Usage, compute_cost, find_price
@@ -130,11 +129,40 @@ def test_estimates_learn_from_the_endpoint() -> None:
     assert budget.expected(100, 10) == Usage(150, 10)
 
 
-def test_prices() -> None:
-    settings = GenerationSettings(prices={"m": Price(Decimal("2.5"), Decimal(10))})
+def test_a_model_without_a_price_of_its_own_has_that_of_all_others() -> None:
+    settings = GenerationSettings(prices={"m": Price(Decimal("2.5"), Decimal(10)), "default": Price()})
     assert compute_cost(Usage(1_000_000, 100_000), find_price(settings, "m", needed=True)) == Decimal("3.5")
-    assert find_price(settings, "n", needed=False) is None
-    with pytest.raises(ConfigError, match="price of n"):
-        find_price(settings, "n", needed=True)
-    cheap = replace(settings, prices={"default": Price()})
-    assert find_price(cheap, "n", needed=True) == Price()
+    assert find_price(settings, "n", needed=True) == Price()
+
+
+def test_a_line_has_everything_a_person_wants_to_know() -> None:
+    counts = ProgressCounts(2000, 100, 396, 4, 7, 32, Usage(81_200, 9_871), Decimal("0.31"))
+    # 400 of the 1,900 that were to be asked in 10 s: 40 a second, 1,500 left
+    assert progress_text(counts, 10.0, "USD") == (
+        "500/2,000 (25 %), 40.0/s, 0:38 left, 81,200 + 9,871 tokens, 0.3100 USD, 7 retries, 4 failed"
+    )
+
+
+def test_the_line_names_what_it_waits_for_and_what_it_does_not_know() -> None:
+    assert progress_text(ProgressCounts(5, waits_for="--rpm 60"), 1.0).endswith("0 failed, waiting for --rpm 60")
+    assert "left" not in progress_text(ProgressCounts(5, 5), 1.0)
+    assert "time left unknown" in progress_text(ProgressCounts(5), 0.0)
+
+
+def test_plain_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    line = GenerationProgress(quiet=False)
+    for done in range(100):
+        line(ProgressCounts(100, answered=done))
+    line(ProgressCounts(100, answered=100))
+    line.print_message("finished")
+    told = capsys.readouterr().err
+    assert "\r" not in told
+    assert told.splitlines()[0].startswith("100/100 (100 %)")
+    assert told.splitlines()[1:] == ["finished"]
+
+
+def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    line = GenerationProgress(quiet=True)
+    line(ProgressCounts(1, answered=1))
+    line.print_message("finished")
+    assert capsys.readouterr().err == ""

@@ -175,23 +175,6 @@ def test_what_a_status_means(status: int, means: str) -> None:
     assert trouble.means == means
 
 
-@cases(
-    ("body", "cause"),
-    [
-        *((body, "not_json") for body in (b"<html>", b'{"choices": [', b"\xff\xfe")),
-        *((body, "no_answer") for body in (b"{}", b"[]", b"null", b'{"choices": []}')),
-        *((b'{"choices": [{"message": %s}]}' % message, "no_answer") for message in (b'{"content": 5}', b"{}")),
-        (b'{"error": {"message": "overloaded", "code": 503}}', "http_503"),
-        (b'{"error": {"message": "overloaded", "code": "502"}}', "http_502"),
-        (b'{"error": "overloaded"}', "http_500"),
-    ],
-)
-def test_a_body_that_is_no_answer_is_asked_for_again(body: bytes, cause: str) -> None:
-    trouble = read_reply(200, "text/html", body, Secret(None))
-    assert isinstance(trouble, NoAnswer)
-    assert (trouble.means, trouble.cause) == ("again", cause)
-
-
 def test_an_answer_with_everything() -> None:
     body = {
         "model": "m-2",

@@ -43,16 +43,9 @@ def test_results_are_those_of_local_files(s3: Any, local: Path, tmp_path: Path) 
     assert sorted(path.name for path in there.iterdir()) == sorted(path.name for path in here.iterdir())
     for name in ("report.json", "report.md", "report.html", "junit.xml", "samples.jsonl"):
         assert (there / name).read_bytes() == (here / name).read_bytes(), name
-
-
-def test_no_credential_is_stored_or_printed(s3: Any, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = judge(INPUTS, str(out))
-    run = json.loads((out / "run.json").read_bytes())
-    assert run["inputs"]["gold"] == [f"{INPUTS}/gold.jsonl"]
-    for content in (*(path.read_bytes() for path in out.iterdir()), done.stdout.encode(), done.stderr.encode()):
-        assert SECRET_KEY.encode() not in content
-        assert b"someone" not in content
+    assert json.loads((there / "run.json").read_bytes())["inputs"]["gold"] == [f"{INPUTS}/gold.jsonl"]
+    for content in (*(path.read_bytes() for path in there.iterdir()), done.stdout.encode(), done.stderr.encode()):
+        assert not [word for word in (SECRET_KEY.encode(), b"someone") if word in content]
 
 
 def test_an_error_names_the_object(s3: Any, tmp_path: Path) -> None:

@@ -10,11 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from fsspec import AbstractFileSystem, register_implementation
+from fsspec.registry import _registry
 
 import goldgate
 from goldgate.core.evaluation import render_json
 from goldgate.errors import ConfigError, InputError
 from goldgate.files import connection, remote
+from goldgate.files.connection import connect
 from goldgate.files.reading import RandomAccess
 from goldgate.files.remote import open_remote as opened
 from tests.remote.web import SECRET, Site
@@ -195,3 +198,19 @@ def test_a_file_that_travels_is_opened_where_it_arrives(site: Site) -> None:
     sent = pickle.loads(pickle.dumps(opened(site.url("gold.jsonl"), "gold")))
     assert sent.read(5, 20) == site.files["gold.jsonl"][5:25]
     sent.require_unchanged()
+
+
+def test_a_kind_that_wants_settings_is_not_called_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Picky(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no types
+        def __init__(self, **options: object) -> None:
+            raise ValueError("an account is missing")
+
+    monkeypatch.delitem(_registry, "gs", raising=False)
+    register_implementation("gs", Picky, clobber=True)
+    with pytest.raises(ConfigError) as caught:
+        connect("gs://host/gold.jsonl")
+    assert (caught.value.code, caught.value.found) == ("url.unusable", "ValueError: an account is missing")
+
+
+def test_an_address_of_the_newer_kind_is_not_taken_for_a_chain() -> None:
+    assert connect("http://[::1]:81/gold.jsonl").path == "http://[::1]:81/gold.jsonl"

@@ -7,8 +7,10 @@ import inspect
 import json
 import logging
 import pickle
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -187,22 +189,14 @@ def test_the_share_of_answers_that_cannot_be_read_is_logged_where_a_trainer_offe
     assert logged == [("goldgate_strict_f1/unreadable", 0.5)]
 
 
-def test_the_module_is_there_without_an_import_of_its_own() -> None:
-    code = "import goldgate; assert goldgate.rewards.event_reward(metric='type_f1').__name__ == 'goldgate_type_f1'"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
-
-
-def test_only_what_the_metric_needs_is_computed() -> None:
-    protocol = {"metrics": {"cot": {"enabled": True}, "profile": "textee"}}
+@cases(
+    "metric", ["strict_f1", "relaxed_recall", "type_f1", "schema_compliance_rate", "textee_ac_f1", "cot_faithfulness"]
+)
+def test_a_reward_is_what_a_scorer_says_of_the_metric(metric: str) -> None:
     answer = f"<thought>Hire: Person is Lena Ortiz</thought>{HALF}"
     gold = goldgate.parse_gold({"id": "1", "events": EVENTS, "text": TEXT})
-    metrics = ("strict_f1", "relaxed_recall", "type_f1", "schema_compliance_rate", "textee_ac_f1", "cot_faithfulness")
-    for metric in metrics:
-        function = event_reward(SCHEMA, metric, protocol)
-        facts = function.score_answer(answer, "", gold)
-        computed = facts.text is not None, bool(facts.mistakes), facts.thought is not None
-        assert computed == ((True,) * 3 if metric.startswith("cot_") else (False,) * 3), metric
-        assert function([answer], events=[EVENTS], text=[TEXT]) == [function.scorer.score(answer, gold)[metric]], metric
+    function = event_reward(SCHEMA, metric, {"metrics": {"cot": {"enabled": True}, "profile": "textee"}})
+    assert function([answer], events=[EVENTS], text=[TEXT]) == [function.scorer.score(answer, gold)[metric]]
 
 
 def test_fields_are_rewarded_leaf_by_leaf() -> None:
@@ -233,3 +227,17 @@ def test_an_answer_beyond_the_limits_is_not_an_empty_one() -> None:
         leaves = [leaves] * 20
     reward = field_reward({"type": "object", "properties": {"a": {"type": "string"}}}, "field_recall")
     assert reward(completions=["{}", json.dumps({"zz": leaves})], value=[{}, {}]) == [1.0, 0.0]
+
+
+def test_the_policy_learns_to_give_all() -> None:
+    """The loop in miniature learns: what the reward prefers is what the policy ends with."""
+    shown = subprocess.run(
+        [sys.executable, str(Path(__file__).parents[2] / "examples" / "rewards" / "loop.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout
+    means = [float(mean) for mean in re.findall(r"mean reward ([\d.]+)", shown)]
+    assert means[0] < 0.6 < 0.95 < means[-1]
+    assert shown.endswith("the policy now mostly gives all\n")

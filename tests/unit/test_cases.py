@@ -12,28 +12,17 @@ from tests.cases import cases
 def test_every_row_is_tried_and_the_one_that_fails_is_named() -> None:
     tried = []
 
-    @cases(("one", "two"), [(1, 2), pytest.param(3, 3, id="equal"), (5, 6)])
-    def differ(one: int, two: int) -> None:
-        tried.append((one, two))
-        assert one != two
-
-    with pytest.raises(AssertionError) as caught:
-        differ()
-    assert tried == [(1, 2), (3, 3)]
-    assert caught.value.__notes__ == ["case 2 of 3: one=3, two=3"]
-
-
-def test_tables_multiply_and_other_parameters_stay_fixtures() -> None:
-    tried = []
-
     @cases("letter", "ab")
-    @cases("number", [1, 2])
-    def collect(letter: str, number: int, folder: str) -> None:
-        tried.append(f"{folder}{letter}{number}")
+    @cases(("one", "two"), [(1, 2), pytest.param(3, 4, id="equal"), (5, 5)])
+    def differ(letter: str, one: int, two: int, folder: str) -> None:
+        tried.append(f"{folder}{letter}{one}")
+        assert one != two or letter == "a"
 
-    assert [*inspect.signature(collect).parameters] == ["folder"]
-    collect(folder="x")
-    assert tried == ["xa1", "xa2", "xb1", "xb2"]
+    assert [*inspect.signature(differ).parameters] == ["folder"]
+    with pytest.raises(AssertionError) as caught:
+        differ(folder="x")
+    assert tried == ["xa1", "xa3", "xa5", "xb1", "xb3", "xb5"]
+    assert caught.value.__notes__ == ["case 3 of 3: one=5, two=5", "case 2 of 2: letter='b'"]
 
 
 def test_a_table_without_rows_and_a_row_with_a_mark_are_refused() -> None:

@@ -7,10 +7,7 @@ import pickle
 import yaml
 
 from goldgate.errors import (
-    ConfigError,
-    GoldgateError,
     InputError,
-    InternalError,
     Place,
     as_yaml,
     describe_value,
@@ -56,11 +53,6 @@ def test_place_reads_like_a_compiler_message(place: Place, shown: str) -> None:
 def test_message_says_where_what_was_expected_what_was_found_and_what_to_do() -> None:
     error = InputError("gold.bad_id", "it needs an id", place=Place("g", 2), expected="a", found="b", advice="c")
     assert str(error) == "g:2: it needs an id\n  expected: a\n  found:    b\n  do:       c"
-
-
-@cases("kind", [InputError, ConfigError, InternalError])
-def test_every_error_means_exit_status_two(kind: type[GoldgateError]) -> None:
-    assert kind("c", "m").exit_status == 2
 
 
 def test_error_from_a_worker_keeps_its_place() -> None:

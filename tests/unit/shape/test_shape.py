@@ -1,18 +1,14 @@
 """The type language: the same type tests a value, explains it, and is written down as a schema."""
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
-from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.errors import ConfigError
-from goldgate.files.parsing import YamlTree
-from goldgate.shape import AtLeast, Distinct, Matching, NotEmpty, Positive, Share, kind_of, schema_of
-from goldgate.shape.validation import build_dataclass, problems, type_test
+from goldgate.shape import AtLeast, Distinct, Matching, NotEmpty, kind_of, schema_of
+from goldgate.shape.validation import problems, type_test
 from tests.cases import cases
 from tests.contract.referee import accepts
 from tests.spoiling import spoiled
@@ -121,51 +117,3 @@ def test_options_keep_the_order_in_which_they_are_written() -> None:
 def test_type_that_the_language_lacks_is_refused(kind: Any) -> None:
     with pytest.raises(TypeError):
         kind_of(kind)
-
-
-@dataclass(frozen=True)
-class Inner:
-    name: str
-    share: Share = Share("0.5")
-
-
-@dataclass(frozen=True)
-class Settings:
-    enabled: bool = False
-    size: Positive | None = None
-    words: tuple[str, ...] = ()
-    prices: dict[str, Decimal] = field(default_factory=dict)
-    inner: Inner | None = None
-
-
-def made(**settings: Any) -> Settings:
-    return build_dataclass(Settings, YamlTree("s.yaml", settings), "settings")
-
-
-def test_settings_are_built() -> None:
-    assert made() == Settings()
-    assert made(size=Decimal(3), words=["a"], prices={"x": Decimal("1.10")}, inner={"name": "n"}) == Settings(
-        size=Positive(3), words=("a",), prices={"x": Decimal("1.10")}, inner=Inner("n")
-    )
-
-
-@cases(
-    ("settings", "field", "expected"),
-    [
-        ({"enabled": "yes"}, "enabled", "true or false"),
-        ({"size": Decimal(0)}, "size", "a number above 0"),
-        ({"words": "a"}, "words", "a list"),
-        ({"prices": {"x": "dear"}}, "prices.x", "a number"),
-        ({"prices": Decimal(1)}, "prices", "a mapping"),
-        ({"inner": {}}, "inner", "name"),
-        ({"inner": {"name": "n", "share": Decimal(2)}}, "inner.share", "a decimal from 0 to 1"),
-        ({"inner": "n"}, "inner", "a mapping, such as {name: n}"),
-        ({"inner": True}, "inner", "a mapping"),
-        ({"inner": "n" * 50}, "inner", "a mapping"),
-        ({"iner": {}}, "iner", "one of enabled, size, words, prices, inner"),
-    ],
-)
-def test_wrong_setting_says_what_is_allowed(settings: dict[str, Any], field: str, expected: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        made(**settings)
-    assert (caught.value.place.field, caught.value.expected) == (field, expected)
