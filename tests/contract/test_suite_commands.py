@@ -16,12 +16,13 @@ from click.testing import CliRunner, Result
 
 from goldgate.cli.main import goldgate
 from goldgate.core.gate import MetricName
-from goldgate.core.measure import RatioMeasure, count_units
+from goldgate.core.measure import RatioMeasure
 from goldgate.core.suite import Suite
 from goldgate.core.tally import Tally
 from goldgate.engines import start_engine
 from goldgate.suites import SUITES, load_suite
 from goldgate.suites.plan import load_plan
+from tests.unit.helpers import count_units
 
 from .inputs import NAMES, ROOT, TOY, given, options, write_inputs
 

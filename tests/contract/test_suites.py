@@ -21,7 +21,6 @@ from jsonschema import Draft202012Validator
 from goldgate.cli.prepare import all_schemas
 from goldgate.core.evaluation import Evaluation, error_report
 from goldgate.core.gate import Gate
-from goldgate.core.measure import count_units
 from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.suite import Measure, Suite
 from goldgate.core.tally import Tally
@@ -34,6 +33,7 @@ from goldgate.response.reading_report import ParseRates
 from goldgate.suites import SUITES, all_suites, load_suite
 from goldgate.suites.plan import load_plan
 from tests.examples import is_quick
+from tests.unit.helpers import count_units
 
 from .inputs import HOSTILE, NAMES, ROOT, SEVERAL_SHARDS, TOY, given, write_inputs
 

@@ -15,13 +15,13 @@ from click.testing import CliRunner
 from goldgate import evaluate_outputs
 from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
-from goldgate.core.measure import count_units
 from goldgate.core.tally import Tally
 from goldgate.errors import GoldgateError
 from goldgate.pipeline import evaluate_suite
 from goldgate.suites import load_suite
 from goldgate.suites.research.measures import SupportedClaims, Trial
 from tests.judged.labelling import shown_sha256
+from tests.unit.helpers import count_units
 
 from .trees import SHA256, claim, evidence, lines, output, query, write_golden, write_run
 

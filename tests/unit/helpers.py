@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 import goldgate
 from goldgate import Evaluation, Protocol, Score, Scorer
 from goldgate.core.gate import Gate
+from goldgate.core.measure import count_unit, table_forms
 from goldgate.core.metric import Rate
+from goldgate.core.tally import Tally
 from goldgate.shape import Share
 from goldgate.suites.extraction.settings import (
     CotSettings,
@@ -111,3 +113,11 @@ def gate(*, min: str | None = None, max: str | None = None, equals: str | None =
     """A gate with decimal bounds: `gate(min="0.5")`."""
     low, high, exact = (None if bound is None else Decimal(bound) for bound in (min, max, equals))
     return Gate(low, high, exact)
+
+
+def count_units(measures: Sequence[Any], units: Iterable[Any]) -> Tally:
+    """The tally of these units."""
+    tally = Tally(table_forms(measures))
+    for facts in units:
+        tally.add(count_unit(measures, facts, tally))
+    return tally

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -282,14 +282,6 @@ def count_unit(measures: Iterable[Measure[Facts]], facts: Facts, tally: Tally) -
         if isinstance(measure, SampledMeasure):
             measure.add_to(tally, facts)
     return unit
-
-
-def count_units(measures: Sequence[Measure[Facts]], units: Iterable[Facts]) -> Tally:
-    """The tally of these units."""
-    tally = Tally(table_forms(measures))
-    for facts in units:
-        tally.add(count_unit(measures, facts, tally))
-    return tally
 
 
 def score_pairs(score: Callable[[Any, Any], Score], responses: Iterable[Any], golds: Iterable[Any]) -> list[Score]:
