@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from goldgate.core.measure import count_units
 from goldgate.core.metric import Metric, Rate
 from goldgate.protocol import obtain_protocol
 from goldgate.suites.fields.measures import fields_measures
@@ -16,6 +15,7 @@ from goldgate.suites.fields.schema import FieldSchema
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, FieldsScorer, GoldDocument
 from goldgate.suites.fields.source import derive_shape
 from goldgate.suites.fields.suite import FieldsSettings
+from tests.unit.helpers import count_units
 
 TEXT: dict[str, Any] = {"type": "string"}
 NUMBER: dict[str, Any] = {"type": "number"}

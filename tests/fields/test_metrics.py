@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.core.measure import count_unit, count_units
+from goldgate.core.measure import count_unit
 from goldgate.core.metric import Rate
 from goldgate.core.sums import RatioSums
 from goldgate.stats.interval import metric_with_interval, share_interval
@@ -15,6 +15,7 @@ from goldgate.suites.fields.alignment import other_comparators
 from goldgate.suites.fields.api import AnswerScorer
 from goldgate.suites.fields.measures import FieldRates, ReviewLevels, fields_measures, review_totals
 from goldgate.suites.fields.scorer import FieldFacts, FieldsAnswer, GoldDocument, ScoredLeaf
+from tests.unit.helpers import count_units
 
 from .helpers import NUMBER, TEXT, array, counts, fraction, metrics_of, obj, score, scorer_for, settings_of, verdicts
 

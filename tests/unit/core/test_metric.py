@@ -7,9 +7,10 @@ from types import MappingProxyType
 
 import pytest
 
-from goldgate.core.measure import RatioMeasure, count_units, precision_recall_f1
+from goldgate.core.measure import RatioMeasure, precision_recall_f1
 from goldgate.core.metric import Count, Limit, Rate, floor_quotient, format_number, mean
 from tests.cases import cases
+from tests.unit.helpers import count_units
 
 
 def test_numbers_are_rounded_half_to_even_and_never_look_like_a_limit_that_they_miss() -> None:
