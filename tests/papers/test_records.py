@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate import Evaluation
-from goldgate.suites.extraction.papers.records import best_assignment, best_hits, right_arguments
+from goldgate.suites.extraction.papers.records import best_hits, right_arguments
 from tests.cases import cases
 
 from . import published
@@ -130,17 +130,6 @@ def test_the_best_assignment_knows_no_order_and_is_never_below_the_published_one
             assert triple(found, f"{name}_best") == best
             assert triple(found, name)[0] <= best[0]
             assert (below_best(found, name)[0] > 0) == (triple(found, name)[0] < best[0])
-
-
-@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(st.integers(0, 5), min_size=n, max_size=n), max_size=5)))
-def test_best_assignment_is_the_best_of_all(weights: list[list[int]]) -> None:
-    rows, columns = len(weights), len(weights[0]) if weights else 0
-    if rows <= columns:
-        tried = (sum(weights[r][c] for r, c in enumerate(chosen)) for chosen in permutations(range(columns), rows))
-    else:
-        tried = (sum(weights[r][c] for c, r in enumerate(chosen)) for chosen in permutations(range(rows), columns))
-    levels = [{w: sum(1 << c for c in range(columns) if row[c] == w) for w in row if w} for row in weights]
-    assert best_assignment(levels, columns) == max(tried, default=0)
 
 
 @given(*[st.lists(st.dictionaries(st.sampled_from("ABC"), st.sampled_from("xy"), min_size=1), max_size=4)] * 2)

@@ -189,16 +189,6 @@ _STRAY_CLOSER = lazy_pattern(r"\s*[\]}］｝]")
 _LONGEST_LINE = 400  # characters before an answer that are searched for a bracket that encloses it
 
 
-class _Segment:
-    """A fenced block, with its language, or what is between two; then the language is None."""
-
-    def __init__(self, start: int, end: int, language: str | None) -> None:
-        self.start = start
-        self.end = end
-        self.method = Method.EMBEDDED if language is None else Method.FENCED
-        self.code = language in _CODE_LANGUAGES
-
-
 def find_candidates(text: str, form: AnswerForm) -> list[Candidate]:
     """What may be the answer, in the order of the text."""
     whole = whole_candidate(text, form)
@@ -206,11 +196,12 @@ def find_candidates(text: str, form: AnswerForm) -> list[Candidate]:
         return [whole]
     budget = StepBudget(len(text), _MAX_FAILURES)
     candidates: list[Candidate] = []
-    for segment in _segments(text):
-        candidates += _segment_candidates(text, segment, budget, form)
+    for start, end, language in _stretches(text):
+        stretch = _Stretch(text, start, end, language, form, budget)
+        candidates += stretch.candidates()
         if budget.steps < 0:
             if not candidates or not candidates[-1].unread:
-                candidates.append(_unread_rest(text, segment.end, segment.method))
+                candidates.append(_unread_rest(text, end, stretch.method))
             break
     for candidate in candidates:
         _unwrap_candidate(candidate, form)
@@ -252,9 +243,8 @@ def unopened_object(text: str, candidates: list[Candidate], form: AnswerForm, *,
         value = reading.value
         reads = isinstance(value, dict) and (form.is_event(value) or form.is_answer(value))
         if reads or (any_object and value and reading.complete):
-            return Candidate(start, reading.end, Method.EMBEDDED, value, True, None, reading.places, False).understand(
-                form
-            )
+            candidate = Candidate(start, reading.end, Method.EMBEDDED, value, True, None, reading.places, False)
+            return candidate.understand(form)
         if budget.steps < 0:
             return _unread_rest(text, reading.end, Method.EMBEDDED)
         position = reading.end
@@ -267,9 +257,9 @@ def _is_all_there_is(text: str, candidate: Candidate) -> bool:
     return not text[candidate.end :].strip() and (not before or _OPENING_FENCE.fullmatch(before) is not None)
 
 
-def _segments(text: str) -> list[_Segment]:
-    """The text cut into fenced blocks and what is between them, in order; without what is blank."""
-    segments: list[_Segment] = []
+def _stretches(text: str) -> list[tuple[int, int, str | None]]:
+    """The beginning and end of each fenced block, with its language, and of what is between two that is not blank."""
+    stretches: list[tuple[int, int, str | None]] = []
     begin, language = 0, None  # language is None outside a fence
     quoted, counted = False, 0  # whether a quotation mark of the line is still open, up to where that was counted
     for fence in _FENCE.finditer(text):
@@ -282,13 +272,13 @@ def _segments(text: str) -> list[_Segment]:
         if not _is_fence(text, begin, fence, opens=language is None or info != "", quoted=quoted):
             continue
         if not text[begin:start].isspace():
-            segments.append(_Segment(begin, start, language))
+            stretches.append((begin, start, language))
         begin = end
         # A fence with a language always opens: ```json after an unclosed ``` is a new block.
         language = info if language is None or info else None
     if begin < len(text):
-        segments.append(_Segment(begin, len(text), language))
-    return segments
+        stretches.append((begin, len(text), language))
+    return stretches
 
 
 def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool, quoted: bool) -> bool:
@@ -304,22 +294,6 @@ def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool, quote
     if opens:
         return fence.group(1) != "" or text[end] in "[{｛［"
     return before[-1] in "]}］｝"
-
-
-def _segment_candidates(text: str, segment: _Segment, budget: StepBudget, form: AnswerForm) -> list[Candidate]:
-    if segment.method == Method.FENCED:
-        whole = decode_stretch(text, segment.start, segment.end, Method.FENCED, form, code=segment.code)
-        if whole is not None:
-            budget.steps -= _CANDIDATE_STEPS
-            return [whole]
-    opening = first_opening(text, segment.start, segment.end)
-    opening = _outside_calls(text, segment.start, opening, segment.end)
-    if opening is None:
-        return []
-    value = _value_to_last_bracket(text, segment, opening.start(), form)
-    if value is None:
-        return _bracketed_values(text, segment, opening, budget, form)
-    return [] if value.value == [] and _is_argument_list(text, value.start) else [value]
 
 
 def decode_stretch(
@@ -344,80 +318,140 @@ def decode_stretch(
     return Candidate(begin, stop, method, decoded.value, True, decoded.source, places, code=code)
 
 
-def _value_to_last_bracket(text: str, segment: _Segment, start: int, form: AnswerForm) -> Candidate | None:
-    """The value from the first bracket to the last one: prose after an answer seldom has brackets.
+class _Stretch:
+    """A fenced block, with its language, or what is between two; then the language is None."""
 
-    None if it is not JSON or more follows; without a try if the brackets are not a pair, or if this is all of a
-    stretch that was tried as a whole.
-    """
-    limit = segment.end
-    last = max(text.rfind("]", segment.start, limit), text.rfind("}", segment.start, limit)) + 1
-    if text[start] + text[last - 1] not in ("[]", "{}"):
-        return None
-    was_tried = segment.method == Method.FENCED or (segment.start == 0 and limit == len(text))
-    if was_tried and not text[segment.start : start].strip() and not text[last:limit].strip():
-        return None
-    value = decode_stretch(text, start, last, segment.method, form, code=segment.code)
-    if value is None or KEY_AFTER_COMMA.match(text, last, limit) or first_opening(text, last, limit) is not None:
-        return None
-    return value
+    def __init__(
+        self, text: str, start: int, end: int, language: str | None, form: AnswerForm, budget: StepBudget
+    ) -> None:
+        self.text, self.start, self.end = text, start, end
+        self.method = Method.EMBEDDED if language is None else Method.FENCED
+        self.code = language in _CODE_LANGUAGES
+        self.form, self.budget = form, budget
 
+    def candidates(self) -> list[Candidate]:
+        """What may be the answer, in order."""
+        if self.method == Method.FENCED and (whole := self._decode(self.start, self.end)) is not None:
+            self.budget.steps -= _CANDIDATE_STEPS
+            return [whole]
+        opening = self._outside_calls(self.start, first_opening(self.text, self.start, self.end))
+        if opening is None:
+            return []
+        value = self._value_to_last_bracket(opening.start())
+        if value is None:
+            return self._bracketed_values(opening)
+        return [] if value.value == [] and self._is_argument_list(value.start) else [value]
 
-def _bracketed_values(
-    text: str, segment: _Segment, opening: re.Match[str] | None, budget: StepBudget, form: AnswerForm
-) -> list[Candidate]:
-    """The values from each outermost bracket of a segment that could open an answer, in order."""
-    candidates: list[Candidate] = []
-    unreadable: Candidate | None = None  # the last one: thousands of them say no more than one
-    in_remains = False  # what follows may belong to an answer that could not be read to its end
-    limit = segment.end
-    while opening is not None:
-        start = opening.start()
-        if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
-            opening = _outside_calls(text, start + 1, next_opening(text, start + 1, limit), limit)
-            continue
-        reading = _read_value(text, start, limit, budget, form)
-        if _goes_on(text, reading, limit, form):
-            places = [*reading.places, (Step.CUT_AT_ERROR, reading.end)]
-            reading = TolerantReading(reading.value, reading.end, places, complete=False)
-        if reading.value is None:
-            unreadable = Candidate(
-                start, reading.end, segment.method, None, False, None, reading.places, False, segment.code
-            )
-        elif reading.value != [] or not (in_remains or _is_argument_list(text, start)):
-            candidates.append(_tolerant_candidate(text, start, reading, segment, form, continues=in_remains))
-        in_remains = in_remains or (not reading.complete and Step.CUT_AT_ERROR in reading.steps)
-        position = max(reading.end, start + 1)
-        if budget.steps < 0:
-            candidates.append(_unread_rest(text, position, segment.method))
-            break
-        if reading.value is None:
-            while position < limit and text[position] == text[start]:
-                position += 1  # a run of brackets is looked at once
-        opening = _outside_calls(text, position, next_opening(text, position, limit), limit)
-        if opening is not None and "\n\n" in text[position : opening.start()]:
-            in_remains = False  # a new paragraph
-    if unreadable is not None and unreadable.start >= (candidates[-1].end if candidates else 0):
-        candidates.append(unreadable)
-    return candidates
+    def _decode(self, start: int, end: int) -> Candidate | None:
+        return decode_stretch(self.text, start, end, self.method, self.form, code=self.code)
 
+    def _value_to_last_bracket(self, start: int) -> Candidate | None:
+        """The value from the first bracket to the last one: prose after an answer seldom has brackets.
 
-def _goes_on(text: str, reading: TolerantReading, limit: int, form: AnswerForm) -> bool:
-    """Whether a repaired list was closed too early: a comma and another object follow."""
-    if not reading.complete or Step.CLOSED_BRACKETS not in reading.steps:
-        return False
-    value = reading.value
-    is_list = isinstance(value, list) or (isinstance(value, dict) and form.events_key(value) is not None)
-    return is_list and _GOES_ON.match(text, reading.end, limit) is not None
+        None if it is not JSON or more follows; without a try if the brackets are not a pair, or if this is all of a
+        stretch that was tried as a whole.
+        """
+        text, limit = self.text, self.end
+        last = max(text.rfind("]", self.start, limit), text.rfind("}", self.start, limit)) + 1
+        if text[start] + text[last - 1] not in ("[]", "{}"):
+            return None
+        was_tried = self.method == Method.FENCED or (self.start == 0 and limit == len(text))
+        if was_tried and not text[self.start : start].strip() and not text[last:limit].strip():
+            return None
+        goes_on = KEY_AFTER_COMMA.match(text, last, limit) or first_opening(text, last, limit)
+        return None if goes_on else self._decode(start, last)
 
+    def _bracketed_values(self, opening: re.Match[str] | None) -> list[Candidate]:
+        """The values from each outermost bracket that could open an answer, in order."""
+        candidates: list[Candidate] = []
+        unreadable: Candidate | None = None  # the last one: thousands of them say no more than one
+        in_remains = False  # what follows may belong to an answer that could not be read to its end
+        text, limit = self.text, self.end
+        while opening is not None:
+            start = opening.start()
+            if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
+                opening = self._outside_calls(start + 1, next_opening(text, start + 1, limit))
+                continue
+            reading = self._read_value(start)
+            if self._goes_on(reading):
+                places = [*reading.places, (Step.CUT_AT_ERROR, reading.end)]
+                reading = TolerantReading(reading.value, reading.end, places, complete=False)
+            if reading.value is None:
+                places = reading.places
+                unreadable = Candidate(start, reading.end, self.method, None, False, None, places, False, self.code)
+            elif reading.value != [] or not (in_remains or self._is_argument_list(start)):
+                candidates.append(self._tolerant_candidate(start, reading, continues=in_remains))
+            in_remains = in_remains or (not reading.complete and Step.CUT_AT_ERROR in reading.steps)
+            position = max(reading.end, start + 1)
+            if self.budget.steps < 0:
+                candidates.append(_unread_rest(text, position, self.method))
+                break
+            if reading.value is None:
+                while position < limit and text[position] == text[start]:
+                    position += 1  # a run of brackets is looked at once
+            opening = self._outside_calls(position, next_opening(text, position, limit))
+            if opening is not None and "\n\n" in text[position : opening.start()]:
+                in_remains = False  # a new paragraph
+        if unreadable is not None and unreadable.start >= (candidates[-1].end if candidates else 0):
+            candidates.append(unreadable)
+        return candidates
 
-def _outside_calls(text: str, start: int, opening: re.Match[str] | None, limit: int) -> re.Match[str] | None:
-    """An opening bracket behind `start`, or the next one that does not stand in a Python call: `f(key=[…])`."""
-    while opening is not None and (call := _CALL.search(text, start, opening.start())) is not None:
-        start = _end_of_call(text, call.end(), limit)
-        if start > opening.start():
-            opening = next_opening(text, start, limit)
-    return opening
+    def _goes_on(self, reading: TolerantReading) -> bool:
+        """Whether a repaired list was closed too early: a comma and another object follow."""
+        if not reading.complete or Step.CLOSED_BRACKETS not in reading.steps:
+            return False
+        value = reading.value
+        is_list = isinstance(value, list) or (isinstance(value, dict) and self.form.events_key(value) is not None)
+        return is_list and _GOES_ON.match(self.text, reading.end, self.end) is not None
+
+    def _outside_calls(self, start: int, opening: re.Match[str] | None) -> re.Match[str] | None:
+        """An opening bracket behind `start`, or the next one that stands in no Python call: `f(key=[…])`."""
+        while opening is not None and (call := _CALL.search(self.text, start, opening.start())) is not None:
+            start = _end_of_call(self.text, call.end(), self.end)
+            if start > opening.start():
+                opening = next_opening(self.text, start, self.end)
+        return opening
+
+    def _read_value(self, start: int) -> TolerantReading:
+        """The value from the bracket at `start`: as it stands, if it is JSON and what follows is not more of it."""
+        text, limit = self.text, self.end
+        self.budget.steps -= _CANDIDATE_STEPS
+        sound = scan_json(text, start, limit) if self.budget.failures > 0 else None
+        if sound is not None and sound[0] and not _CONTINUATION.match(text, sound[1], limit):
+            value, end = sound
+            joined = join_repeated_keys(text[start:end], value, self.form)
+            if joined is None:
+                return TolerantReading(value, end, [], complete=True)
+            return TolerantReading(joined, end, [(Step.REPEATED_KEYS, start)], complete=True)
+        self.budget.failures -= 1
+        return repair_value(text, start, limit, self.budget, self.form)
+
+    def _tolerant_candidate(self, start: int, reading: TolerantReading, *, continues: bool) -> Candidate:
+        """A candidate for what the tolerant reader read; it counts as sound only if it decodes as it stands."""
+        value, end, source, places = reading.value, reading.end, None, reading.places
+        if not places:
+            sound = decode_answer(self.text[start:end], self.form)
+            if sound is not None:
+                value, source = sound.value, sound.source
+            else:  # such as a space that JSON does not know
+                places = [(Step.LENIENT_SYNTAX, start)]
+        stray = _STRAY_CLOSER.match(self.text, end, self.end) if reading.complete else None
+        if stray is not None and not self._is_enclosed(start):
+            places = [*places, (Step.STRAY_BRACKETS, stray.end() - 1)]
+        if continues:
+            places = [*places, (Step.CUT_AT_ERROR, start)]
+        return Candidate(
+            start, end, self.method, value, True, source, places, reading.complete, self.code, continues=continues
+        )
+
+    def _is_enclosed(self, start: int) -> bool:
+        """Whether a bracket of the prose before a value is still open: [the answer is {…}]."""
+        before = self.text[max(self.start, start - _LONGEST_LINE) : start]
+        return any(before.count(opening) > before.count(closing) for opening, closing in ("[]", "{}", "［］", "｛｝"))
+
+    def _is_argument_list(self, start: int) -> bool:
+        """Whether the list is the arguments of something that is not JSON, such as YAML."""
+        return _ARGUMENTS.search(self.text[max(0, start - _INDENT) : start]) is not None
 
 
 def _end_of_call(text: str, position: int, limit: int) -> int:
@@ -430,64 +464,9 @@ def _end_of_call(text: str, position: int, limit: int) -> int:
     return limit
 
 
-def _read_value(text: str, start: int, limit: int, budget: StepBudget, form: AnswerForm) -> TolerantReading:
-    """The value from the bracket at `start`: as it stands, if it is JSON and what follows does not go on with it."""
-    budget.steps -= _CANDIDATE_STEPS
-    sound = scan_json(text, start, limit) if budget.failures > 0 else None
-    if sound is not None and sound[0] and not _CONTINUATION.match(text, sound[1], limit):
-        joined = join_repeated_keys(text[start : sound[1]], sound[0], form)
-        if joined is None:
-            return TolerantReading(*sound, [], complete=True)
-        return TolerantReading(joined, sound[1], [(Step.REPEATED_KEYS, start)], complete=True)
-    budget.failures -= 1
-    return repair_value(text, start, limit, budget, form)
-
-
 def _unread_rest(text: str, start: int, method: str) -> Candidate:
     """The rest of a text that takes more steps than its length allows."""
     return Candidate(start, len(text), method, None, False, complete=False, unread=True)
-
-
-def _tolerant_candidate(
-    text: str, start: int, reading: TolerantReading, segment: _Segment, form: AnswerForm, *, continues: bool
-) -> Candidate:
-    """A candidate for what the tolerant reader read; it counts as sound only if it decodes as it stands."""
-    value, source, places = reading.value, None, reading.places
-    if not places:
-        sound = decode_answer(text[start : reading.end], form)
-        if sound is not None:
-            value, source = sound.value, sound.source
-        else:  # such as a space that JSON does not know
-            places = [(Step.LENIENT_SYNTAX, start)]
-    if reading.complete:
-        stray = _STRAY_CLOSER.match(text, reading.end, segment.end)
-        if stray is not None and not _is_enclosed(text, start, segment.start):
-            places = [*places, (Step.STRAY_BRACKETS, stray.end() - 1)]
-    if continues:
-        places = [*places, (Step.CUT_AT_ERROR, start)]
-    return Candidate(
-        start,
-        reading.end,
-        segment.method,
-        value,
-        True,
-        source,
-        places,
-        reading.complete,
-        segment.code,
-        continues=continues,
-    )
-
-
-def _is_enclosed(text: str, start: int, begin: int) -> bool:
-    """Whether a bracket of the prose before a value is still open: [the answer is {…}]."""
-    before = text[max(begin, start - _LONGEST_LINE) : start]
-    return any(before.count(opening) > before.count(closing) for opening, closing in ("[]", "{}", "［］", "｛｝"))
-
-
-def _is_argument_list(text: str, start: int) -> bool:
-    """Whether the list is the arguments of something that is not JSON, such as YAML."""
-    return _ARGUMENTS.search(text[max(0, start - _INDENT) : start]) is not None
 
 
 def _unwrap_candidate(candidate: Candidate, form: AnswerForm) -> None:

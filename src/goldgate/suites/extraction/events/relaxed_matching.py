@@ -224,25 +224,15 @@ def _pair_weights(
     """Weights of which the sum is largest for the best matching alone: a pair counts more than all equalities, an
     equality more than all shared characters, and a shared character more than the whole order."""
     size, most = 1 + max(len(lefts), len(rights)), 1 + sum(map(len, lefts))
-    ours, theirs = _multisets([*lefts, *rights], len(lefts))
+    ours, theirs = [*map(Counter, lefts)], [*map(Counter, rights)]
     table = []
     for number, a in enumerate(ours):
         weights = [0] * len(rights)
         for at, b in enumerate(theirs):
             if fits[number][at]:
                 major, minor = (at, number) if swapped else (number, at)
-                value = (size + (lefts[number] == rights[at])) * most + (a & b).bit_count()
+                shared = a & b if len(a) < len(b) else b & a
+                value = (size + (lefts[number] == rights[at])) * most + shared.total()
                 weights[at] = value * size**size + (size - 1 - minor) * size ** (size - 1 - major)
         table.append(weights)
     return table
-
-
-def _multisets(texts: Sequence[str], lefts: int) -> tuple[list[int], list[int]]:
-    """The characters of the first and of the other texts as bits: one for each, and for each time that it comes."""
-    places: dict[tuple[str, int], int] = {}
-    numbers: list[list[int]] = []
-    for text in texts:
-        characters = [(character, n) for character, count in Counter(text).items() for n in range(count)]
-        numbers.append([places.setdefault(each, len(places)) for each in characters])
-    bits = [bitset(each, len(places)) for each in numbers]
-    return bits[:lefts], bits[lefts:]

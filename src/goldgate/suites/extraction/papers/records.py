@@ -224,17 +224,8 @@ def best_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> 
         for column, other in enumerate(left):
             if weight := right_arguments(record, other):
                 columns.setdefault(weight, []).append(column)
-        rows.append({weight: mask_of(of_weight) for weight, of_weight in columns.items()})
-    return hits + best_assignment(rows, len(left))
-
-
-def best_assignment(rows: Sequence[Mapping[int, int]], columns: int) -> int:
-    """The largest sum of weights of which no two are in one row or one column.
-
-    A row is a mapping from weights above zero to the columns that have them, as bits.
-    """
-    weights = [[*row.items()] for row in rows]
-    return total_weight(weights, best_pairs(weights, columns))
+        rows.append([(weight, mask_of(of_weight)) for weight, of_weight in columns.items()])
+    return hits + total_weight(rows, best_pairs(rows, len(left)))
 
 
 def right_records(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
