@@ -55,7 +55,7 @@ _NAME_COLUMNS = 12  # a name is not shortened further than this
 _TEXT_COLUMNS = 20  # a text is not wrapped in less than this
 _BRACES = r"\{[^{}]*+(?:\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}[^{}]*+)*+\}"
 _COMMAND = r"\b(?:goldgate [a-z]|pip install)\S*(?: (?:-[\w-]+(?:[ =](?!-)\S+)?|[A-Z][A-Z.…]*\b|\S*[/.]\w\S*))*"
-_WHOLE = re.compile(f"`[^`]*+`|{_COMMAND}")  # code and commands, which no line breaks
+_WHOLE = re.compile(f"`[^` ]++(?: [^` ]++)*+`|{_COMMAND}")  # code and commands, which no line breaks
 _TOGETHER = re.compile(f"{_BRACES}| (?=%)")  # YAML in braces, a number and its %: not broken where a line holds them
 # A word with one of these is a path or the name of a file.
 _PATH = re.compile(r"/\.*[^\W\d]|\.{1,2}/|\.(?:jsonl?|ya?ml|md|html|xml|csv|tsv|txt|tex|svg|parquet|gz|py|ipynb)\b")

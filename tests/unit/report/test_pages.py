@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goldgate.core.gate import Gate
@@ -88,6 +88,7 @@ def test_no_line_of_markdown_is_begun_by_a_text(text: str) -> None:
     text=st.text(max_size=60) | st.text(alphabet="ab 质éﬁ\u0301:#", max_size=200),
     columns=st.sampled_from(WIDTHS),
 )
+@example("`\U0002ebe1\U0002ebe1", 60)  # two backticks of two names are no code
 @examples(80)
 def test_no_line_is_wider_than_the_terminal(text: str, columns: int) -> None:
     everything = page(text, *blocks(text))
