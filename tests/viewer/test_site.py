@@ -307,3 +307,9 @@ def test_hidden_characters_of_a_search_are_written_out_and_read_back(site: Site)
     assert not {*"\u202e\u2066\U000e0001\x1b"} & {*answer.html}
     assert choice.visible_text == r"a\u202eb \u2066c\U000e0001\x1b[31m \users"
     assert parse_query(UnitQuery(text=choice.visible_text).query()[1:]) == choice
+
+
+def test_search_that_is_cut_at_a_blank_is_read_back() -> None:
+    choice = parse_query(UnitQuery(text="a" * 499 + " " + "b").query()[1:])
+    assert choice.text == "a" * 499
+    assert parse_query(choice.query()[1:]) == choice

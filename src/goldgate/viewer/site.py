@@ -71,7 +71,7 @@ def parse_query(query: str) -> UnitQuery:
     page = fields.get(PAGE, "")
     return UnitQuery(
         {key[len(FACET) :]: value for key, value in fields.items() if key.startswith(FACET) and value},
-        _ESCAPE.sub(_hidden_character, fields.get(TEXT, "")).strip()[:MAX_TEXT_LENGTH],
+        _ESCAPE.sub(_hidden_character, fields.get(TEXT, "")).strip()[:MAX_TEXT_LENGTH].rstrip(),
         "file" if fields.get(ORDER) == "file" else "weight",
         min(int(page), _MAX_PAGES) if page.isascii() and page.isdigit() and len(page) < 12 and int(page) else 1,
     )
