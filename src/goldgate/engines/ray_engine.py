@@ -352,7 +352,7 @@ def _serve(connection: socket.socket, options: Options, connect_error: Exception
                 packed, numbers_of_copies = pickle.loads(data)
                 sent = ray.put((packed, [copies[number] for number in numbers_of_copies]))
                 _Map(connection, options, f"{os.getpid()}:{time.time_ns()}:{numbers}", sent).run()
-            except (EOFError, BrokenPipeError, ConnectionResetError):  # nobody is there any more
+            except (EOFError, BrokenPipeError, ConnectionResetError):  # the first process has ended
                 raise
             except StoppedError:
                 pass

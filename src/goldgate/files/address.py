@@ -23,7 +23,7 @@ WEB_SCHEMES = ("http", "https")  # servers of these can neither list a folder no
 # Patterns are compiled when an address is there: most commands name only paths.
 _URL = r"(?i)\s*(?:https?:/|(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]*://)"
 _SCHEMES = ("https", "s3", "gs", "hf")
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")  # without TLS nobody else is asked
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")  # the only hosts that http:// is allowed for
 _NO_PORT = r":[^\]]*[^0-9\]][^\]]*$"
 _AFTER_PATH = r"(?s)[?#].*"  # of an address: what may hold a key under any name
 _ADDRESS = r"(?i)\b[a-z][a-z0-9+.-]*://\S+"

@@ -23,7 +23,7 @@ def backoff(attempt: int, asked: float | None, rng: random.Random) -> float:
     later = asked + rng.uniform(0, min(1.0, 0.05 + 0.1 * asked))  # so that not all come back in the same moment
     if attempt <= MAX_UNCHANGED_PAUSES:
         return later
-    # "In 0 seconds", again and again, is no time.
+    # A server that keeps saying "in 0 seconds" does not say when.
     return max(later, _exponential(attempt - MAX_UNCHANGED_PAUSES) * rng.uniform(0.5, 1.0))
 
 

@@ -153,7 +153,7 @@ class Dispatcher:
         return self.ladder[work.form or self.ladder.form].make(question, work.seed)
 
     async def _next(self) -> _PendingQuestion | None:
-        """The next question, when it may be asked; None when there is no more. What comes again goes first."""
+        """The next question, once it may be asked: retries first. None when all are done."""
         while not self._is_over:
             now = _now()
             until: float | None = None

@@ -44,7 +44,7 @@ def render_latex(page: Page) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """A text that was made visible as it stands in LaTeX: no commands, comments, columns, ligatures."""
+    """Escape visible text for LaTeX: no commands, comments, column marks or ligatures are left in it."""
     return _SPECIAL.sub(lambda match: _WRITTEN.get(match.group(), f"\\{match.group()}"), text)
 
 

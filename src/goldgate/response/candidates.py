@@ -405,7 +405,7 @@ class _Stretch:
         return is_list and _GOES_ON.match(self.text, reading.end, self.end) is not None
 
     def _outside_calls(self, start: int, opening: re.Match[str] | None) -> re.Match[str] | None:
-        """An opening bracket behind `start`, or the next one that stands in no Python call: `f(key=[…])`."""
+        """The first opening bracket from `opening` on that is outside of Python calls such as `f(key=[…])`."""
         while opening is not None and (call := _CALL.search(self.text, start, opening.start())) is not None:
             start = _end_of_call(self.text, call.end(), self.end)
             if start > opening.start():

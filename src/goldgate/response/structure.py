@@ -75,7 +75,7 @@ class OpenContainer:
         self.damages = damages  # how many there were in the text before
         self.broken = False  # text was left out in it: what follows may belong elsewhere, and is not taken
         self.lost = False  # it began behind such a place
-        self.dotted = False  # for a list: whether dots stand in a string of it
+        self.dotted = False  # for a list: whether one of its strings has dots
         self.parts: list[dict[str, Any]] = []  # for a dict: what stands before a key that came again
         self.key: str | None = None  # for a dict: the key whose value is being read
         self.last: str | None = None  # for a dict: the key whose value was read last

@@ -26,7 +26,7 @@ def _triples(record: Any) -> Node | None:
 
 
 def _parts(item: Node) -> list[Node] | None:
-    """Head, relation and tail; None if it is no triple."""
+    """Head, relation and tail; None if the value is not a triple."""
     if isinstance(item.value, dict):
         keys = [next((name for name in names if name in item.value), None) for names in _NAMES]
         return [item[key] for key in keys if key is not None] if None not in keys else None

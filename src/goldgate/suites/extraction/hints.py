@@ -86,7 +86,7 @@ def answer_hints(facts: Facts, form: Form) -> set[str]:
 
 
 def _left_out_values(facts: Facts) -> bool:
-    """Whether values of gold that the answer lacks stand in what was taken for the next example of a prompt."""
+    """Whether gold values that the answer lacks are in the text left out as the next example of a prompt."""
     response, left_out = facts.sample.response or "", () if facts.parsed is None else facts.parsed.left_out
     texts = [response[part.start : part.end] for part in left_out if part.reason == Reason.NEXT_EXAMPLE]
     text = normalize("\n".join(texts)[:MAX_TEXT]).replace(" ", "")
